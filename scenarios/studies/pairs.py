@@ -2,12 +2,12 @@
 
 An element that starts at t under a window of w chronons is valid in [t, t + w), so elements of two streams
 are valid together where neither ends before the other starts. The pair is counted in the bucket of its
-later start: there its result starts.
+later start: there its result starts. Its result ends with the earlier end.
 
 No pair is ever formed. Time is cut into cells of a few windows' length, so that an element is valid in at
 most two of them; in each cell, and for each value of the columns if these are to agree, a sweep over starts
 and ends keeps how many elements of either stream are valid, and each start meets as many partners as the
-other stream has valid then.
+other stream has valid then. So it is with ends: each takes as many pairs with it as partners are still valid.
 
 Cost     Three rows an element at most; one shuffle that adds up elements of one start (and value), one that
          sorts the rows of each cell (and value). A cell's rows are sorted by one task: without columns, at
@@ -43,8 +43,9 @@ LEFT, RIGHT = 0, 1
 CELL = 4
 """The length of a cell in windows. Longer cells hold more rows; shorter ones hold more elements twice."""
 
-# Within one instant: what ends there is gone, and of two starts the right one counts as the later.
-GONE, STARTS_LEFT, STARTS_RIGHT = 0, 1, 2
+# Within one instant: what ends there is gone, of two ends the left one counts as the earlier, and of two
+# starts the right one as the later.
+CARRIED, GONE_LEFT, GONE_RIGHT, STARTS_LEFT, STARTS_RIGHT = range(5)
 
 
 def count_pairs(
@@ -56,14 +57,8 @@ def count_pairs(
     overlapping   pairs of elements that are valid together
     matched       those that agree on the pair's columns; unknown values agree with nothing
     """
-    questions = [
-        _questions(recording.frames[stream.name], study, pairs, stream)
-        for stream in study.streams.values()
-        if any(stream.name in (pair.left, pair.right) for pair in pairs)
-    ]
-    groups = ["pair", "is_matching", "cell_length", "side", "window", TIME, "key"]
-    counted = reduce(DataFrame.unionAll, questions).groupBy(*groups).agg(F.count("*").alias("n"))
-    met = _sweep(_events(counted))
+    swept = _swept(recording, study, pairs, (False, True))
+    met = swept.select("pair", "is_matching", TIME, "met").where(F.col("met") > 0)
     if in_every_bucket:
         met = met.unionAll(_nothing(recording, pairs))
     start = floor_to(F.col(TIME), recording.bucket).alias("start")
@@ -71,6 +66,23 @@ def count_pairs(
         F.sum(F.when(~F.col("is_matching"), F.col("met")).otherwise(0)).alias("overlapping"),
         F.sum(F.when(F.col("is_matching"), F.col("met")).otherwise(0)).alias("matched"),
     )
+
+
+def count_changes(recording: Recording, study: Study, pairs: Sequence[Pair]) -> DataFrame:
+    """When how many pairs that agree begin and end: (time, pair, met, ended), several rows an instant."""
+    return _swept(recording, study, pairs, (True,)).select(TIME, "pair", "met", "ended")
+
+
+def _swept(recording: Recording, study: Study, pairs: Sequence[Pair], kinds: Sequence[bool]) -> DataFrame:
+    """The sweep over some pairs, of one kind or both: all that overlap, and those that agree."""
+    questions = [
+        _questions(recording.frames[stream.name], study, pairs, stream, kinds)
+        for stream in study.streams.values()
+        if any(stream.name in (pair.left, pair.right) for pair in pairs)
+    ]
+    groups = ["pair", "is_matching", "cell_length", "side", "window", TIME, "key"]
+    counted = reduce(DataFrame.unionAll, questions).groupBy(*groups).agg(F.count("*").alias("n"))
+    return _sweep(_events(counted))
 
 
 def _nothing(recording: Recording, pairs: Sequence[Pair]) -> DataFrame:
@@ -81,14 +93,16 @@ def _nothing(recording: Recording, pairs: Sequence[Pair]) -> DataFrame:
     )
 
 
-def _questions(frame: DataFrame, study: Study, pairs: Sequence[Pair], stream: RecordedStream) -> DataFrame:
+def _questions(
+    frame: DataFrame, study: Study, pairs: Sequence[Pair], stream: RecordedStream, kinds: Sequence[bool]
+) -> DataFrame:
     """The starts of one stream, once for each question that it has a part in, with the values to agree."""
     parts = [
         _part(study, pair, i, side, is_matching)
         for i, pair in enumerate(pairs)
         for side in (LEFT, RIGHT)
         if stream.name == (pair.left, pair.right)[side]
-        for is_matching in (False, True)
+        for is_matching in kinds
     ]
     exploded = frame.select(TIME, F.explode(F.array(*parts)).alias("part")).select(TIME, "part.*")
     return exploded.where(F.col("key").isNotNull())
@@ -134,12 +148,13 @@ def _events(counted: DataFrame) -> DataFrame:
         named = {"cell": cell, TIME: time, "phase": phase, "change": change, "arriving": arriving}
         return F.struct(*(value.alias(name) for name, value in named.items()))
 
-    gone, none = F.lit(GONE), F.lit(0).cast("long")
+    none = F.lit(0).cast("long")
+    gone = F.when(side == LEFT, GONE_LEFT).otherwise(GONE_RIGHT)
     arrival = F.when(side == LEFT, STARTS_LEFT).otherwise(STARTS_RIGHT)
     events = F.array(
         event(cell, time, arrival, n, n),
-        F.when(end < following, event(cell, end, gone, -n, none)),
-        F.when(end > following, event(following, following, gone, n, none)),
+        F.when(end <= following, event(cell, end, gone, -n, none)),
+        F.when(end > following, event(following, following, F.lit(CARRIED), n, none)),
         F.when(end > following, event(following, end, gone, -n, none)),
     )
     exploded = counted.select("pair", "is_matching", "key", "side", F.explode(events).alias("event"))
@@ -147,7 +162,8 @@ def _events(counted: DataFrame) -> DataFrame:
 
 
 def _sweep(events: DataFrame) -> DataFrame:
-    """For each arrival, how many pairs it makes with the other stream's elements that are valid by then."""
+    """For each arrival, how many pairs it makes with the other stream's elements that are valid by then; for
+    each end, how many it takes with it."""
     swept = Window.partitionBy("pair", "is_matching", "cell", "key").orderBy(TIME, "phase")
     # The frame grows only at its end, so a sum over it costs O(1) a row.
     so_far = swept.rangeBetween(Window.unboundedPreceding, Window.currentRow)
@@ -159,5 +175,12 @@ def _sweep(events: DataFrame) -> DataFrame:
         F.sum(of_right).over(so_far).alias("valid_right"),
     )
     others = F.when(F.col("side") == LEFT, F.col("valid_right")).otherwise(F.col("valid_left"))
-    met = valid.select("pair", "is_matching", TIME, (F.col("arriving") * others).alias("met"))
-    return met.where(F.col("met") > 0)
+    leaving = F.when(F.col("change") < 0, -F.col("change")).otherwise(0)
+    found = valid.select(
+        "pair",
+        "is_matching",
+        TIME,
+        (F.col("arriving") * others).alias("met"),
+        (leaving * others).alias("ended"),
+    )
+    return found.where((F.col("met") > 0) | (F.col("ended") > 0))

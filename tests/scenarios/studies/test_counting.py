@@ -68,6 +68,36 @@ def expected(study: Study, lists: dict[str, list[Element]], bucket: int, on: Any
     return +counts
 
 
+def changes(spark: Any, study: Study, lists: dict[str, list[Element]], on: Any) -> Counter[Any]:
+    """When how many matched pairs begin and end, as Spark counts them."""
+    from midstream.scenarios.studies.pairs import Pair, count_changes
+    from midstream.scenarios.studies.recording import Recording
+
+    frames = {
+        name: spark.createDataFrame(rows, "time long, c0 long, c1 double").repartition(3)
+        for name, rows in lists.items()
+    }
+    counts: Counter[Any] = Counter()
+    for row in count_changes(Recording(spark, frames, {}, 1), study, [Pair("left", "right", on)]).collect():
+        counts[row["time"], "begin"] += row["met"]
+        counts[row["time"], "end"] += row["ended"]
+    return +counts
+
+
+def expected_changes(study: Study, lists: dict[str, list[Element]], on: Any) -> Counter[Any]:
+    """The same, pair by pair."""
+    counts: Counter[Any] = Counter()
+    position = {"x": 1, "y": 2}
+    for left, right in product(lists["left"], lists["right"]):
+        start = max(left[0], right[0])
+        end = min(left[0] + study.streams["left"].window, right[0] + study.streams["right"].window)
+        values = [(left[position[one]], right[position[other]]) for one, other in on]
+        if start < end and all(None not in (a, b) and a == b for a, b in values):
+            counts[start, "begin"] += 1
+            counts[end, "end"] += 1
+    return counts
+
+
 @settings(max_examples=4, deadline=None)
 @given(
     left=elements,
@@ -89,6 +119,7 @@ def test_pairs_are_those_of_a_loop_over_all(
     study = study_of(left_window, right_window)
     lists = {"left": left, "right": right}
     assert counted(spark, study, lists, bucket, on) == expected(study, lists, bucket, on)
+    assert changes(spark, study, lists, on) == expected_changes(study, lists, on)
 
 
 @pytest.mark.parametrize(("windows", "bucket"), [((7, 10), 25), ((30, 2), 1)])
@@ -104,6 +135,7 @@ def test_pairs_of_dense_streams(spark: Any, windows: tuple[int, int], bucket: in
     study = study_of(*windows)
     on = (("x", "x"), ("y", "y"))
     assert counted(spark, study, lists, bucket, on) == expected(study, lists, bucket, on)
+    assert changes(spark, study, lists, on) == expected_changes(study, lists, on)
 
 
 def test_ends_are_not_part_of_a_validity(spark: Any) -> None:
@@ -116,6 +148,9 @@ def test_ends_are_not_part_of_a_validity(spark: Any) -> None:
     pairs = {(0, "overlapping"): 1, (0, "matched"): 1, (60, "overlapping"): 1, (60, "matched"): 1}
     assert counted(spark, study, lists, 20, on) == pairs
     assert expected(study, lists, 20, on) == pairs
+    # Some end where a cell of time ends, which is four windows long.
+    lists = {"left": [(30, 1, None), (30, 1, None), (35, 1, None)], "right": [(30, 1, None), (31, 1, None)]}
+    assert changes(spark, study, lists, on) == expected_changes(study, lists, on)
 
 
 def test_a_pair_belongs_to_the_bucket_of_its_later_start(spark: Any) -> None:

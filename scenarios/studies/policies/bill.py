@@ -1,9 +1,13 @@
 """What it costs to take turns among plans: the bill of some moves, and the cheapest one that can be had.
 
-A migration is priced as the autopilot does, by what the new plan gives while the old one still runs
-(`while_both_run`): until the split time of GenMig the old plan runs, and of the new plan's cost only that
-part is due which comes from elements of after the beginning; moving states builds the new plan's state at
-once. The rates are those of the buckets in which that happens.
+A migration has its split time inside a chronon. The old plan gives what starts before the end of that
+chronon; the new one gives what is valid inside it, and what starts behind. Where this was counted, a bill is
+what an engine counts that begins these migrations (see `occupied`).
+
+Where it was not, a migration is priced as the autopilot does, by what the new plan gives while the old one
+still runs (`while_both_run`): until the split time of GenMig the old plan runs, and of the new plan's cost
+only that part is due which comes from elements of after the beginning; moving states builds the new plan's
+state at once. The rates are those of the buckets in which that happens.
 """
 
 from __future__ import annotations
@@ -26,12 +30,15 @@ class Move:
     to            the plan, by number
     until_split   after how many chronons what is valid then has expired; None where that is as long as the
                   courses say of the bucket's start
+    following     when the next element starts, at that instant or behind it; None where that is as the
+                  courses say of the bucket's start
     """
 
     at: int
     to: int
     strategy: str
     until_split: int | None = None
+    following: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +69,13 @@ def migration(courses: Courses, old: int, move: Move) -> Moved:
     """
     if move.strategy not in KNOWN:
         raise ArgumentError(f"policies: found strategy {move.strategy!r}, expected one of {', '.join(KNOWN)}")
-    at, until_split = move.at, move.until_split
-    if until_split is None:
-        until_split = courses.until_split((at - courses.starts.start) // courses.bucket)
+    at, until_split, following = move.at, move.until_split, move.following
+    number = (at - courses.starts.start) // courses.bucket
+    until_split = courses.until_split(number) if until_split is None else until_split
+    following = courses.following(number) if following is None else following
+    chronon = split_chronon(move.strategy, at, until_split, following)
+    if chronon is not None and (alive := courses.alive(move.to, chronon)) is not None:
+        return Moved(at, chronon + 1, old, move.to, move.strategy, float(alive))
     if move.strategy in ("swap", "moving-states") or not until_split:
         before = _mean_before(courses, move.to, at)
         meanwhile = while_both_run(move.strategy, before, until_split, courses.window)
@@ -73,6 +84,22 @@ def migration(courses: Courses, old: int, move: Move) -> Moved:
     growing = _mean_growing(courses, move.to, at, lasts)
     meanwhile = while_both_run(move.strategy, growing, until_split, courses.window)
     return Moved(at, at + lasts, old, move.to, move.strategy, meanwhile)
+
+
+def split_chronon(strategy: str, at: int, until_split: int, following: int | None) -> int | None:
+    """The chronon inside which the split time of a migration lies that begins at an instant; None where it
+    has none, or where that is not known.
+
+    >>> split_chronon("genmig", 100, until_split=7, following=102)
+    107
+    >>> split_chronon("moving-states", 100, until_split=7, following=102)
+    102
+    """
+    if strategy == "moving-states":
+        return following
+    if strategy.startswith("genmig"):
+        return at + until_split if until_split else at - 1
+    return None
 
 
 def bill(courses: Courses, start: int, moves: Sequence[Move] = ()) -> Bill:

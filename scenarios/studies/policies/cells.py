@@ -31,12 +31,12 @@ from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.derived import elements_of
 from midstream.scenarios.studies.inputs import PlanInput
-from midstream.scenarios.studies.policies.flying import Instant
+from midstream.scenarios.studies.policies.flying import Instant, Results
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to, payload
 
 CELLS = "start long, stream string, told string, max_end long"
-"""One row a cell and stream on which something came, with what is told of it as JSON; and one a cell and
-input, with the largest end."""
+"""One row a cell and stream on which something came, with what is told of it as JSON; one a cell and input,
+with the largest end; and one a chronon up to which results were counted, with their numbers as JSON."""
 
 HALF = 20
 """Positions are computed in two halves, as shares of 2^BITS times a number of rows are beyond a long."""
@@ -55,6 +55,17 @@ def cells(
     return reduce(DataFrame.unionAll, [*told, *ends])
 
 
+def results(counted: DataFrame) -> DataFrame:
+    """What `count_splits` says, as rows to be put beside the cells."""
+    none = F.lit(None)
+    return counted.select(
+        F.col("chronon").alias("start"),
+        none.cast("string").alias("stream"),
+        F.to_json(F.struct("met", "ended")).alias("told"),
+        none.cast("long").alias("max_end"),
+    )
+
+
 def instants(
     rows: Iterator[dict[str, Any]], plan: Plan, columns: dict[str, tuple[str, ...]], step: int
 ) -> Iterator[Instant]:
@@ -64,13 +75,16 @@ def instants(
         name: {column: schema.index(column) for column in columns.get(name, ())}
         for name, schema in schemas.items()
     }
-    for start, group in groupby(rows, key=lambda row: row["start"]):
-        found, ends = [], []
+    for start, group in groupby(rows, key=lambda row: row["start"] // step * step):
+        found, ends, results = [], [], []
         for row in group:
             if row["told"] is None:
                 ends.append(row["max_end"])
                 continue
             name, told = row["stream"], json.loads(row["told"])
+            if name is None:
+                results.append(Results(row["start"], tuple(told["met"]), tuple(told["ended"])))
+                continue
             picked = [tuple(one) for one in told["rows"]]
             found.append(
                 cell_of_rows(
@@ -78,7 +92,7 @@ def instants(
                 )
             )
         found.sort(key=lambda cell: cell.stream)
-        yield Instant(start + step, found, max(ends, default=None))
+        yield Instant(start + step, found, max(ends, default=None), tuple(results))
 
 
 def _ends(recording: Recording, one: PlanInput, step: int) -> DataFrame:

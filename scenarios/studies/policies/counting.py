@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, Row
 
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
-from midstream.scenarios.studies.declaration import RecordedStream, Study
-from midstream.scenarios.studies.derived import elements_of
 from midstream.scenarios.studies.inputs import PlanInput
-from midstream.scenarios.studies.pairs import Pair, count_pairs
-from midstream.scenarios.studies.policies.courses import Courses
+from midstream.scenarios.studies.policies.courses import Counts, Courses
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin, inner_joins
-from midstream.scenarios.studies.recording import TIME, Recording, floor_to
+from midstream.scenarios.studies.policies.occupied import Occupied
+from midstream.scenarios.studies.policies.splits import occupied
+from midstream.scenarios.studies.recording import Recording
 
 UNIT = "intermediate results"
 
@@ -29,64 +28,85 @@ def inner_joins_of(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> list[t
     return known if len(known) == len(found) else None
 
 
+def chronons(grids: Mapping[int, Occupied]) -> list[int]:
+    """In which split times may lie, and others that are asked, on any of some grids; in order."""
+    return sorted(set[int]().union(*(grid.asked() for grid in grids.values())))
+
+
 def count_courses(
     recording: Recording,
-    study: Study,
     plans: Sequence[Plan],
     labels: Sequence[str],
     of_plans: Sequence[tuple[InnerJoin, ...]],
-    inputs: Sequence[PlanInput],
     window: int,
-    bucket: int,
+    grids: Mapping[int, Occupied],
+    joins: Sequence[InnerJoin],
+    counted: DataFrame | None,
 ) -> Courses:
-    """What plans over the same inputs cost in each bucket, by their inner joins.
+    """What plans over the same inputs cost, by their inner joins, in each bucket of the finest of some grids,
+    and in all chronons in which a move at an instant of one of the grids may have its split time.
 
-    Cost     Counting pairs, see `count_pairs`; the buckets come to the driver, with a number for each join.
+    grids     by step, the cells in which something starts
+    joins     all inner joins, and perhaps more
+    counted   what `count_splits` says of them in the chronons of the grids; None where there is no join
+
+    Cost     The chronons come to the driver, at most four for each cell, with two numbers for each join.
     """
-    joins = sorted({join for joins in of_plans for join in joins})
-    derived = replace(
-        recording,
-        bucket=bucket,
-        frames={str(number): elements_of(recording, one) for number, one in enumerate(inputs)},
-    )
-    streams = {str(number): _as_stream(number, one) for number, one in enumerate(inputs)}
-    pairs = [Pair(str(join.left), str(join.right), join.on) for join in joins]
-    counts = [dict.fromkeys(derived.starts, 0) for _ in joins]
-    if pairs:
-        for row in count_pairs(derived, replace(study, streams=streams), pairs).collect():
-            counts[row["pair"]][row["start"]] += row["matched"]
+    step, starts = min(grids), replace(recording, bucket=min(grids)).starts
+    asked = chronons(grids)
+    changes = {row["chronon"]: row for row in ([] if counted is None else counted.collect())}
+    begun, alive = _added_up(asked, changes, len(joins))
     numbers = {join: number for number, join in enumerate(joins)}
-    rates = [
-        tuple(sum(counts[numbers[join]][start] for join in of_one) / bucket for start in derived.starts)
-        for of_one in of_plans
-    ]
+
+    def of_each(by_join: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+        return tuple(
+            tuple(sum(counts) for counts in zip(*(by_join[numbers[join]] for join in of_one), strict=True))
+            if of_one
+            else (0,) * len(asked)
+            for of_one in of_plans
+        )
+
+    counts = Counts(tuple(asked), of_each(begun), of_each(alive), grids[step].following(starts))
     return Courses(
-        derived.starts,
+        starts,
         window,
         UNIT,
         tuple(plans),
         tuple(labels),
-        tuple(rates),
-        lasting(replace(recording, bucket=bucket), inputs, window),
+        tuple(_rates(counts, of_plan, starts) for of_plan in counts.begun),
+        grids[step].lasting(starts, window),
+        counts,
     )
 
 
-def _as_stream(number: int, one: PlanInput) -> RecordedStream:
-    """An input as if it had been recorded."""
-    return RecordedStream(str(number), "", "", TIME, {}, one.chain.schema, one.length)
+def _added_up(
+    asked: Sequence[int], changes: Mapping[int, Row], joins: int
+) -> tuple[list[list[int]], list[list[int]]]:
+    """By join and chronon, how many results have started, and how many of these are valid."""
+    begun: list[list[int]] = [[] for _ in range(joins)]
+    alive: list[list[int]] = [[] for _ in range(joins)]
+    for join in range(joins):
+        so_far = ended = 0
+        for chronon in asked:
+            if (row := changes.get(chronon)) is not None:
+                so_far, ended = so_far + row["met"][join], ended + row["ended"][join]
+            begun[join].append(so_far)
+            alive[join].append(so_far - ended)
+    return begun, alive
 
 
-def lasting(recording: Recording, inputs: Sequence[PlanInput], window: int) -> tuple[int, ...]:
-    """For how long what is valid at the start of each bucket still is."""
-    ends: dict[int, int] = {}
-    for one in inputs:
-        cell = floor_to(F.col(TIME), recording.bucket).alias("start")
-        last = elements_of(recording, one).groupBy(cell).agg(F.max(TIME).alias("last"))
-        for row in last.collect():
-            end = row["last"] + one.length
-            ends[row["start"]] = max(ends.get(row["start"], end), end)
-    found, so_far = list[int](), recording.starts.start
-    for start in recording.starts:
-        found.append(min(window, max(0, so_far - start)))
-        so_far = max(so_far, ends.get(start, so_far))
+def _rates(counts: Counts, begun: Sequence[int], starts: range) -> tuple[float, ...]:
+    """By bucket, how many results start in a chronon. The ends of all buckets are known in which some do."""
+    found, before = list[float](), 0
+    for start in starts:
+        place = counts.place.get(start + starts.step - 1)
+        by_then = before if place is None else begun[place]
+        found.append((by_then - before) / starts.step)
+        before = by_then
     return tuple(found)
+
+
+def lasting(recording: Recording, plan: Plan, inputs: Sequence[PlanInput], window: int) -> tuple[int, ...]:
+    """For how long what is valid at the start of each bucket still is."""
+    (grid,) = occupied(recording, plan, inputs, [recording.bucket]).values()
+    return grid.lasting(recording.starts, window)

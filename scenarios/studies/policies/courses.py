@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -21,6 +21,35 @@ TIE = 1e-9
 
 
 @dataclass(frozen=True)
+class Counts:
+    """What plans have given and keep in chronons in which a split time may lie (see `splits`).
+
+    chronons    in order
+    begun       by plan, how many results have started by the end of each
+    alive       by plan, how many of these are valid in each
+    following   by bucket, when the next element starts, at the bucket's start or behind it
+    """
+
+    chronons: tuple[int, ...]
+    begun: tuple[tuple[int, ...], ...]
+    alive: tuple[tuple[int, ...], ...]
+    following: tuple[int, ...]
+
+    @cached_property
+    def place(self) -> Mapping[int, int]:
+        """By chronon, its position."""
+        return {chronon: i for i, chronon in enumerate(self.chronons)}
+
+    def of(self, plans: Sequence[int]) -> Counts:
+        """Those of some plans, by number."""
+        return replace(
+            self,
+            begun=tuple(self.begun[number] for number in plans),
+            alive=tuple(self.alive[number] for number in plans),
+        )
+
+
+@dataclass(frozen=True)
 class Courses:
     """What equivalent plans cost, bucket by bucket, the given one first; one plan for each order of joins.
 
@@ -31,6 +60,8 @@ class Courses:
     rates     by plan and bucket, the cost per chronon
     lasting   by bucket, for how many chronons what is valid at its start still lasts, at most; empty where
               that is not known, so that something always lasts for a window
+    counts    what was counted of split times; None where it was not, so that within a bucket costs are
+              spread evenly
 
     Raises   ArgumentError where these do not fit together.
     """
@@ -42,6 +73,7 @@ class Courses:
     labels: tuple[str, ...]
     rates: tuple[tuple[float, ...], ...]
     lasting: tuple[int, ...] = ()
+    counts: Counts | None = None
 
     def __post_init__(self) -> None:
         buckets = len(self.starts)
@@ -60,6 +92,8 @@ class Courses:
             raise _wrong(f"{len(self.lasting)} durations", f"none, or {buckets}, one a bucket")
         if not all(0 <= duration <= self.window for duration in self.lasting):
             raise _wrong("something that lasts longer than a window", f"0 to {self.window} chronons")
+        if (counts := self.counts) is not None:
+            _require_fitting(counts, len(self.plans), buckets)
 
     @property
     def bucket(self) -> int:
@@ -89,7 +123,7 @@ class Courses:
     @property
     def hindsight(self) -> float:
         """What the best plan of each bucket costs, where moves are free. No lower bound where costs change
-        within a bucket, but nothing that moves at the starts of buckets is cheaper."""
+        within a bucket; if they do not, nothing is cheaper."""
         return self.bucket * math.fsum(self.least)
 
     def is_best(self, plan: int, bucket: int) -> bool:
@@ -104,11 +138,22 @@ class Courses:
         """After how many chronons what is valid at the start of a bucket has expired."""
         return self.lasting[bucket] if self.lasting else self.window
 
+    def following(self, bucket: int) -> int | None:
+        """When the next element starts, at a bucket's start or behind it; None where that is not known."""
+        return None if self.counts is None else self.counts.following[bucket]
+
+    def alive(self, plan: int, chronon: int) -> int | None:
+        """How many of a plan's results are valid in a chronon; None where that was not counted."""
+        place = None if self.counts is None else self.counts.place.get(chronon)
+        return None if self.counts is None or place is None else self.counts.alive[plan][place]
+
     def spent(self, plan: int, since: int, until: int) -> float:
         """What a plan costs in [since, until), if it runs by then for a window or longer. O(1)."""
         return max(0.0, self._before(plan, until) - self._before(plan, since))
 
     def _before(self, plan: int, time: int) -> float:
+        if self.counts is not None and (place := self.counts.place.get(time - 1)) is not None:
+            return float(self.counts.begun[plan][place])
         if time <= self.starts.start:
             return 0.0
         number, rest = divmod(time - self.starts.start, self.bucket)
@@ -129,6 +174,7 @@ class Courses:
             plans=tuple(self.plans[number] for number in plans),
             labels=tuple(self.labels[number] for number in plans),
             rates=tuple(self.rates[number] for number in plans),
+            counts=None if self.counts is None else self.counts.of(plans),
         )
 
     def between(self, since: int, until: int) -> Courses:
@@ -140,11 +186,29 @@ class Courses:
             starts=self.starts[first:beyond],
             rates=tuple(rates[first:beyond] for rates in self.rates),
             lasting=self.lasting[first:beyond],
+            counts=None if self.counts is None else self._counted(first, beyond),
+        )
+
+    def _counted(self, first: int, beyond: int) -> Counts:
+        """What was counted in a range of buckets, from the first of them on."""
+        assert self.counts is not None
+        counts, starts = self.counts, self.starts[first:beyond]
+        inside = [
+            i for i, chronon in enumerate(counts.chronons) if starts and starts.start <= chronon < starts.stop
+        ]
+        before = [round(self._before(plan, starts.start)) if starts else 0 for plan in range(len(self.plans))]
+        return Counts(
+            tuple(counts.chronons[i] for i in inside),
+            tuple(
+                tuple(of_plan[i] - n for i in inside) for of_plan, n in zip(counts.begun, before, strict=True)
+            ),
+            tuple(tuple(of_plan[i] for i in inside) for of_plan in counts.alive),
+            counts.following[first:beyond],
         )
 
     def dumps(self) -> str:
         """JSON that `loads` reads, the same for equal courses."""
-        data = {
+        data: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "start": self.starts.start,
@@ -158,6 +222,8 @@ class Courses:
             ],
             "lasting": self.lasting,
         }
+        if self.counts is not None:
+            data["counts"] = asdict(self.counts)
         return json.dumps(data, ensure_ascii=False)
 
     @classmethod
@@ -181,6 +247,7 @@ class Courses:
                 tuple(str(one["label"]) for one in listed),
                 tuple(tuple(map(float, one["rates"])) for one in listed),
                 tuple(map(int, data["lasting"])),
+                _counts(data["counts"]) if "counts" in data else None,
             )
         except MidstreamError:
             raise
@@ -188,6 +255,22 @@ class Courses:
             raise ArgumentError(
                 f"courses: {type(error).__name__}: {error}, expected what dumps gave"
             ) from error
+
+
+def _counts(data: Any) -> Counts:
+    by_plan = ([tuple(map(int, of_plan)) for of_plan in data[name]] for name in ("begun", "alive"))
+    begun, alive = map(tuple, by_plan)
+    return Counts(tuple(map(int, data["chronons"])), begun, alive, tuple(map(int, data["following"])))
+
+
+def _require_fitting(counts: Counts, plans: int, buckets: int) -> None:
+    chronons = len(counts.chronons)
+    for name, by_plan in (("begun", counts.begun), ("alive", counts.alive)):
+        found = [len(of_plan) for of_plan in by_plan]
+        if found != [chronons] * plans:
+            raise _wrong(f"{name} in {found} chronons, by plan", f"{plans} times {chronons}")
+    if len(counts.following) != buckets:
+        raise _wrong(f"{len(counts.following)} times that follow", f"{buckets}, one a bucket")
 
 
 def _wrong(found: str, expected: str) -> ArgumentError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from itertools import groupby
@@ -20,8 +20,9 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import PlanInput
-from midstream.scenarios.studies.policies.cells import cells, instants
+from midstream.scenarios.studies.policies.cells import cells, instants, results
 from midstream.scenarios.studies.policies.flying import Flight, Wish, fly
+from midstream.scenarios.studies.policies.inner_joins import InnerJoin
 from midstream.scenarios.studies.recording import Recording
 
 WISHES = pa.schema(
@@ -31,9 +32,10 @@ WISHES = pa.schema(
         ("to", pa.string()),
         ("strategy", pa.string()),
         ("until_split", pa.int64()),
+        ("following", pa.int64()),
     ]
 )
-_SQL = "flight int, at long, to string, strategy string, until_split long"
+_SQL = "flight int, at long, to string, strategy string, until_split long, following long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,16 @@ class Sent:
     settings: str
     objective: dict[str, float]
     strategy: str
+    joins: tuple[InnerJoin, ...] | None
 
     def read(self) -> Flight:
         """The flight."""
         return Flight(
-            loads(self.plan), Settings.loads(self.settings), Objective(**self.objective), self.strategy
+            loads(self.plan),
+            Settings.loads(self.settings),
+            Objective(**self.objective),
+            self.strategy,
+            self.joins,
         )
 
 
@@ -60,24 +67,30 @@ def fly_all(
     grid: Mapping[str, Settings],
     objective: Objective,
     strategy: str,
+    counted: tuple[Sequence[InnerJoin], DataFrame] | None = None,
 ) -> dict[str, list[Wish]]:
     """The migrations that the engine's autopilot would begin with each setting, by its name.
+
+    `counted` are the inner joins of plans, with what they gave (see `count_splits`), where what plans cost is
+    counted and not estimated.
 
     Each flight is one task, which reads the cells in order of time and keeps none of them.
 
     Cost     The cells once for each setting; besides, what the optimizer takes at each look.
     """
     flights = [Flight(plan, settings, objective, strategy) for settings in grid.values()]
-    sent = [Sent(dumps(plan), one.settings.dumps(), asdict(one.objective), one.strategy) for one in flights]
+    joins = None if counted is None else tuple(counted[0])
+    sent = [
+        Sent(dumps(plan), one.settings.dumps(), asdict(one.objective), one.strategy, joins) for one in flights
+    ]
     by_step: dict[int, list[int]] = {}
     for number, flight in enumerate(flights):
         by_step.setdefault(flight.step, []).append(number)
     told = [
-        cells(recording, study, plan, inputs, step).withColumn(
-            "flight", F.explode(F.array(*map(F.lit, numbers)))
-        )
-        for step, numbers in by_step.items()
+        _of_flights(cells(recording, study, plan, inputs, step), numbers) for step, numbers in by_step.items()
     ]
+    if counted is not None:
+        told.append(_of_flights(results(counted[1]), range(len(flights))))
     # Some flights may share a partition, which has one after the other then.
     sorted_cells = (
         reduce(DataFrame.unionAll, told)
@@ -93,9 +106,13 @@ def fly_all(
     for row in sorted_cells.mapInArrow(fly_here, _SQL).collect():
         if row["to"] not in plans:
             plans[row["to"]] = loads(row["to"])
-        wish = Wish(row["at"], plans[row["to"]], row["strategy"], row["until_split"])
+        wish = Wish(row["at"], plans[row["to"]], row["strategy"], row["until_split"], row["following"])
         wishes[names[row["flight"]]].append(wish)
     return {name: sorted(found, key=lambda wish: wish.at) for name, found in wishes.items()}
+
+
+def _of_flights(told: DataFrame, numbers: Iterable[int]) -> DataFrame:
+    return told.withColumn("flight", F.explode(F.array(*map(F.lit, numbers))))
 
 
 def flown(batches: Iterator[pa.RecordBatch], sent: Sequence[Sent]) -> Iterator[pa.RecordBatch]:
@@ -107,4 +124,5 @@ def flown(batches: Iterator[pa.RecordBatch], sent: Sequence[Sent]) -> Iterator[p
         for wish in fly(flight, instants(told, flight.plan, columns, flight.step)):
             row: dict[str, Any] = {"flight": number, "at": wish.at, "to": dumps(wish.to)}
             row |= {"strategy": wish.strategy, "until_split": wish.until_split}
+            row["following"] = wish.following
             yield pa.RecordBatch.from_pylist([row], schema=WISHES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from midstream.plans.algebra.operators import Join, Project
@@ -47,6 +47,11 @@ def inner_joins(plan: Plan, inputs: Mapping[Node, int]) -> tuple[InnerJoin, ...]
     found = [_inner_join(node, inputs) for node in nodes if isinstance(node.operator, Join) and node in below]
     known = [one for one in found if one is not None]
     return tuple(sorted(set(known))) if len(known) == len(found) else None
+
+
+def different(of_plans: Iterable[tuple[InnerJoin, ...]]) -> tuple[InnerJoin, ...]:
+    """The joins of some plans, each once, in order."""
+    return tuple(sorted({join for joins in of_plans for join in joins}))
 
 
 def _inner_join(node: Node, inputs: Mapping[Node, int]) -> InnerJoin | None:

@@ -61,7 +61,7 @@ def model_courses(
 
     rates = {row["start"]: row["rates"] for row in facts.mapInArrow(price, _SQL).collect()}
     by_plan = zip(*(rates[start] for start in known.starts), strict=True)
-    ends = lasting(known, inputs, window)
+    ends = lasting(known, plans[0], inputs, window)
     return Courses(known.starts, window, UNIT, tuple(plans), tuple(labels), tuple(by_plan), ends)
 
 

@@ -7,8 +7,12 @@ of each cell of time; what plans cost is counted. So a replay of a year takes mi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
+from pyspark.sql import DataFrame
+
+from midstream.accounts import counts
 from midstream.migration.autopilot.settings import Settings
 from midstream.optimizer import INTERMEDIATE, Objective, enumerate_plans
 from midstream.plans.algebra.plan import Plan
@@ -18,13 +22,19 @@ from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import PlanInput, plan_inputs
 from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.policies.bill import Bill, Move
-from midstream.scenarios.studies.policies.counting import count_courses, inner_joins_of
+from midstream.scenarios.studies.policies.counting import (
+    chronons,
+    count_courses,
+    inner_joins_of,
+)
 from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.policies.flights import fly_all
 from midstream.scenarios.studies.policies.flying import Flight, ways
-from midstream.scenarios.studies.policies.inner_joins import InnerJoin
+from midstream.scenarios.studies.policies.inner_joins import InnerJoin, different
 from midstream.scenarios.studies.policies.judging import Judged, front, judge, recommended
 from midstream.scenarios.studies.policies.modelling import model_courses
+from midstream.scenarios.studies.policies.occupied import Occupied
+from midstream.scenarios.studies.policies.splits import count_splits, occupied
 from midstream.scenarios.studies.recording import Recording
 
 CHARTS = (4, 10)
@@ -47,7 +57,7 @@ class Found:
     judged        all policies
     front         those beside which none costs less with no more moves
     least         the clairvoyant's bill
-    recommended   the name of the settings that cost least
+    recommended   the name of the settings to take
     strategies    by which migrations were made
     """
 
@@ -99,23 +109,37 @@ def policies(
     if not grid:
         raise ArgumentError("policies: found no settings, expected one or more")
     known = _all_plans(plan)
-    if len(_orders(known, inputs).plans) < 2:
+    orders = _orders(known, inputs)
+    if len(orders.plans) < 2:
         raise ArgumentError(
             "policies: found one order of joins only, expected several, as a join of three streams has"
         )
     flights = [Flight(plan, settings, objective, strategy) for settings in grid.values()]
-    step, window = min(flight.step for flight in flights), flights[0].window
-    wishes = fly_all(recording, study, plan, inputs, grid, objective, strategy)
-    # An autopilot may find plans that enumeration does not.
-    orders = _orders([*known, *dict.fromkeys(wish.to for one in wishes.values() for wish in one)], inputs)
-    if orders.joins is not None:
-        of = orders.joins
-        courses = count_courses(recording, study, orders.plans, orders.labels, of, inputs, window, step)
-    else:
-        courses = model_courses(recording, study, orders.plans, orders.labels, window)
+    steps, window = sorted({flight.step for flight in flights}), flights[0].window
+    with ExitStack() as stack:
+        grids: dict[int, Occupied] = {}
+        joins: tuple[InnerJoin, ...] = ()
+        counted: DataFrame | None = None
+        if orders.joins is not None:
+            grids, joins = occupied(recording, plan, inputs, steps), different(orders.joins)
+            counted = _kept(stack, count_splits(recording, study, joins, inputs, chronons(grids)))
+        results = None if counted is None or not counts(objective) else (joins, counted)
+        wishes = fly_all(recording, study, plan, inputs, grid, objective, strategy, results)
+        # An autopilot may find plans that enumeration does not.
+        orders = _orders([*known, *dict.fromkeys(wish.to for one in wishes.values() for wish in one)], inputs)
+        if orders.joins is None:
+            courses = model_courses(recording, study, orders.plans, orders.labels, window)
+        else:
+            if not {*joins}.issuperset(needed := different(orders.joins)):
+                joins = needed
+                counted = count_splits(recording, study, joins, inputs, chronons(grids))
+            courses = count_courses(
+                recording, orders.plans, orders.labels, orders.joins, window, grids, joins, counted
+            )
     moves = {
         name: tuple(
-            Move(wish.at, orders.numbers[wish.to], wish.strategy, wish.until_split) for wish in of_one
+            Move(wish.at, orders.numbers[wish.to], wish.strategy, wish.until_split, wish.following)
+            for wish in of_one
         )
         for name, of_one in wishes.items()
     }
@@ -125,6 +149,13 @@ def policies(
     judged, least = judge(courses, moves, strategies, buckets, charts)
     best = recommended(judged, list(grid))
     return Found(courses, grid, moves, judged, tuple(front(judged)), least, best, strategies)
+
+
+def _kept(stack: ExitStack, frame: DataFrame) -> DataFrame:
+    """A frame that is asked twice, kept in executors' memory or on their disks until a block ends."""
+    frame.persist()
+    stack.callback(frame.unpersist)
+    return frame
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from midstream.advising import ByOptimizer
 from midstream.engine import Engine
 from midstream.migration.autopilot.advice import Advice
-from midstream.migration.autopilot.settings import BALANCED, EAGER, Settings
+from midstream.migration.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
+from midstream.migration.autopilot.watching import EngineAutopilot
 from midstream.operators.engine.collecting import Collector
 from midstream.optimizer import INTERMEDIATE, Statistics
 from midstream.optimizer.online.wanted import wanted
@@ -23,8 +25,11 @@ from midstream.plans.values.errors import ArgumentError, MigrationRefused
 from midstream.scenarios.policies.case import Case, Key, one_key
 from midstream.scenarios.policies.generated import FEW, MANY, Phase, generated
 from midstream.scenarios.policies.on_engine import plan_of
-from midstream.scenarios.studies.policies.flying import Flight, Instant, fly, ways
-from midstream.scenarios.studies.policies.inner_joins import inner_joins
+from midstream.scenarios.studies.policies.bill import Move, bill
+from midstream.scenarios.studies.policies.courses import Counts, Courses
+from midstream.scenarios.studies.policies.flying import Flight, Instant, Results, Wish, fly, ways
+from midstream.scenarios.studies.policies.inner_joins import InnerJoin, different, inner_joins
+from midstream.scenarios.studies.policies.occupied import Occupied
 
 Begun = tuple[int, str, object]
 """When a migration began, by which strategy, and the joins below the last one of the plan that it went to."""
@@ -41,14 +46,16 @@ SHAPES = {
 }
 
 
+@pytest.mark.parametrize("is_counted", [False, True])
 @pytest.mark.parametrize("strategy", ["genmig", "moving-states", "auto"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_it_decides_what_the_engine_decides(shape: str, strategy: str) -> None:
+def test_it_decides_what_the_engine_decides_and_costs_the_same(
+    shape: str, strategy: str, is_counted: bool
+) -> None:
     case = generated(shape, SHAPES[shape], 1)
-    for settings in (BALANCED, EAGER):
-        found = flown(case, settings, strategy)
-        assert found == with_engine(case, settings, strategy)
-        assert found or shape != "flips"
+    for settings in (CAREFUL, EAGER) if is_counted else (BALANCED, EAGER):
+        moves = agreed(case, settings, strategy, is_counted)
+        assert moves or shape != "flips" or settings is CAREFUL
 
 
 ELEMENTS = st.lists(
@@ -57,13 +64,25 @@ ELEMENTS = st.lists(
 )
 
 
-@given(ELEMENTS, st.sampled_from(["genmig", "moving-states"]), st.integers(1, 9))
-@example([(0, "a", 0)] * 5 + [(42, "c", 0), (0, "b", 0), (71, "a", 0), (88, "a", 0)], "moving-states", 1)
+@given(
+    ELEMENTS,
+    st.sampled_from(["genmig", "moving-states", "auto"]),
+    st.integers(1, 9),
+    st.sampled_from([0.0, 9.0]),
+    st.booleans(),
+)
+@example(
+    [(0, "a", 0)] * 5 + [(42, "c", 0), (0, "b", 0), (71, "a", 0), (88, "a", 0)],
+    "moving-states",
+    1,
+    9.0,
+    False,
+)
 def test_it_decides_what_the_engine_decides_on_any_streams(
-    elements: list[tuple[int, str, int]], strategy: str, looks: int
+    elements: list[tuple[int, str, int]], strategy: str, looks: int, guard: float, is_counted: bool
 ) -> None:
-    settings = Settings(looks=looks, doubt=0.0, least_saving=0.0, guard=9.0)
-    assert flown(made(elements), settings, strategy) == with_engine(made(elements), settings, strategy)
+    settings = Settings(looks=looks, doubt=0.0, least_saving=0.0, guard=guard)
+    agreed(made(elements), settings, strategy, is_counted)
 
 
 @given(past=ELEMENTS, one=ELEMENTS, other=ELEMENTS, looks=st.integers(1, 9))
@@ -108,11 +127,90 @@ def made(elements: list[tuple[int, str, int]]) -> Case:
     return one_key("made", 10, 20, streams)
 
 
+def agreed(case: Case, settings: Settings, strategy: str, is_counted: bool) -> list[Begun]:
+    """What is begun with and without an engine: the same, and it costs what the engine counts."""
+    plan, wishes = flight_of(case, settings, strategy, is_counted)
+    pilot = in_engine(case, settings, strategy, is_counted)
+    found = [(wish.at, wish.strategy, joins_of(plan, wish.to)) for wish in wishes]
+    assert found == begun_by(plan, pilot)
+    assert billed(case, plan, settings, wishes) == pilot.summary["query"]["spent"]
+    return found
+
+
 def flown(case: Case, settings: Settings, strategy: str) -> list[Begun]:
     """What an autopilot without an engine begins."""
+    plan, wishes = flight_of(case, settings, strategy, is_counted=False)
+    return [(wish.at, wish.strategy, joins_of(plan, wish.to)) for wish in wishes]
+
+
+def flight_of(case: Case, settings: Settings, strategy: str, is_counted: bool) -> tuple[Plan, list[Wish]]:
+    """From which plan it flies, and what it wishes."""
     plan = plan_of(case, case.orders[0])
-    flight = Flight(plan, settings, INTERMEDIATE, strategy)
-    return [(wish.at, wish.strategy, joins_of(plan, wish.to)) for wish in fly(flight, instants(case, flight))]
+    joins = different(joins_of(plan, plan_of(case, order)) for order in case.orders)
+    flight = Flight(plan, settings, INTERMEDIATE, strategy, joins if is_counted else None)
+    told: Iterator[Instant] | list[Instant] = instants(case, flight)
+    return plan, list(fly(flight, with_results(case, flight, list(told)) if is_counted else told))
+
+
+def with_results(case: Case, flight: Flight, told: list[Instant]) -> list[Instant]:
+    """The same, with what joins gave, counted pair by pair; where nothing has changed, nothing is told."""
+    assert flight.joins is not None
+    of_joins = {joins_of(flight.plan, plan_of(case, order)): one for order, one in case.traces.items()}
+    traces = [of_joins[join,] for join in flight.joins]
+    by_end = {instant.end: instant for instant in told}
+    before = case.first - 1
+    for chronon in sorted(grid_of(case, flight.step).asked()):
+        started = [one.begun(before + 1, chronon + 1) for one in traces]
+        ended = [sum(before < end <= chronon for end in one.ends) for one in traces]
+        if any(started) or any(ended):
+            end = (chronon // flight.step + 1) * flight.step
+            instant = by_end.get(end, Instant(end, [], None))
+            by_end[end] = replace(instant, results=[*instant.results, Results(chronon, started, ended)])
+        before = chronon
+    return [by_end[end] for end in sorted(by_end)]
+
+
+def billed(case: Case, plan: Plan, settings: Settings, wishes: list[Wish]) -> float:
+    """What it costs, by the bill of what it begins; elements are counted pair by pair."""
+    numbers = {joins_of(plan, plan_of(case, order)): i for i, order in enumerate(case.orders)}
+    moves = [
+        Move(wish.at, numbers[joins_of(plan, wish.to)], wish.strategy, wish.until_split, wish.following)
+        for wish in wishes
+    ]
+    return bill(courses_of(case, Flight(plan, settings, INTERMEDIATE).step), 0, moves).total
+
+
+def grid_of(case: Case, step: int) -> Occupied:
+    """In which cells something starts."""
+    times = [time for time, _ in case.instants()]
+    cells = {time // step * step: time for time in reversed(times)}
+    ends = {time // step * step: time + case.window for time in times}
+    return Occupied(step, cells, ends)
+
+
+def courses_of(case: Case, step: int) -> Courses:
+    """What all orders cost, look by look, and in the chronons in which they may take turns."""
+    starts, grid = range(case.first // step * step, case.beyond, step), grid_of(case, step)
+    asked = tuple(sorted(grid.asked()))
+    traces = case.traces.values()
+    return Courses(
+        starts,
+        case.window,
+        "intermediate results",
+        tuple(plan_of(case, order) for order in case.orders),
+        tuple(map(str, case.orders)),
+        tuple(tuple(one.begun(start, start + step) / step for start in starts) for one in traces),
+        grid.lasting(starts, case.window),
+        Counts(
+            asked,
+            tuple(tuple(one.begun(case.first, chronon + 1) for chronon in asked) for one in traces),
+            tuple(
+                tuple(one.reaching(chronon, chronon - case.window, chronon + 1) for chronon in asked)
+                for one in traces
+            ),
+            grid.following(starts),
+        ),
+    )
 
 
 class Estimating:
@@ -125,17 +223,8 @@ class Estimating:
         return self._optimizer.advise(running, known)
 
 
-def with_engine(case: Case, settings: Settings, strategy: str) -> list[Begun]:
-    """What the engine's autopilot begins. Time comes to every instant on all streams at once."""
-    plan = plan_of(case, case.orders[0])
-    engine = Engine(plan)
-    advisor = Estimating(ByOptimizer(INTERMEDIATE, obstacle=engine.obstacle))
-    pilot = engine.autopilot(advisor, settings=settings, strategy=strategy)
-    for time, together in case.instants():
-        for name in case.streams:
-            engine.advance(name, time)
-        for _, name, row in together:
-            engine.push(name, [(time, time + 1, row)])
+def begun_by(plan: Plan, pilot: EngineAutopilot[Statistics]) -> list[Begun]:
+    """What an engine's autopilot has begun."""
     return [
         (record.at, record.strategy, joins_of(plan, record.decision.to))
         for record in pilot.decisions
@@ -143,9 +232,27 @@ def with_engine(case: Case, settings: Settings, strategy: str) -> list[Begun]:
     ]
 
 
-def joins_of(plan: Plan, to: Plan | None) -> object:
+def in_engine(case: Case, settings: Settings, strategy: str, is_counted: bool) -> EngineAutopilot[Statistics]:
+    """What flew, by counts or by estimates. Time comes to every instant on all streams at once."""
+    plan = plan_of(case, case.orders[0])
+    engine = Engine(plan)
+    optimizer = ByOptimizer(INTERMEDIATE, obstacle=engine.obstacle)
+    advisor = optimizer if is_counted else Estimating(optimizer)
+    pilot = engine.autopilot(advisor, settings=settings, strategy=strategy)
+    for time, together in case.instants():
+        for name in case.streams:
+            engine.advance(name, time)
+        for _, name, row in together:
+            engine.push(name, [(time, time + 1, row)])
+    engine.close()
+    return pilot
+
+
+def joins_of(plan: Plan, to: Plan | None) -> tuple[InnerJoin, ...]:
     assert to is not None
-    return inner_joins(to, {node: number for number, node in enumerate(input_nodes(plan))})
+    found = inner_joins(to, {node: number for number, node in enumerate(input_nodes(plan))})
+    assert found is not None
+    return found
 
 
 def instants(case: Case, flight: Flight) -> Iterator[Instant]:

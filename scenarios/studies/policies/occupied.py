@@ -1,0 +1,58 @@
+"""Where split times of migrations may lie, on a grid of looks: near the cells in which something starts.
+
+A migration has its split time inside a chronon c. The old plan gives all that starts before the end of c; the
+new one gives what is valid inside c, and all that starts behind it:
+
+    moving-states   c is that of the next element behind the look, as all streams have come there
+    genmig          c is that in which the last element so far ends; where all has ended, the one before
+                    the look
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """The cells of a grid in which something starts.
+
+    first   by the start of a cell, when the first element of any stream starts in it
+    end     by the start of a cell, the largest end of what the plan's windows gave of it, where they gave
+            something
+    """
+
+    step: int
+    first: dict[int, int]
+    end: dict[int, int]
+
+    def following(self, starts: Sequence[int]) -> tuple[int, ...]:
+        """When the next element starts, at each of some instants of the grid or behind it; behind the last
+        element that instant itself."""
+        cells = sorted(self.first)
+        places = (bisect_left(cells, start) for start in starts)
+        return tuple(
+            self.first[cells[i]] if i < len(cells) else start for i, start in zip(places, starts, strict=True)
+        )
+
+    def lasting(self, starts: Sequence[int], window: int) -> tuple[int, ...]:
+        """For how long what is valid at the start of each of all cells still is."""
+        found, so_far = list[int](), starts[0]
+        for start in starts:
+            found.append(min(window, max(0, so_far - start)))
+            so_far = max(so_far, self.end.get(start, so_far))
+        return tuple(found)
+
+    def asked(self) -> set[int]:
+        """The chronons in which a split time may lie, and those before and at the ends of these cells."""
+        found = set(self.first.values())
+        so_far: int | None = None
+        for start in sorted(self.first):
+            found |= {start - 1, start + self.step - 1}
+            end = self.end.get(start)
+            if end is not None and (so_far is None or end > so_far):
+                so_far = end
+                found.add(end)
+        return found

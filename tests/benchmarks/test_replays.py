@@ -1,0 +1,81 @@
+"""`midstream bench replays`: what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from midstream.benchmarks.commands import app
+from midstream.benchmarks.options import BenchmarkError
+from midstream.benchmarks.replays import Compared, Replays, ReplaysRun, chosen_streams, show_replays
+from midstream.migration.autopilot.settings import BALANCED, CAREFUL
+
+
+def row(setting: str, engine: int, replay: float) -> Compared:
+    return Compared(setting, 9.0, engine, replay, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("engine", "replay", "is_near"),
+    [(100, 100.0, True), (109, 100.0, True), (112, 100.0, False), (88, 100.0, False), (0, 0.0, True)],
+)
+def test_near_is_within_a_tenth(engine: int, replay: float, is_near: bool) -> None:
+    assert row("mine", engine, replay).is_near == is_near
+    assert not row("mine", 3, 0.0).is_near
+
+
+def test_what_is_recommended_is_measured_by_what_the_engine_counts() -> None:
+    rows = row("careful", 106, 106.0), row("balanced", 100, 100.0)
+    found = Replays("packets", "auto", "careful", rows)
+    assert found.of_best == 1.06 and not found.is_good
+    assert Replays("packets", "auto", "balanced", rows).is_good
+    assert Replays("packets", "auto", "careful", (row("careful", 0, 0.0),)).of_best == 1.0
+    assert (
+        Replays("packets", "auto", "careful", (row("careful", 3, 3.0), row("eager", 0, 0.0))).of_best is None
+    )
+
+
+def test_the_table_says_all() -> None:
+    run = ReplaysRun(1, (Replays("packets", "auto", "careful", (row("careful", 106, 100.0),)),))
+    console = Console(width=120, record=True)
+    show_replays(run, console)
+    told = console.export_text()
+    assert "packets, by auto: recommended is careful, 1.000 × the best later on" in told
+    assert "1.060" in told
+    assert json.loads(json.dumps(run.as_dict()))["streams"][0]["settings"][0]["ratio"] == 1.06
+
+
+def test_what_there_is_not_is_refused(tmp_path: Path) -> None:
+    assert chosen_streams("flips-8, packets, mine.yaml, splus_net_packet", tmp_path) == [
+        "flips-8",
+        "packets",
+        "mine.yaml",
+        "splus_net_packet",
+    ]
+    with pytest.raises(BenchmarkError, match="packets, which is recorded"):
+        chosen_streams("packets", None)
+    with pytest.raises(BenchmarkError, match="found 'flops', expected some of roads"):
+        chosen_streams("flops", tmp_path)
+    done = CliRunner().invoke(app, ["replays", "--cases", "flips-8", "--grid", "eagre"])
+    assert done.exit_code != 0
+
+
+@pytest.mark.spark
+def test_on_the_later_half_the_engine_counts_what_the_replay_says(spark: Any, tmp_path: Path) -> None:
+    from midstream.benchmarks.replays import compared, written
+    from midstream.scenarios.policies.generated import FEW, MANY, Phase, generated
+    from midstream.scenarios.policies.on_engine import plan_of
+
+    case = generated("turns", [Phase(5, values=(MANY, FEW)), Phase(5, values=(FEW, MANY))] * 2, 4)
+    study = written(case, tmp_path / "turns")
+    grid = {"careful": CAREFUL, "balanced": BALANCED}
+    found = compared(spark, "turns", study, plan_of(case, case.orders[0]), "auto", grid)
+    assert [one.engine for one in found.settings] == [one.replay for one in found.settings]
+    assert [one.engine_moves for one in found.settings] == [one.replay_moves for one in found.settings]
+    assert found.settings[1].engine_moves > 0
+    assert found.recommended in grid

@@ -252,7 +252,7 @@ def policies(
     data: str | Path | None = None,
     output: str | Path | None = None,
 ) -> Result[FoundPolicies]:
-    """What it would have cost to change plans by this policy or that one, and which settings cost least.
+    """What it would have cost to change plans by this policy or that one, and which settings to take.
 
     grid        settings of the autopilot to try: some of careful, balanced and eager, or a JSON file
     strategy    how migrations are made

@@ -77,7 +77,7 @@ def policies(
     """What it would have cost to change plans by this policy or that one, with the cost of migrating.
 
     Replays the engine's autopilot with several settings beside each fixed order, charts, and the cheapest way
-    that there was; writes the settings that cost least as autopilot.json, for `midstream run --autopilot`.
+    that there was; writes the recommended settings as autopilot.json, for `midstream run --autopilot`.
     """
     declared = load_declared(study, data, query).within(since, until)
     settings = grid_of(grid)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from midstream.migration.autopilot.settings import BALANCED, Settings
 from midstream.scenarios.studies.policies.bill import Bill, Move, bill, clairvoyant, fidelity
 from midstream.scenarios.studies.policies.choosing import ByChart, RepeatLastBest, replay
 from midstream.scenarios.studies.policies.courses import Courses
@@ -84,10 +85,22 @@ def flown(name: str) -> str:
     return f"autopilot {name}"
 
 
-def recommended(judged: Sequence[Judged], names: Sequence[str]) -> str:
-    """The settings that cost least; of equals those with fewer moves, and then the first ones."""
+def recommended(judged: Sequence[Judged], grid: Mapping[str, Settings]) -> str:
+    """The default settings, unless others save more than the share of costs for which these themselves leave
+    a plan; then, and where these are not tried, what costs least: of equals the settings with fewer moves,
+    and then the first ones.
+
+    What costs a little less may do so by one burst, and cost more on what is to come.
+    """
     found = {one.policy: one for one in judged}
-    return min(names, key=lambda name: (found[flown(name)].total, found[flown(name)].moves))
+
+    def total(name: str) -> float:
+        return found[flown(name)].total
+
+    best = min(grid, key=lambda name: (total(name), found[flown(name)].moves))
+    default = next((name for name, settings in grid.items() if settings == BALANCED), best)
+    saving = total(default) - total(best)
+    return best if saving > BALANCED.least_saving * total(default) else default
 
 
 def front(judged: Sequence[Judged]) -> list[Judged]:

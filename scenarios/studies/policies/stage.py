@@ -147,7 +147,7 @@ def policies(
     strategies = ways(courses.plans, strategy)
     buckets = max(1, (window if period is None else period) // courses.bucket)
     judged, least = judge(courses, moves, strategies, buckets, charts)
-    best = recommended(judged, list(grid))
+    best = recommended(judged, grid)
     return Found(courses, grid, moves, judged, tuple(front(judged)), least, best, strategies)
 
 

@@ -121,7 +121,7 @@ def _advice(summary: dict[str, Any]) -> list[str]:
     possible = f"the cheapest way that there was costs {least:.3f} of it"
     if of_fixed > 1 - WORTH:
         return [
-            f"Do not let the autopilot decide: with its best settings, {summary['recommended']}, it costs "
+            f"Do not let the autopilot decide: with the settings {summary['recommended']}, it costs "
             f"{of_fixed:.3f} of the best fixed order; {possible}."
         ]
     return [

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.migration.autopilot.settings import NAMED, Settings
+from midstream.migration.autopilot.settings import EAGER, NAMED, Settings
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, InputFileError
@@ -21,7 +21,13 @@ from midstream.scenarios.studies.policies.choosing import ByChart, Policy, Repea
 from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.policies.grid import grid_of, parsed
 from midstream.scenarios.studies.policies.inner_joins import inner_joins
-from midstream.scenarios.studies.policies.judging import Judged, flown, front, judge, recommended
+from midstream.scenarios.studies.policies.judging import (
+    Judged,
+    flown,
+    front,
+    judge,
+    recommended,
+)
 
 A, B, C = (stream(name, **{f"{name}k": "integer", f"{name}m": "integer"}).window(9) for name in "abc")
 
@@ -119,12 +125,23 @@ def test_the_front_has_what_nothing_else_beats(points: list[tuple[int, int]]) ->
     assert len(front(judged)) == len(found)
 
 
-def test_what_costs_least_is_recommended_and_of_equals_what_moves_less() -> None:
-    def one(name: str, total: float, moves: int) -> Judged:
-        return Judged(flown(name), total, None, moves, moves, None, 0.0, None)
+def one(name: str, total: float, moves: int) -> Judged:
+    return Judged(flown(name), total, None, moves, moves, None, 0.0, None)
 
+
+def test_without_the_default_settings_what_costs_least_is_recommended_and_of_equals_what_moves_less() -> None:
     judged = [one("x", 5, 9), one("y", 4, 9), one("z", 4, 2), one("w", 4, 2)]
-    assert recommended(judged, ["x", "y", "z", "w"]) == "z"
+    assert recommended(judged, dict.fromkeys("xyzw", EAGER)) == "z"
+
+
+@given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 9))
+def test_the_default_settings_are_recommended_unless_others_save_enough(
+    default: int, other: int, moves: int
+) -> None:
+    grid = {"other": EAGER, "mine": Settings()}
+    found = recommended([one("mine", default, 5), one("other", other, moves)], grid)
+    saves_enough = default - other > Settings().least_saving * default
+    assert found == ("other" if saves_enough else "mine")
 
 
 def test_intermediate_results_are_those_of_joins_below_others() -> None:

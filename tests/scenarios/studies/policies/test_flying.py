@@ -25,7 +25,7 @@ from midstream.plans.values.errors import ArgumentError, MigrationRefused
 from midstream.scenarios.policies.case import Case, Key, one_key
 from midstream.scenarios.policies.generated import FEW, MANY, Phase, generated
 from midstream.scenarios.policies.on_engine import plan_of
-from midstream.scenarios.studies.policies.bill import Move, bill
+from midstream.scenarios.studies.policies.bill import Move, bill, clairvoyant
 from midstream.scenarios.studies.policies.courses import Counts, Courses
 from midstream.scenarios.studies.policies.flying import Flight, Instant, Results, Wish, fly, ways
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin, different, inner_joins
@@ -83,6 +83,28 @@ def test_it_decides_what_the_engine_decides_on_any_streams(
 ) -> None:
     settings = Settings(looks=looks, doubt=0.0, least_saving=0.0, guard=guard)
     agreed(made(elements), settings, strategy, is_counted)
+
+
+@given(ELEMENTS, st.sampled_from(["genmig", "auto"]), st.integers(1, 9))
+def test_the_clairvoyant_is_billed_by_the_same_counts(
+    elements: list[tuple[int, str, int]], strategy: str, looks: int
+) -> None:
+    case, settings = made(elements), Settings(looks=looks, doubt=0.0, least_saving=0.0, guard=9.0)
+    plan, wishes = flight_of(case, settings, strategy, is_counted=True)
+    courses = courses_of(case, Flight(plan, settings, INTERMEDIATE).step)
+    least = clairvoyant(courses, ways(courses.plans, strategy))
+    assert least.total <= billed(case, plan, settings, wishes)
+    assert least.total <= min(courses.totals)
+    assert bill(courses, least.start, [Move(one.at, one.new, one.strategy) for one in least.moves]) == least
+    assert Courses.loads(courses.dumps()) == courses
+    # The order of plans means nothing, and a part of the time has what lies in it.
+    turned = courses.of([2, 1, 0])
+    assert clairvoyant(turned, ways(courses.plans, strategy)).total == least.total
+    middle = courses.starts[len(courses.starts) // 2]
+    later = courses.between(middle, courses.end)
+    for plan_number, total in enumerate(courses.totals):
+        before = courses.spent(plan_number, courses.starts.start, middle)
+        assert later.spent(plan_number, middle, courses.end) == total - before
 
 
 @given(past=ELEMENTS, one=ELEMENTS, other=ELEMENTS, looks=st.integers(1, 9))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -13,7 +12,6 @@ from typer.testing import CliRunner
 from midstream.benchmarks.commands import app
 from midstream.benchmarks.options import BenchmarkError
 from midstream.benchmarks.replays import Compared, Replays, ReplaysRun, chosen_streams, show_replays
-from midstream.migration.autopilot.settings import BALANCED, CAREFUL
 
 
 def row(setting: str, engine: int, replay: float) -> Compared:
@@ -63,19 +61,3 @@ def test_what_there_is_not_is_refused(tmp_path: Path) -> None:
         chosen_streams("flops", tmp_path)
     done = CliRunner().invoke(app, ["replays", "--cases", "flips-8", "--grid", "eagre"])
     assert done.exit_code != 0
-
-
-@pytest.mark.spark
-def test_on_the_later_half_the_engine_counts_what_the_replay_says(spark: Any, tmp_path: Path) -> None:
-    from midstream.benchmarks.replays import compared, written
-    from midstream.scenarios.policies.generated import FEW, MANY, Phase, generated
-    from midstream.scenarios.policies.on_engine import plan_of
-
-    case = generated("turns", [Phase(5, values=(MANY, FEW)), Phase(5, values=(FEW, MANY))] * 2, 4)
-    study = written(case, tmp_path / "turns")
-    grid = {"careful": CAREFUL, "balanced": BALANCED}
-    found = compared(spark, "turns", study, plan_of(case, case.orders[0]), "auto", grid)
-    assert [one.engine for one in found.settings] == [one.replay for one in found.settings]
-    assert [one.engine_moves for one in found.settings] == [one.replay_moves for one in found.settings]
-    assert found.settings[1].engine_moves > 0
-    assert found.recommended in grid

@@ -348,9 +348,7 @@ def replays(
         str,
         typer.Option(help="Streams: cases of `bench policies`, and study files, by name or as paths."),
     ],
-    data: Annotated[
-        Path | None, typer.Option(envvar="MIDSTREAM_DATA", help="The folder with recorded streams.")
-    ] = None,
+    data: DATA = None,
     strategy: Annotated[
         str, typer.Option(help="How migrations are made: genmig, moving-states, or auto.")
     ] = "auto",
@@ -376,13 +374,10 @@ def replays(
     names, settings = chosen_streams(cases, data), grid_of(grid)
     find_strategy(strategy)
     require_spark()
-    _check_files(output, None)
+    _check_files(output)
     with progress_bar("streams") as advance, nothing_written():
         run = compare_replays(names, data, strategy, settings, seed, master, advance)
-    if not _write(run.as_dict(), as_json, output):
-        show_replays(run, Console())
-    if not run.is_good:
-        raise typer.Exit(1)
+    _finish(run, run.is_good, show_replays, as_json, output)
 
 
 @app.command(epilog=examples("midstream bench charts --quick", "midstream bench charts --chart charts.svg"))

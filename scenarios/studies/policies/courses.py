@@ -108,7 +108,7 @@ class Courses:
     @cached_property
     def totals(self) -> tuple[float, ...]:
         """What each plan costs in all, if it runs all the time."""
-        return tuple(self.bucket * math.fsum(rates) for rates in self.rates)
+        return tuple(map(math.fsum, self._by_bucket))
 
     @property
     def best_fixed(self) -> int:
@@ -164,8 +164,13 @@ class Courses:
     @cached_property
     def _sums(self) -> tuple[tuple[float, ...], ...]:
         """By plan, what it costs before each bucket."""
-        bucket = self.bucket
-        return tuple((0.0, *accumulate(bucket * rate for rate in rates)) for rates in self.rates)
+        return tuple((0.0, *accumulate(costs)) for costs in self._by_bucket)
+
+    @cached_property
+    def _by_bucket(self) -> tuple[tuple[float, ...], ...]:
+        """By plan, what it costs in each bucket. What was counted is a whole number, which rates are not."""
+        costs = tuple(tuple(self.bucket * rate for rate in rates) for rates in self.rates)
+        return costs if self.counts is None else tuple(tuple(map(float, map(round, one))) for one in costs)
 
     def of(self, plans: Sequence[int]) -> Courses:
         """Those of some plans, by number."""

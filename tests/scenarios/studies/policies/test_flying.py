@@ -86,6 +86,7 @@ def test_it_decides_what_the_engine_decides_on_any_streams(
 
 
 @given(ELEMENTS, st.sampled_from(["genmig", "auto"]), st.integers(1, 9))
+@example([(0, "a", 0)] * 6 + [(1, "b", 0), (10, "a", 0)], "genmig", 1)
 def test_the_clairvoyant_is_billed_by_the_same_counts(
     elements: list[tuple[int, str, int]], strategy: str, looks: int
 ) -> None:

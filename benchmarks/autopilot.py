@@ -33,7 +33,7 @@ class Aim:
 
     of            what it is measured by: the best fixed order, or the best order of each bucket
     auto, genmig  the multiple of that, by strategy; None where nothing was promised
-    with_first    what the first order costs in the first bucket is allowed besides
+    with_first    from the dearest order, what it costs in the first bucket is allowed besides
     below_fixed   it must cost less than every fixed order
     once          it may move once, and from the best order not at all
     seeds         on how many streams
@@ -152,7 +152,7 @@ def _allowed(aim: Aim, case: Case, first: Order, by: By, fixed: int, beyond: int
     if multiple is None:
         return None
     allowed = multiple * (fixed if aim.of == "fixed" else beyond)
-    if aim.with_first:
+    if aim.with_first and len(case.traces[first]) == max(map(len, case.traces.values())):
         allowed += case.traces[first].begun(case.first, case.first + case.bucket)
     # Costs are whole numbers.
     return min(allowed, fixed - 1) if aim.below_fixed else allowed
@@ -180,7 +180,7 @@ def _call(flight: Callable[[], Flown]) -> Flown:
 
 def show_autopilot(run: AutopilotRun, console: Console) -> None:
     """A row for each case and strategy, of the flight that comes nearest to its aim, and the verdict."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("case", no_wrap=True)
     table.add_column("by", no_wrap=True)
     for heading in ("cost", "aim", "/ fixed", "/ hindsight", "moves", "kept"):
@@ -191,7 +191,7 @@ def show_autopilot(run: AutopilotRun, console: Console) -> None:
         aim = "" if worst.allowed is None else f"{worst.allowed:,.0f}"
         ratios = (f"{worst.cost / of:.2f}" if of else "" for of in (worst.fixed, worst.hindsight))
         moves = str(max(one.moves for one in flights))
-        kept = f"{sum(one.is_good for one in flights)} of {len(flights)}"
+        kept = f"{sum(one.is_good for one in flights)}/{len(flights)}"
         table.add_row(case, by, f"{worst.cost:,}", aim, *ratios, moves, kept)
     console.print(table)
     console.print(Text(f"Every promise: {'kept' if run.is_good else 'not kept'}."))

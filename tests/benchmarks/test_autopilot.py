@@ -34,6 +34,7 @@ def by_hand(*_: Any) -> Case:
         (Aim(auto=3, genmig=5), "ab", 3, None),
         (Aim("hindsight", auto=3), "ab", 3, None),
         (Aim(auto=3, with_first=True), "ab", 4, None),
+        (Aim(auto=3, with_first=True), "ac", 3, None),
         (Aim(auto=3, below_fixed=True), "ab", 0, None),
         (Aim(once=True), "ab", None, 1),
         (Aim(once=True), "ac", None, 0),
@@ -74,7 +75,10 @@ def test_a_promise_is_kept_or_not(change: dict[str, Any], good: bool) -> None:
 
 
 def test_the_flight_that_comes_nearest_to_its_aim_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As wide as columns may become.
+    long = replace(FLOWN, case="selectivity-flip", by="genmig", cost=29_876, allowed=38_686.0, fixed=30_271)
     flights = [
+        *[partial(replace, long)] * 40,
         partial(replace, FLOWN, cost=3),
         partial(replace, FLOWN, cost=39, moves=1),
         partial(replace, FLOWN, case="periodic-100", by="genmig", cost=41),
@@ -85,10 +89,11 @@ def test_the_flight_that_comes_nearest_to_its_aim_is_shown(monkeypatch: pytest.M
     console = Console(file=io.StringIO(), width=80)
     show_autopilot(run, console)
     lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
-    assert "roads auto 39 40 1.95 3.90 2 2 of 2" in lines
-    assert "periodic-100 genmig 41 40 2.05 4.10 2 0 of 1" in lines
+    assert "roads auto 39 40 1.95 3.90 2 2/2" in lines
+    assert "periodic-100 genmig 41 40 2.05 4.10 2 0/1" in lines
+    assert "selectivity-flip genmig 29,876 38,686 0.99 2987.60 2 40/40" in lines
     assert lines[-1] == "Every promise: not kept."
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert told == [(done, 43) for done in range(1, 44)]
 
 
 def test_every_case_has_an_aim() -> None:

@@ -322,7 +322,7 @@ def autopilot(
 ) -> None:
     """What the engine's autopilot costs on streams that change, from every first order, by the cheapest
     strategy and by GenMig alone: in intermediate results, beside the best fixed order, the best order of each
-    bucket, and what is promised. All cases take half an hour of one processor.
+    bucket, and what is promised. All cases take some twenty minutes of one processor.
 
     Exit status: 0 if every promise is kept, 1 if not, 2 for bad input.
     """

@@ -55,11 +55,16 @@ def chosen_cases(names: str | None, data: Path | None) -> list[str]:
     for name in chosen:
         if name not in CASES:
             raise BenchmarkError(f"--cases: found {name!r}, expected some of {', '.join(CASES)}", found=name)
-        if name in RECORDED and data is None:
-            raise BenchmarkError(
-                f"--cases: found {name}, which is recorded; expected its folder, with --data", found=name
-            )
+        require_data(name, data)
     return chosen
+
+
+def require_data(name: str, data: Path | None) -> None:
+    """Raise BenchmarkError for a case that is recorded, without data."""
+    if name in RECORDED and data is None:
+        raise BenchmarkError(
+            f"--cases: found {name}, which is recorded; expected its folder, with --data", found=name
+        )
 
 
 def chosen_strategy(name: str) -> How:

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from midstream.benchmarks.options import BenchmarkError
-from midstream.benchmarks.policies import CASES
+from midstream.benchmarks.policies import CASES, case_of, require_data
 from midstream.engine import Engine
 from midstream.io.time_units import Clock
 from midstream.migration.autopilot.settings import Settings
@@ -30,9 +30,7 @@ from midstream.optimizer import INTERMEDIATE
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.scenarios.policies.case import Case
-from midstream.scenarios.policies.generated import GENERATED
 from midstream.scenarios.policies.on_engine import plan_of
-from midstream.scenarios.policies.recorded import RECORDED
 from midstream.scenarios.studies.declaration import RecordedStream, Study
 
 if TYPE_CHECKING:
@@ -135,10 +133,7 @@ def chosen_streams(names: str, data: Path | None) -> list[str]:
     """
     chosen = list(dict.fromkeys(name.strip() for name in names.split(",")))
     for name in chosen:
-        if name in RECORDED and data is None:
-            raise BenchmarkError(
-                f"--cases: found {name}, which is recorded; expected its folder, with --data", found=name
-            )
+        require_data(name, data)
         if name not in CASES and not Path(name).suffix and name not in _packaged():
             expected = f"some of {', '.join([*CASES, *_packaged()])}, or study files"
             raise BenchmarkError(f"--cases: found {name!r}, expected {expected}", found=name)
@@ -261,7 +256,7 @@ def _packaged() -> list[str]:
 def _study(name: str, data: Path | None, seed: int, folder: Path) -> tuple[Study, Plan]:
     """Declared streams and a query: of a study file, or of a case, whose streams are written to a folder."""
     if name in CASES:
-        case = GENERATED[name](seed) if name in GENERATED else RECORDED[name](data or Path())
+        case = case_of(name, data, seed)
         return written(case, folder), plan_of(case, case.orders[0])
     from midstream.scenarios.studies.run.reading import load_study_file
 

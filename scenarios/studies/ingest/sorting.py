@@ -13,7 +13,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -38,14 +37,14 @@ def write_sorted(rows: DataFrame, stream: str, count: int, size: int, folder: Pa
 
     Cost     A shuffle and a sort of all rows; no more memory than Spark has for a task.
     """
-    spark = rows.sparkSession
     named = rows.withColumn("stream", F.lit(stream))
     columns = [name for name in CANONICAL if name in named.columns]
     named = named.select(*columns)
     ends = _ends(named, count, -(-size // FILE))
     order = [name for name in columns if name != "stream"]
     if ends:
-        placed = named.repartition(len(ends) + 1, _key(spark, F.col("start"), ends))
+        number = F.size(F.filter(F.array(*map(F.lit, ends)), lambda end: end <= F.col("start")))
+        placed = named.repartitionById(len(ends) + 1, number)
     else:
         placed = named.repartition(1)
     writer = placed.sortWithinPartitions(*order).write.option("parquet.block.size", ROW_GROUP)
@@ -62,19 +61,6 @@ def _ends(rows: DataFrame, count: int, files: int) -> list[int]:
     if not starts:
         return []
     return sorted({starts[len(starts) * number // files] for number in range(1, files)} - {starts[0]})
-
-
-def _key(spark: SparkSession, start: Value, ends: list[int]) -> Value:
-    """A value that Spark's hash puts into the partition of the row's file.
-
-    Nothing in Spark 4.0 sends rows to partitions by number.
-    """
-    count = len(ends) + 1
-    place = F.pmod(F.hash("id"), F.lit(count))
-    tried = spark.range(64 * count * max(1, count.bit_length())).groupBy(place.alias("place"))
-    keys = {row["place"]: row["id"] for row in tried.agg(F.min("id").alias("id")).collect()}
-    number = F.size(F.filter(F.array(*map(F.lit, ends)), lambda end: end <= start))
-    return F.element_at(F.array(*(F.lit(keys[place]).cast("long") for place in range(count))), number + 1)
 
 
 FOUND = pa.schema(

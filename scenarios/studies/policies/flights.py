@@ -91,10 +91,9 @@ def fly_all(
     ]
     if counted is not None:
         told.append(_of_flights(results(counted[1]), range(len(flights))))
-    # Some flights may share a partition, which has one after the other then.
     sorted_cells = (
         reduce(DataFrame.unionAll, told)
-        .repartition(4 * len(flights), "flight")
+        .repartitionById(len(flights), "flight")
         .sortWithinPartitions("flight", "start", "stream")
     )
 

@@ -80,7 +80,7 @@ def run_on_executors(recording: Recording, study: Study, parts: Sequence[Slice],
     rows = _rows(recording, study, parts, grid.schemas)
     try:
         _require_fitting(rows, parts, study.clock)
-        together = in_jobs(rows, grid.seeds, len(parts))
+        together = in_jobs(rows, grid.seeds, parts)
         run = partial(run_batches, grid=grid, length=parts[0].end - parts[0].start)
         found = together.mapInArrow(run, spark_schema(FOUND)).toArrow()
     except SPARK_ERRORS as error:
@@ -123,18 +123,16 @@ def _require_fitting(rows: DataFrame, parts: Sequence[Slice], clock: Clock) -> N
                 )
 
 
-def in_jobs(rows: DataFrame, seeds: Sequence[int], slices: int) -> DataFrame:
+def in_jobs(rows: DataFrame, seeds: Sequence[int], parts: Sequence[Slice]) -> DataFrame:
     """The elements of slices (slice, seed, time, stream, values) for each seed, those of a slice and a seed
     one after another."""
-    spread = rows.select(
-        "slice",
-        F.explode(F.array(*(F.lit(seed).cast("long") for seed in seeds))).alias("seed"),
-        "time",
-        "stream",
-        "values",
-    )
-    partitions = min(slices * len(seeds), MOST_PARTITIONS)
-    return spread.repartition(partitions, "slice", "seed").sortWithinPartitions("slice", "seed")
+    starts = F.array(*(F.lit(one.start).cast("long") for one in parts))
+    of_seed = F.posexplode(F.array(*(F.lit(seed).cast("long") for seed in seeds)))
+    spread = rows.select("slice", of_seed.alias("turn", "seed"), "time", "stream", "values")
+    job = (F.array_position(starts, F.col("slice")) - 1) * len(seeds) + F.col("turn")
+    partitions = min(len(parts) * len(seeds), MOST_PARTITIONS)
+    placed = spread.repartitionById(partitions, F.pmod(job, F.lit(partitions)).cast("int")).drop("turn")
+    return placed.sortWithinPartitions("slice", "seed")
 
 
 def run_batches(batches: Iterator[pa.RecordBatch], grid: Grid, length: int) -> Iterator[pa.RecordBatch]:

@@ -38,8 +38,10 @@ def searched_plans(
     def search(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from search_batches(batches, text, buckets, objectives, units)
 
-    some = facts.where(F.col("start").isin(list(chosen))).repartition(max(1, len(chosen)), "start")
-    found = some.mapInArrow(search, "plan string").groupBy("plan").agg(F.count("*").alias("times"))
+    some = facts.where(F.col("start").isin(list(chosen)))
+    number = F.call_function("div", F.col("start") - F.lit(starts.start), F.lit(chosen.step))
+    apart = some.repartitionById(max(1, len(chosen)), number.cast("int"))
+    found = apart.mapInArrow(search, "plan string").groupBy("plan").agg(F.count("*").alias("times"))
     best = found.orderBy(F.col("times").desc(), "plan").limit(limit).toArrow().column("plan").to_pylist()
     plans = [query, *map(loads, best)]
     one_of_each = [plans[order.plans[0]] for order in group_by_order(plans)]

@@ -222,8 +222,8 @@ def _order_of(orders: Sequence[Order]) -> list[int]:
 
 
 def in_runs(facts: DataFrame, starts: range, past: int) -> DataFrame:
-    """The facts of buckets (run, start, facts), sorted, with all of a run in one partition: of its own
-    buckets, and of so many before them as are remembered. `run` is where its own buckets start.
+    """The facts of buckets (run, start, facts), sorted, with all of a run in one partition, most often alone:
+    of its own buckets, and of so many before them as are remembered. `run` is where its own buckets start.
 
     The runs are the same whatever the partitions.
     """
@@ -234,7 +234,9 @@ def in_runs(facts: DataFrame, starts: range, past: int) -> DataFrame:
     runs = F.array_compact(F.array(own, F.when(is_remembered, following)))
     partitions = min(-(-len(starts) * starts.step // length) or 1, MOST_PARTITIONS)
     spread = facts.select(F.explode(runs).alias("run"), "start", "facts")
-    return spread.repartition(partitions, "run").sortWithinPartitions("run", "start")
+    number = F.call_function("div", F.col("run") - F.lit(starts.start), F.lit(length))
+    placed = spread.repartitionById(partitions, F.pmod(number, F.lit(partitions)).cast("int"))
+    return placed.sortWithinPartitions("run", "start")
 
 
 @dataclass(frozen=True)

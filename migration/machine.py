@@ -264,6 +264,8 @@ class Migration:
         old = settled(old)
         self._adopt(old)
         self.observer.measure(*self._sizes())
+        for inside in under_way(old):
+            inside.cut(self.split)
         rest = self._nothing()
         for i, reached in enumerate(self._reached):
             if i == port or reached != FOREVER:
@@ -386,6 +388,11 @@ class Migration:
         """The end of what a further migration must leave to this one: a later split time must lie beyond its
         own."""
         return chronon_end(self.split)
+
+    def cut(self, split: Time) -> None:
+        """A migration of whose old box this is a part is past its split time: what was given behind that is
+        not the same on all inputs, and neither is what both plans make of it."""
+        # Nothing to do: that split time is behind the horizon.
 
     def held_bound(self) -> int:
         """The joiners have never held more elements than this, by what they were given (see each joiner)."""

@@ -93,6 +93,8 @@ class Tracks:
 
     def __init__(self, last: Time, *, is_ordered: bool = True) -> None:
         self._last = last
+        self._cut: Time = FOREVER
+        """Up to where both plans have been given the same."""
         self._is_ordered = is_ordered
         self._is_old_done = False
         self._undecided: deque[Element] = deque()
@@ -117,8 +119,9 @@ class Tracks:
         self.origins.old += len(out)
         if is_over:
             # Everything is decided. What only one of them has given shows that they do not mean the same.
-            missing = sum(n for element, n in self._twins.items() if element[1] <= self._last)
-            self.origins.unmatched += missing + len(self._strange)
+            compared = min(self._last, self._cut)
+            missing = sum(n for element, n in self._twins.items() if element[1] <= compared)
+            self.origins.unmatched += missing + sum(end <= self._cut for _, end, _ in self._strange)
             out = list(merge(out, self._new, key=START))
             self.origins.new += len(self._new)
             self._forget()
@@ -128,6 +131,10 @@ class Tracks:
         """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
         self._is_old_done = True
         return self.process(rest, [], new_progress)
+
+    def cut(self, split: Time) -> None:
+        """Results that end behind an instant are not compared."""
+        self._cut = min(self._cut, split)
 
     def abandon(self) -> Batch:
         """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
@@ -193,12 +200,21 @@ class ParallelTrack(Migration):
     `begin()` must be called once, before any event; what it returns is ready then.
     """
 
+    _joiners: Sequence[Tracks]
     is_patient = False
     """What the new plan gives decides which results of the old one come out."""
 
     def horizon(self) -> Time:
         """A further migration need not wait for this one: nothing here is cut at the split time."""
         return BEGINNING
+
+    def cut(self, split: Time) -> None:
+        """See Migration. What both plans give is compared up to there only."""
+        for tracks in self._joiners:
+            tracks.cut(split)
+        if self.old is not None:
+            for inside in under_way(self.old):
+                inside.cut(split)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,29 @@ def test_a_plan_that_ends_in_a_window_while_it_is_exchanged_as_a_whole(whole: bo
     assert equivalent(results, [(0, 10, (1,))])
 
 
+@pytest.mark.parametrize("strategy", ["genmig", "genmig-end-timestamp"])
+def test_parallel_track_compares_what_both_plans_were_given(strategy: str) -> None:
+    """A later migration is past its split time, behind which the plans inside had different inputs: the new
+    one the elements, the old one not yet what a shared join made of them."""
+    results: list[Element] = []
+    joined = A.join(B)
+    engine = Engine(joined.select("x", "y").plan(), results.extend)
+    engine.add(joined.plan(), name="other")
+    engine.push("b", [(0, 9, (0,))])
+    engine.push("a", [(0, 6, (0,))])
+    new = B.join(A).select("x", "y").plan()
+    migrations = [
+        vouched(engine, new, "parallel-track"),
+        vouched(engine, new, strategy, when_busy="chain", whole=True),
+    ]
+    engine.push("a", [(12, 14, (0,))])
+    engine.push("b", [(11, 13, (0,))])
+    assert [one.phase for one in migrations] == [Phase.DONE] * 2
+    assert [report(one).unmatched for one in migrations] == [0, 0]
+    engine.close()
+    assert equivalent(results, [(0, 6, (0, 0)), (12, 13, (0, 0))])
+
+
 @pytest.mark.parametrize(
     "strategy", ["genmig", "genmig-end-timestamp", "genmig-reference-point", "parallel-track"]
 )

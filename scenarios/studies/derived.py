@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from midstream.plans.algebra.operators import Filter, Project, Source
 from midstream.plans.algebra.plan import Node, Plan
@@ -38,7 +37,7 @@ def elements_of(recording: Recording, one: PlanInput) -> DataFrame:
 
 
 def _selected(frame: DataFrame, positions: Any) -> DataFrame:
-    return frame.select(TIME, *(F.col(payload(old)).alias(payload(new)) for new, old in enumerate(positions)))
+    return frame.selectExpr(TIME, *(f"{payload(old)} AS {payload(new)}" for new, old in enumerate(positions)))
 
 
 def compute(batches: Iterator[pa.RecordBatch], chain: str) -> Iterator[pa.RecordBatch]:

@@ -59,8 +59,8 @@ def gather(
              more than the values that are kept, values are counted once, else twice
 
     Cost     A shuffle of as many rows as there are different values in each bucket, and one of the sampled
-             rows. Of one bucket come to one place at most `kept` values of each group, and SAMPLE rows of
-             each input.
+             rows. Of one bucket come to one place at most `kept` values of each group, or as many elements
+             of each input where none has more; and SAMPLE rows of each input.
     """
     bucketed = [
         elements_of(recording, one).withColumn("start", floor_to(F.col(TIME), recording.bucket))
@@ -101,16 +101,20 @@ def _facts_of(
         for i, (frame, question) in enumerate(zip(elements, asked, strict=True))
         if question.is_counted or any(member.input == i for group in groups for member in group)
     ]
-    counted = _counted(reduce(DataFrame.unionAll, values), max(len(inputs), _width(groups)))
+    one_by_one = reduce(DataFrame.unionAll, values)
+    if max(fullest) <= kept:
+        # What may come to one place comes there at once.
+        one_by_one = one_by_one.repartition("start")
+    counted = _counted(one_by_one, max(len(inputs), _width(groups)))
     # Where there are no more elements than values that are kept, no value is left out.
     is_rest = any(sum(fullest[member.input] for member in group) > kept for group in groups)
-    totals = [_totals(counted, _width(groups), kept)] if is_rest else []
+    told = [_heaviest(counted, kept), _totals(counted, _width(groups), kept)] if is_rest else [_told(counted)]
     sampled = [
         _sampled(frame, i, len(chains[i].schema))
         for i, (frame, question) in enumerate(zip(elements, asked, strict=True))
         if question.is_sampled
     ]
-    every = reduce(DataFrame.unionAll, [_heaviest(counted, kept), *totals, *sampled])
+    every = reduce(DataFrame.unionAll, [*told, *sampled])
     # Sorted, so that nothing depends on which partition was read first.
     facts = F.sort_array(F.collect_list(F.struct("about", "number", "texts", "counts"))).alias("facts")
     return every.groupBy("start").agg(facts)
@@ -223,8 +227,12 @@ def _heaviest(counted: DataFrame, kept: int) -> DataFrame:
     """The values that most elements have; of equally frequent ones, the first."""
     elements = F.aggregate("counts", F.lit(0).cast("long"), lambda total, n: total + n)
     order = Window.partitionBy("start", "number").orderBy(elements.desc(), "text")
-    chosen = counted.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= kept)
-    return _facts(chosen, VALUE, F.col("number"), F.array("text"), F.col("counts"))
+    return _told(counted.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= kept))
+
+
+def _told(counted: DataFrame) -> DataFrame:
+    """All values that were counted."""
+    return _facts(counted, VALUE, F.col("number"), F.array("text"), F.col("counts"))
 
 
 def _totals(counted: DataFrame, width: int, kept: int) -> DataFrame:

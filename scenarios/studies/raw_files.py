@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from glob import glob
 
 from pyspark.sql import Column as Value
@@ -76,9 +77,10 @@ class RawFile:
         """What is wrong with a column's value, in words; null where nothing is."""
         value, text = self.value(column), self.text(column)
         is_unknown = text.isNull() | text.isin(*UNKNOWN) if column.nullable else F.lit(False)
-        found = F.coalesce(F.concat(F.lit("'"), text, F.lit("'")), F.lit("nothing"))
+        found = f"column {column.name}: found "
         expected = f", expected {column.type.value}" + (", NA or nothing" if column.nullable else "")
-        message = F.concat(F.lit(f"column {column.name}: found "), found, F.lit(expected))
+        of_text = F.concat(F.lit(f"{found}'"), text, F.lit(f"'{expected}"))
+        message = F.coalesce(of_text, F.lit(f"{found}nothing{expected}"))
         return F.when(value.isNull() & ~is_unknown, message)
 
 
@@ -108,9 +110,12 @@ def _open_csv(spark: SparkSession, path: str, columns: Mapping[str, Column]) -> 
         .csv(path)
     )
 
+    # Each part of an expression is a call of Java.
+    @cache
     def text(column: Column) -> Value:
         return F.coalesce(_quoted(column.name), F.lit(""))
 
+    @cache
     def value(column: Column) -> Value:
         parsed = _parsed(text(column), column.type)
         return F.when(~text(column).isin(*UNKNOWN), parsed) if column.nullable else parsed

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
-from operator import add, and_, or_
+from operator import and_, or_
 from pathlib import Path
 
 import pyarrow as pa
@@ -156,22 +156,23 @@ class _Read:
     def totals(self, windows: Mapping[str, int]) -> DataFrame:
         """A row for each stream: what is known of the whole, and of what is wrong; in one pass."""
         # Not by grouping: where the first text of a group is asked for, Spark sorts all rows.
-        counted = [self._total(name, one, windows[name]) for name, one in self.streams.items()]
-        names = [f"s{i}" for i in range(len(counted))]
-        of_each = self.rows.agg(*(total.alias(name) for total, name in zip(counted, names, strict=True)))
-        return of_each.select(F.inline(F.array(*names)))
+        columns = [
+            F.when(one.belongs, value).alias(f"{what}{i}")
+            for i, one in enumerate(self.streams.values())
+            for what, value in (("time", one.time), ("misfit", one.misfit))
+        ]
+        totals = [F.expr(_total(i, windows[name])).alias(f"s{i}") for i, name in enumerate(self.streams)]
+        named = [F.struct(F.lit(name).alias("name"), f"s{i}.*") for i, name in enumerate(self.streams)]
+        return self.rows.select(*columns).agg(*totals).select(F.inline(F.array(*named)))
 
-    def _total(self, name: str, one: _InStream, window: int) -> Value:
-        time, misfit = (F.when(one.belongs, value) for value in (one.time, one.misfit))
-        return F.struct(
-            F.lit(name).alias("name"),
-            F.count(misfit).alias("misfits"),
-            F.min(misfit).alias("misfit"),
-            F.count(time).alias("count"),
-            F.min(time).alias("first"),
-            F.max(time).alias("last"),
-            granule(time, window).alias("granule"),
-        )
+
+def _total(number: int, window: int) -> str:
+    """In SQL, what is known of the whole of a stream with this number."""
+    time, misfit = f"time{number}", f"misfit{number}"
+    return (
+        f"struct(count({misfit}) AS misfits, min({misfit}) AS misfit, count({time}) AS count, "
+        f"min({time}) AS first, max({time}) AS last, {granule(time, window)} AS granule)"
+    )
 
 
 def _by_file(study: Study) -> list[list[RecordedStream]]:
@@ -341,19 +342,15 @@ def _totals(study: Study, read: Sequence[_Read]) -> dict[str, StreamTotals]:
     }
 
 
-def granule(time: Value, window: int) -> Value:
-    """An aggregate: the largest divisor of a window that divides all known times; without any, the window."""
-    common = F.lit(1).cast("long")
+def granule(time: str, window: int) -> str:
+    """In SQL, an aggregate: the largest divisor of a window that divides all known times of a column; without
+    any, the window."""
+    common = ["1L"]
     for prime, exponent in factors(window).items():
-        divisible = [
-            F.when(F.pmod(time, F.lit(prime**k)) == 0, 1).otherwise(0) for k in range(1, exponent + 1)
-        ]
-        of_known = F.when(time.isNotNull(), reduce(add, divisible))
-        least = F.coalesce(F.min(of_known), F.lit(exponent))
-        common = common * F.element_at(
-            F.array(*(F.lit(prime**k).cast("long") for k in range(exponent + 1))), least + 1
-        )
-    return common
+        powers = [f"{prime**k}L" for k in range(exponent + 1)]
+        exponents = " + ".join(f"int(pmod({time}, {power}) = 0)" for power in powers[1:])
+        common.append(f"array({', '.join(powers)})[coalesce(min({exponents}), {exponent})]")
+    return " * ".join(common)
 
 
 def factors(number: int) -> dict[int, int]:

@@ -56,6 +56,7 @@ from midstream.benchmarks import (
     turns,
 )
 from midstream.benchmarks import costs as costs_benchmark
+from midstream.benchmarks import studies as studies_benchmark
 from midstream.benchmarks import what_if as what_if_benchmark
 from midstream.benchmarks.arrivals import ARRIVALS
 from midstream.benchmarks.item import workload
@@ -193,6 +194,7 @@ CASES: dict[Name, dict[str, Case]] = {
     },
     ("bench", "searches"): {"--output": writes("searches.json")},
     ("bench", "statistics"): {"--output": writes("statistics.json")},
+    ("bench", "studies"): {"--output": writes("studies.json")},
     ("bench", "what-if"): {"--data": reads("data", folder=True), "--output": writes("what-if.json")},
     ("bench", "charts"): {
         "--output": writes("charts.json"),
@@ -280,6 +282,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "replays"): ["--cases", "flips-8"],
     ("bench", "searches"): [],
     ("bench", "statistics"): [],
+    ("bench", "studies"): [],
     ("bench", "what-if"): ["--data", "data"],
     ("bench", "charts"): ["--quick"],
     ("study", "generate"): ["--output", "found"],
@@ -511,6 +514,9 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     times = what_if_benchmark.Times((1.0,), (1.0,))
     timed = what_if_benchmark.WhatIfRun(dict.fromkeys(what_if_benchmark.KINDS, times))
     monkeypatch.setattr(what_if_benchmark, "measure_what_if", lambda *_: timed)
+    took = studies_benchmark.Taken(1, dict.fromkeys(studies_benchmark.STAGES, 1.0), 1, 1)
+    grown = studies_benchmark.StudiesRun(took, took)
+    monkeypatch.setattr(studies_benchmark, "measure_studies", lambda *_: grown)
     monkeypatch.setattr(searches, "measure_searches", lambda *_: searches.SearchesRun((0.1,), (0.1,), (1,)))
     point = Compared("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))
     predictions = costs_benchmark.Predictions((point,), (point,))

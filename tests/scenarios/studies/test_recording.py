@@ -251,4 +251,4 @@ def test_granule(spark: Any, times: list[int | None], window: int) -> None:
 
     frame = spark.createDataFrame([(time,) for time in times], "time long")
     known = [time for time in times if time is not None]
-    assert frame.agg(granule(F.col("time"), window).alias("g")).first()["g"] == gcd(*known, window)
+    assert frame.agg(F.expr(granule("time", window)).alias("g")).first()["g"] == gcd(*known, window)

@@ -32,7 +32,8 @@ from midstream.scenarios.studies.policies.inner_joins import InnerJoin, differen
 from midstream.scenarios.studies.policies.occupied import Occupied
 
 Begun = tuple[int, str, object]
-"""When a migration began, by what that was weighed, and the joins below the last one of the plan that it went to."""
+"""When a migration began, what was weighed for it, and the joins below the last one of the plan that it went
+to."""
 
 SHAPES = {
     "flips": [Phase(8, values=(FEW, MANY)), Phase(8, values=(MANY, FEW)), Phase(8, values=(FEW, MANY))],
@@ -168,7 +169,7 @@ def flown(case: Case, settings: Settings, strategy: str) -> list[Begun]:
 
 
 def weighed(strategy: str) -> str:
-    """What was weighed. Which of GenMig's variants it is depends on what is alive, which only an engine knows."""
+    """What was weighed. Which of GenMig's variants it is depends on what is alive: only an engine knows."""
     return "genmig" if strategy.startswith("genmig") else strategy
 
 

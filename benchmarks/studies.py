@@ -1,0 +1,204 @@
+"""How what a study takes grows with the data, in a warm session on two cores with a heap of 2 GB:
+`midstream bench studies`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from midstream.benchmarks.options import BenchmarkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TIMES, MOST = 4, 4.8
+"""So many times the data may take so many times as much."""
+
+STAGES = ("generate", "profile", "what-if")
+
+HEAP = "2g"
+BUCKETS, WINDOW = 200, 2
+SECONDS = 1000
+"""How long the streams last, for a million elements; more of them last longer."""
+
+STREAMS = """
+unit: seconds
+duration: {seconds} s
+streams:
+  a: {{columns: {{k: {{values: uniform, low: 1, high: 2000}}}}, arrivals: {{process: poisson, rate: {rate}}}}}
+  b: {{columns: {{k: {{values: uniform, low: 1, high: 2000}}}}, arrivals: {{process: poisson, rate: {rate}}}}}
+  c: {{columns: {{k: {{values: zipf, n: 2000}}}}, arrivals: {{process: poisson, rate: {rate}}}}}
+"""
+STUDY = f"""
+title = "Three streams"
+[defaults]
+path = "streams"
+time = "start"
+unit = "s"
+window = {WINDOW}
+columns = {{ k = "integer" }}
+[streams.a]
+alias = "a"
+[streams.b]
+alias = "b"
+[streams.c]
+alias = "c"
+[query]
+joins = [["a.k", "b.k"], ["b.k", "c.k"]]
+"""
+
+CHILD = """
+import sys
+from midstream.benchmarks.studies import measured_here
+folder, *counts = sys.argv[1:]
+measured_here(folder, *map(int, counts))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a study of so many elements took: seconds of the processor in all processes, by stage; and the
+    most memory, in bytes, of Java and of all Python workers together, until then."""
+
+    elements: int
+    seconds: Mapping[str, float]
+    java: int
+    workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class StudiesRun:
+    """Some elements, and four times as many."""
+
+    once: Taken
+    more: Taken
+
+    def growth(self, stage: str) -> float:
+        """How many times as much a stage took."""
+        return self.more.seconds[stage] / self.once.seconds[stage]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether no stage exceeds what it may take."""
+        return all(self.growth(stage) <= MOST for stage in STAGES)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        growth = {stage: self.growth(stage) for stage in STAGES}
+        return {"runs": [asdict(self.once), asdict(self.more)], "growth": growth, "is_good": self.is_good}
+
+
+def measure_studies(elements: int, advance: Callable[[int, int | None], object]) -> StudiesRun:
+    """Generate, profile and price so many elements, and four times as many, in a process of their own.
+
+    Raises   BenchmarkError where there is no /proc, or where the process fails.
+    """
+    if not Path("/proc/self/stat").exists():
+        raise BenchmarkError("studies: found no /proc, expected Linux, which tells what processes take")
+    environment = {**os.environ, "SPARK_DRIVER_MEMORY": HEAP}
+    with TemporaryDirectory() as folder, TemporaryFile("w+") as errors:
+        # The first one warms the session.
+        counts = elements // 10, elements, TIMES * elements
+        command = [sys.executable, "-c", CHILD, folder, *map(str, counts)]
+        found = []
+        with subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as child:
+            assert child.stdout is not None
+            for number, line in enumerate(child.stdout, 1):
+                found.append(Taken(**json.loads(line)))
+                advance(number, len(counts))
+        errors.seek(0)
+        told = errors.read().strip().splitlines()[-1:]
+    if child.returncode:
+        raise BenchmarkError(f"studies: found {' '.join(told)}, expected studies that end")
+    _, once, more = found
+    return StudiesRun(once, more)
+
+
+def measured_here(folder: str, *counts: int) -> None:
+    """Print what was taken of so many elements each, one after the other in a session: a line of JSON."""
+    from midstream.scenarios.studies.session import spark_session
+
+    with spark_session("local[2]") as spark:
+        for number, count in enumerate(counts):
+            print(json.dumps(asdict(_taken(spark, Path(folder, str(number)), count))), flush=True)
+
+
+def _taken(spark: SparkSession, place: Path, count: int) -> Taken:
+    from midstream import studies
+
+    seconds = max(BUCKETS, SECONDS * count // 1_000_000)
+    streams, study, bucket = place / "streams.yaml", place / "study.toml", f"{seconds // BUCKETS}s"
+    place.mkdir()
+    streams.write_text(STREAMS.format(seconds=seconds, rate=count / 3 / seconds), encoding="utf-8")
+    study.write_text(STUDY, encoding="utf-8")
+    at = [processor_seconds()]
+    made = studies.generate(spark, streams, place / "streams", seed=1)
+    at.append(processor_seconds())
+    studies.profile(spark, study, bucket=bucket)
+    at.append(processor_seconds())
+    studies.what_if(spark, study, bucket=bucket)
+    at.append(processor_seconds())
+    taken = (after - before for before, after in pairwise(at))
+    return Taken(sum(made.rows.values()), dict(zip(STAGES, taken, strict=True)), *peaks())
+
+
+def processor_seconds() -> float:
+    """What this process and all below it have taken, with those that have ended."""
+    ticks = sum(sum(map(int, fields[11:15])) for _, fields in _family())
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def peaks() -> tuple[int, int]:
+    """The most memory of Java, and of all Python processes below it together, in bytes."""
+    java = workers = 0
+    for process, _ in _family():
+        status = dict(
+            line.split(":", 1) for line in (process / "status").read_text().splitlines() if ":" in line
+        )
+        most = 1024 * int(status.get("VmHWM", "0 kB").split()[0])
+        if status["Name"].strip() == "java":
+            java += most
+        elif process.name != str(os.getpid()):
+            workers += most
+    return java, workers
+
+
+def _family() -> list[tuple[Path, list[str]]]:
+    """This process and all below it: its folder in /proc, and the fields of `stat` behind its name."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            _, _, rest = (process / "stat").read_text().rpartition(")")
+        except OSError:  # it has ended meanwhile
+            continue
+        found[process.name] = process, rest.split()
+    inside = {str(os.getpid())}
+    while more := {name for name, (_, fields) in found.items() if fields[1] in inside} - inside:
+        inside |= more
+    return [found[name] for name in sorted(inside) if name in found]
+
+
+def show_studies(run: StudiesRun, console: Console) -> None:
+    """Seconds of the processor, growth and memory."""
+    table = Table("elements", *STAGES, "Java", "workers")
+    for one in (run.once, run.more):
+        seconds = (f"{taken:.1f} s" for taken in one.seconds.values())
+        table.add_row(
+            f"{one.elements:,}", *seconds, f"{one.java / 2**30:.1f} GB", f"{one.workers / 2**30:.1f} GB"
+        )
+    table.add_row("", *(f"{run.growth(stage):.1f} ×" for stage in STAGES), "", "")
+    console.print(table)
+    console.print(f"Four times the data may take {MOST:g} times as much.", highlight=False)

@@ -113,7 +113,7 @@ def by_hand(source: Path, target: Path) -> int:
 
 def _query(source: Path, target: Path, samples: list[int]) -> None:
     from midstream.commands.running import Wishes, run_queries
-    from midstream.plans.sql import Catalog
+    from midstream.plans.sql.catalog import Catalog
 
     def look(done: int, total: int | None) -> None:
         if (resident := resident_bytes()) is not None:

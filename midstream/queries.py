@@ -13,7 +13,7 @@ from midstream.plans.values.streams import FOREVER
 
 if TYPE_CHECKING:
     from midstream.plans.algebra.plan import Plan
-    from midstream.plans.sql import Catalog
+    from midstream.plans.sql.catalog import Catalog
     from midstream.plans.values.streams import Time
 
 
@@ -92,7 +92,7 @@ def catalog(unit: str = "milliseconds") -> Catalog:
     └─ filter price > 10
        └─ source bid
     """
-    from midstream.plans.sql import Catalog
+    from midstream.plans.sql.catalog import Catalog
 
     require_name("catalog", unit, "a unit of time such as 'seconds'")
     try:
@@ -114,7 +114,7 @@ def sql(script: str, catalog: Catalog | None = None) -> Plan:
     >>> ms.run(plan, {"bid": ms.chronons([(0, (7, 12.5)), (30_000, (7, 9.0))])})
     [(0, 30000, (7, 12.5)), (30000, 60000, (7, 12.5)), (60000, 90000, (7, 9.0))]
     """
-    from midstream.plans.sql import Catalog
+    from midstream.plans.sql.catalog import Catalog
 
     require_name("sql", script, "a script")
     if catalog is not None:

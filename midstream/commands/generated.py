@@ -9,8 +9,9 @@ from typing import NamedTuple
 from midstream.io import ConnectorError, Source
 from midstream.io.sources.conversion import lists_of
 from midstream.io.timestamps import Timestamps
-from midstream.plans.sql import RelationDeclaration, SourceClause, StreamDeclaration, TimeUnit
+from midstream.plans.sql.declarations import RelationDeclaration, SourceClause, StreamDeclaration
 from midstream.plans.values.streams import Element, chronons
+from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.nexmark.generator import AuctionEvent, AuctionWorkload, generate
 from midstream.scenarios.nexmark.streams import lasting, rows
 

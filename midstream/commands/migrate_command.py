@@ -14,7 +14,7 @@ from midstream.console.progress import progress_bar
 from midstream.migration.strategies import STRATEGIES
 
 if TYPE_CHECKING:
-    from midstream.plans.sql import Catalog
+    from midstream.plans.sql.catalog import Catalog
 
 AUTO = "auto"
 

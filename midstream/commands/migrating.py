@@ -43,7 +43,7 @@ from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.comparison import equivalent
-from midstream.plans.sql import Catalog, Query
+from midstream.plans.sql.catalog import Catalog, Query
 from midstream.plans.values.errors import MidstreamError, MigrationRefused
 from midstream.plans.values.streams import BEGINNING, Batch, Element, Time, is_ordered
 from midstream.plans.values.verdicts import SHOWN_DIFFERENCES, Equivalence

@@ -13,7 +13,8 @@ from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
     from midstream.io.distinct_files import PossibleUse
-    from midstream.plans.sql import Catalog, Query, SourceClause
+    from midstream.plans.sql.catalog import Catalog, Query
+    from midstream.plans.sql.declarations import SourceClause
 
 GENERATED = "nexmark"
 """Stands for a source of all streams."""
@@ -88,7 +89,7 @@ def tell(notes: Sequence[str]) -> None:
 def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog, list[Query]]:
     """What a script declares and asks. Raises MidstreamError where it asks nothing."""
     from midstream.commands.running import read_script
-    from midstream.plans.sql import TimeUnit
+    from midstream.plans.values.units import TimeUnit
     from midstream.scenarios.nexmark.scripts import auction_catalog
 
     try:
@@ -142,7 +143,7 @@ def _register(path: Path, catalog: Catalog) -> None:
 
 def sources_of(catalog: Catalog, given: Sequence[str]) -> Mapping[str, str | SourceClause]:
     """By stream or relation, what --source says."""
-    from midstream.plans.sql import SourceClause
+    from midstream.plans.sql.declarations import SourceClause
 
     found: dict[str, str | SourceClause] = {}
     names = {name.lower(): name for name in (*catalog.streams, *catalog.relations)}

@@ -10,7 +10,7 @@ from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
     from midstream.plans.algebra.plan import Plan
-    from midstream.plans.sql import Catalog, Query
+    from midstream.plans.sql.catalog import Catalog, Query
 
 
 def is_plan_file(path: str) -> bool:

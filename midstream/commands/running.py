@@ -31,8 +31,8 @@ from midstream.operators.engine.input_manager import DeadLetter
 from midstream.plans.algebra.operators import CountWindow, PartitionedWindow
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
-from midstream.plans.sql import Catalog, Query, RelationDeclaration, SourceClause
-from midstream.plans.sql.declarations import StreamDeclaration
+from midstream.plans.sql.catalog import Catalog, Query
+from midstream.plans.sql.declarations import RelationDeclaration, SourceClause, StreamDeclaration
 from midstream.plans.sql.faults import Script
 from midstream.plans.values.errors import InputFileError, MidstreamError, TieError
 from midstream.plans.values.schema import suggest

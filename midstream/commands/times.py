@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from midstream.io import Source as Input
 from midstream.io.time_units import NANOSECONDS, largest_unit
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.streams import BEGINNING, FOREVER, Time

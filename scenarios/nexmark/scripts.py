@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from midstream.engine import Engine
-from midstream.plans.sql import Catalog, Query
+from midstream.plans.sql.catalog import Catalog, Query
 from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Element
 from midstream.plans.values.units import MILLISECONDS, TimeUnit

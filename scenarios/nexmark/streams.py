@@ -25,7 +25,7 @@ from midstream.plans.values.streams import FOREVER, Element, Payload
 from midstream.scenarios.nexmark.generator import SCHEMAS, AuctionEvent, Row
 
 if TYPE_CHECKING:
-    from midstream.plans.sql import RelationDeclaration, StreamDeclaration
+    from midstream.plans.sql.declarations import RelationDeclaration, StreamDeclaration
 
 OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
     "person": {"emailaddress": "email"},

@@ -14,7 +14,7 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.algebra.serialise import plan_from_json
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.plans.values.schema import Schema, Type, suggest
 

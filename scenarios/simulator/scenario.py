@@ -33,10 +33,11 @@ from midstream.operators.engine.relations import constant
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.equivalence.comparison import equivalent
-from midstream.plans.sql import Catalog, TimeUnit
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import MidstreamError, MigrationRefused, SchemaError
 from midstream.plans.values.schema import Column, Schema, Type, parse_column, suggest
 from midstream.plans.values.streams import Element
+from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.simulator.adjusting import adjusted_nodes
 from midstream.scenarios.simulator.claims import Claim
 from midstream.scenarios.simulator.conditions import Condition

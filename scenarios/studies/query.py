@@ -9,7 +9,6 @@ from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import MEANING, AggregateCall, count
 from midstream.plans.expressions.expressions import Col
-from midstream.plans.sql import Catalog
 from midstream.plans.values.errors import InputFileError, MidstreamError, SqlError
 from midstream.plans.values.schema import Schema, suggest
 from midstream.scenarios.studies.renaming import studied
@@ -48,6 +47,9 @@ def query_in_sql(table: TomlTable, streams: Mapping[str, Schema], unit: str) -> 
 
     Raises   InputFileError, naming the file, with what is wrong with the query.
     """
+    # SQL takes 0.3 s to load, here and in workers.
+    from midstream.plans.sql.catalog import Catalog
+
     catalog = Catalog(unit)
     for name, schema in streams.items():
         catalog.add_stream(name, schema)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from midstream.io.ingested import is_ingested
 from midstream.io.text_file import read_text
 from midstream.io.time_units import NANOSECONDS, UNITS, Clock
 from midstream.migration.autopilot.watching import largest_window
-from midstream.plans.sql import Catalog, Query
 from midstream.plans.sql.declarations import StreamDeclaration
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.instants import EPOCH
@@ -19,6 +19,9 @@ from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.studies.declaration import FOLDER, RecordedStream, Study, format_of, load_study
 from midstream.scenarios.studies.ingest.feeds import FILE_SOURCES
 from midstream.scenarios.studies.renaming import studied
+
+if TYPE_CHECKING:
+    from midstream.plans.sql.catalog import Query
 
 SCRIPTS = (".sql",)
 """How the names of scripts end."""
@@ -49,6 +52,8 @@ def load_script(script: str, data: Path | str | None = None, query: str | None =
 
     Raises   SqlError; InputFileError where the query cannot be told, or a stream is not recorded in files.
     """
+    from midstream.plans.sql.catalog import Catalog
+
     catalog = Catalog(None)
     found = catalog.execute(read_text(script), script)
     chosen = _chosen(script, found, query)

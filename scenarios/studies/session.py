@@ -6,7 +6,8 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import Thread
 from typing import IO, Any
 
 from pyspark import SparkConf, SparkContext
@@ -89,9 +90,18 @@ def spark_session(master: str, *, is_small: bool = False) -> Iterator[SparkSessi
         spark.conf.set("spark.sql.shuffle.partitions", str(2 * spark.sparkContext.defaultParallelism))
     try:
         require_executors(spark)
+        if is_here(master):
+            Thread(target=_wake_worker, args=(spark,), daemon=True).start()
         yield spark
     finally:
         spark.stop()
+
+
+def _wake_worker(spark: SparkSession) -> None:
+    """Have Spark start a Python worker, which imports for a second, while the driver still plans what to
+    read."""
+    with suppress(Exception):  # the session, or this process, may end before
+        spark.range(1).mapInArrow(lambda batches: batches, "id long").collect()
 
 
 def started(master: str, settings: Mapping[str, str]) -> SparkSession:

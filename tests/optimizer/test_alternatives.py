@@ -43,7 +43,7 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.expressions.operands import col
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.plans.values.verdicts import Answer
 from midstream.scenarios.nexmark.scripts import SCRIPTS, auction_catalog

@@ -14,7 +14,7 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Granularity, TimeWindow
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import MidstreamError, PlanError, PlanFormatError, SqlError
 from midstream.plans.values.streams import chronons
 

@@ -36,7 +36,7 @@ from midstream.plans.expressions.aggregates import (
 )
 from midstream.plans.expressions.expressions import Binary, Const
 from midstream.plans.expressions.operands import Operand, call, case, col, greatest, least, lit, opaque
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import ExpressionError, SchemaError
 from midstream.plans.values.finite import LARGEST
 from midstream.plans.values.snapshots import normal_form

@@ -32,7 +32,7 @@ from midstream.plans.expressions.operands import (
     opaque,
 )
 from midstream.plans.functions import FUNCTIONS
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import ExpressionError, MidstreamError, PlanError
 from midstream.plans.values.schema import Schema, Type
 

@@ -11,7 +11,8 @@ from midstream.plans.algebra.operators import CountWindow, Granularity, Partitio
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.expressions.aggregates import UserAggregate
-from midstream.plans.sql import Catalog, SourceClause
+from midstream.plans.sql.catalog import Catalog
+from midstream.plans.sql.declarations import SourceClause
 from midstream.plans.values.errors import MidstreamError, PlanError, SqlError
 from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.snapshots import equivalent

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sql_grammar import DECLARATIONS
 
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import SqlError
 
 MISTAKES = [

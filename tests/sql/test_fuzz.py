@@ -20,7 +20,7 @@ from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.expressions.aggregates import UserAggregate
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import MidstreamError, PlanFormatError, SqlError
 from midstream.plans.values.schema import Schema, Type
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midstream.plans.expressions.expressions import Binary, Col, Const, compile_row
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import SqlError
 from midstream.plans.values.schema import Schema
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midstream.plans.algebra.operators import TimeWindow
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import SqlError
 
 ISO = "CREATE STREAM {}(at TIMESTAMP, x INT) ORDERED BY at;"

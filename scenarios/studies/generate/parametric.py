@@ -12,9 +12,9 @@ import pyarrow as pa
 from pydantic import Field
 
 from midstream.io.text_file import find_text
-from midstream.plans.sql import TimeUnit
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Schema, Type
+from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.simulator.faults import validated
 from midstream.scenarios.simulator.stream_spec import PositiveDuration, StreamSpec, Strict, Trace
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml

@@ -10,7 +10,7 @@ from typing import Any
 from midstream.io.text_file import read_text
 from midstream.io.time_units import NANOSECONDS
 from midstream.io.timestamps import Timestamps
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
 from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.plans.values.instants import of_datetime

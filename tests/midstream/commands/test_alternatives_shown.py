@@ -20,7 +20,7 @@ from midstream.optimizer import Sample, Statistics, StreamStatistics, alternativ
 from midstream.optimizer.cost.objective import MEMORY, Objective, objective_of, om
 from midstream.optimizer.statistics_file import read_statistics, statistics_from_json, statistics_to_json
 from midstream.plans.algebra.builder import relation, stream
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import StatisticsError
 
 SCRIPT = """SET time_unit = 'seconds';

@@ -21,7 +21,7 @@ from midstream.migration.strategies import STRATEGIES
 from midstream.plans.algebra.operators import CountWindow, Dstream, Split
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.serialise import dumps
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import FOREVER, Element
 from midstream.scenarios.nexmark.scripts import SCRIPTS

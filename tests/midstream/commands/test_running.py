@@ -24,7 +24,7 @@ from midstream.commands.running import RunSummary, Wishes, run_queries
 from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
 from midstream.operators.engine.run import interleave
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.snapshots import equivalent

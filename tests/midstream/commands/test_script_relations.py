@@ -14,7 +14,7 @@ import pytest
 from midstream.commands.relations import load
 from midstream.commands.running import Wishes, run_queries
 from midstream.io import ConnectorError
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError
 
 ROWS = [(7, "lamp", 2, 5), (7, "light", 5, None), (8, "desk", 0, 4)]

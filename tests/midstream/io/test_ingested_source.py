@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from midstream.cli import app
 from midstream.io import open_source
 from midstream.io.ingested import IngestedFile, IngestRun, Manifest, write_manifest
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import MidstreamError
 
 Row = tuple[int, dict[str, Any]]

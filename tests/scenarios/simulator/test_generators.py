@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from midstream.plans.sql import TimeUnit
 from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.simulator.delivery import Arrival
 from midstream.scenarios.simulator.generators import arrivals
 from midstream.scenarios.simulator.stream_spec import StreamSpec

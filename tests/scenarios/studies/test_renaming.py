@@ -11,7 +11,7 @@ import midstream as ms
 from midstream.optimizer import enumerate_plans
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.scenarios.studies.declaration import load_study
 from midstream.scenarios.studies.inputs import questions, value_groups
 from midstream.scenarios.studies.options import plan_to_study

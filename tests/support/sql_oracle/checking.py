@@ -11,7 +11,7 @@ from typing import Any
 from midstream.commands.explaining import plan_to_run
 from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
-from midstream.plans.sql import Catalog
+from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.streams import FOREVER, Element
 from sql_oracle.data import World
 from sql_oracle.duck import Oracle

@@ -518,7 +518,8 @@ def studies(
     as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
-    """Generate, profile and price elements on Spark, and four times as many: how much more does that take?
+    """Ingest, profile and price generated elements on Spark, and four times as many: how much more does that
+    take?
 
     In seconds of the processor, of all processes, in a warm session on two cores with a heap of 2 GB.
 

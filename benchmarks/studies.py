@@ -25,38 +25,41 @@ if TYPE_CHECKING:
 TIMES, MOST = 4, 4.8
 """So many times the data may take so many times as much."""
 
-STAGES = ("generate", "profile", "what-if")
+STAGES = ("ingest", "profile", "what-if")
 
 HEAP = "2g"
 BUCKETS, WINDOW = 200, 2
+
 SECONDS = 1000
 """How long the streams last, for a million elements; more of them last longer."""
 
-STREAMS = """
-unit: seconds
-duration: {seconds} s
-streams:
-  a: {{columns: {{k: {{values: uniform, low: 1, high: 2000}}}}, arrivals: {{process: poisson, rate: {rate}}}}}
-  b: {{columns: {{k: {{values: uniform, low: 1, high: 2000}}}}, arrivals: {{process: poisson, rate: {rate}}}}}
-  c: {{columns: {{k: {{values: zipf, n: 2000}}}}, arrivals: {{process: poisson, rate: {rate}}}}}
-"""
-STUDY = f"""
-title = "Three streams"
-[defaults]
-path = "streams"
-time = "start"
-unit = "s"
-window = {WINDOW}
-columns = {{ k = "integer" }}
-[streams.a]
-alias = "a"
-[streams.b]
-alias = "b"
-[streams.c]
-alias = "c"
-[query]
-joins = [["a.k", "b.k"], ["b.k", "c.k"]]
-"""
+UNIFORM, SKEWED = "{values: uniform, low: 1, high: 2000}", "{values: zipf, n: 2000}"
+KEYS = {"a": UNIFORM, "b": UNIFORM, "c": SKEWED}
+"""The three streams, and how their keys are distributed."""
+
+RECORDED = "recorded"
+"""The folder with the streams as they arrive, out of order by up to two seconds; `ingest` reads it."""
+
+
+def described(seconds: int, rate: float) -> str:
+    """The streams, for `study generate`."""
+    streams = [
+        f"  {name}: {{columns: {{k: {key}}}, arrivals: {{process: poisson, rate: {rate}}}, "
+        "disorder: 2 s, slack: 2 s}"
+        for name, key in KEYS.items()
+    ]
+    return "\n".join(["unit: seconds", f"duration: {seconds} s", "streams:", *streams])
+
+
+def declared(folder: str) -> str:
+    """The study of the streams in a folder."""
+    defaults = f'[defaults]\ntime = "start"\nunit = "s"\nwindow = {WINDOW}\ncolumns = {{ k = "integer" }}\n'
+    streams = [
+        f'[streams.{name}]\nalias = "{name}"\npath = "{folder}{"/" + name if folder == RECORDED else ""}"\n'
+        for name in KEYS
+    ]
+    return "\n".join([defaults, *streams, '[query]\njoins = [["a.k", "b.k"], ["b.k", "c.k"]]\n'])
+
 
 CHILD = """
 import sys
@@ -100,7 +103,7 @@ class StudiesRun:
 
 
 def measure_studies(elements: int, advance: Callable[[int, int | None], object]) -> StudiesRun:
-    """Generate, profile and price so many elements, and four times as many, in a process of their own.
+    """Ingest, profile and price so many elements, and four times as many, in a process of their own.
 
     Raises   BenchmarkError where there is no /proc, or where the process fails.
     """
@@ -138,21 +141,26 @@ def measured_here(folder: str, *counts: int) -> None:
 
 def _taken(spark: SparkSession, place: Path, count: int) -> Taken:
     from midstream import studies
+    from midstream.scenarios.studies.generate.generate import generate_arrivals
+    from midstream.scenarios.studies.generate_command import streams_of
 
     seconds = max(BUCKETS, SECONDS * count // 1_000_000)
-    streams, study, bucket = place / "streams.yaml", place / "study.toml", f"{seconds // BUCKETS}s"
+    streams, raw, study = (place / name for name in ("streams.yaml", "raw.toml", "study.toml"))
+    bucket = f"{seconds // BUCKETS}s"
     place.mkdir()
-    streams.write_text(STREAMS.format(seconds=seconds, rate=count / 3 / seconds), encoding="utf-8")
-    study.write_text(STUDY, encoding="utf-8")
+    streams.write_text(described(seconds, count / 3 / seconds), encoding="utf-8")
+    raw.write_text(declared(RECORDED), encoding="utf-8")
+    study.write_text(declared("streams"), encoding="utf-8")
+    made = generate_arrivals(spark, streams_of(str(streams), count, 1)[0], place / RECORDED)
     at = [processor_seconds()]
-    made = studies.generate(spark, streams, place / "streams", seed=1)
+    studies.ingest(spark, raw, place / "streams")
     at.append(processor_seconds())
     studies.profile(spark, study, bucket=bucket)
     at.append(processor_seconds())
     studies.what_if(spark, study, bucket=bucket)
     at.append(processor_seconds())
     taken = (after - before for before, after in pairwise(at))
-    return Taken(sum(made.rows.values()), dict(zip(STAGES, taken, strict=True)), *peaks())
+    return Taken(sum(made.values()), dict(zip(STAGES, taken, strict=True)), *peaks())
 
 
 def processor_seconds() -> float:

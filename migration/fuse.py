@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Protocol
 
@@ -32,7 +32,14 @@ class Origins:
     @classmethod
     def together(cls, parts: Iterable[Origins]) -> Origins:
         """Those of several outputs."""
-        return cls(*map(sum, zip(*map(astuple, parts), strict=True)))
+        total = cls()
+        for one in parts:
+            # Field by field: this is asked at every sample, and what dataclasses offer copies deeply.
+            total.old += one.old
+            total.new += one.new
+            total.fused += one.fused
+            total.unmatched += one.unmatched
+        return total
 
 
 class Joiner(Protocol):
@@ -125,7 +132,9 @@ class Fuse:
     @property
     def origins(self) -> Origins:
         """Where the results came from so far."""
-        return replace(self._counts, unmatched=self._counts.unmatched + self._promises.unmatched)
+        counts = self._counts
+        unmatched = counts.unmatched + self._promises.unmatched
+        return Origins(counts.old, counts.new, counts.fused, unmatched)
 
     def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
         """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""

@@ -112,7 +112,7 @@ def measure_studies(elements: int, advance: Callable[[int, int | None], object])
     environment = {**os.environ, "SPARK_DRIVER_MEMORY": HEAP}
     with TemporaryDirectory() as folder, TemporaryFile("w+") as errors:
         # The first one warms the session.
-        counts = elements // 10, elements, TIMES * elements
+        counts = max(1, elements // 10), elements, TIMES * elements
         command = [sys.executable, "-c", CHILD, folder, *map(str, counts)]
         found = []
         with subprocess.Popen(
@@ -173,9 +173,11 @@ def peaks() -> tuple[int, int]:
     """The most memory of Java, and of all Python processes below it together, in bytes."""
     java = workers = 0
     for process, _ in _family():
-        status = dict(
-            line.split(":", 1) for line in (process / "status").read_text().splitlines() if ":" in line
-        )
+        try:
+            lines = (process / "status").read_text().splitlines()
+        except OSError:  # it has ended meanwhile
+            continue
+        status = dict(line.split(":", 1) for line in lines if ":" in line)
         most = 1024 * int(status.get("VmHWM", "0 kB").split()[0])
         if status["Name"].strip() == "java":
             java += most
@@ -190,7 +192,7 @@ def _family() -> list[tuple[Path, list[str]]]:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             _, _, rest = (process / "stat").read_text().rpartition(")")
-        except OSError:  # it has ended meanwhile
+        except OSError:
             continue
         found[process.name] = process, rest.split()
     inside = {str(os.getpid())}

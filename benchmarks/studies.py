@@ -140,24 +140,34 @@ def measured_here(folder: str, *counts: int) -> None:
 
 
 def _taken(spark: SparkSession, place: Path, count: int) -> Taken:
-    from midstream import studies
+    from midstream.scenarios.studies.declaration import load_study
     from midstream.scenarios.studies.generate.generate import generate_arrivals
     from midstream.scenarios.studies.generate_command import streams_of
+    from midstream.scenarios.studies.ingest.feeds import feeds_of_study
+    from midstream.scenarios.studies.ingest.ingest import ingest
+    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.report import profile_summary
+    from midstream.scenarios.studies.stream_profile import profile
+    from midstream.scenarios.studies.what_if.stage import what_if
 
     seconds = max(BUCKETS, SECONDS * count // 1_000_000)
-    streams, raw, study = (place / name for name in ("streams.yaml", "raw.toml", "study.toml"))
-    bucket = f"{seconds // BUCKETS}s"
+    streams, raw, sorted_ = (place / name for name in ("streams.yaml", "raw.toml", "study.toml"))
     place.mkdir()
     streams.write_text(described(seconds, count / 3 / seconds), encoding="utf-8")
     raw.write_text(declared(RECORDED), encoding="utf-8")
-    study.write_text(declared("streams"), encoding="utf-8")
+    sorted_.write_text(declared("streams"), encoding="utf-8")
     made = generate_arrivals(spark, streams_of(str(streams), count, 1)[0], place / RECORDED)
     at = [processor_seconds()]
-    studies.ingest(spark, raw, place / "streams")
+    ingest(spark, feeds_of_study(load_study(str(raw))), place / "streams")
     at.append(processor_seconds())
-    studies.profile(spark, study, bucket=bucket)
-    at.append(processor_seconds())
-    studies.what_if(spark, study, bucket=bucket)
+    study = load_study(str(sorted_))
+    assert study.query is not None
+    with open_recording(spark, study, seconds // BUCKETS) as recording:
+        with profile(recording, study) as found:
+            profile_summary(study, found, 0)
+        at.append(processor_seconds())
+        with what_if(recording, study, study.query) as priced:
+            assert priced.turns
     at.append(processor_seconds())
     taken = (after - before for before, after in pairwise(at))
     return Taken(sum(made.values()), dict(zip(STAGES, taken, strict=True)), *peaks())

@@ -92,6 +92,12 @@ def floor_to(time: Value, length: int) -> Value:
     return time - F.pmod(time, F.lit(length))
 
 
+def cell_number(time: Value, first: int, length: int) -> Value:
+    """Which cell of some length a time is in, counted from the one that starts at `first`, which is no later;
+    exact for all integers."""
+    return F.call_function("div", time - F.lit(first), F.lit(length))
+
+
 def text_of(value: Value, *, with_floats: bool) -> Value:
     """A value as a text that is the same only where values are equal; with floats, it is compared as one."""
     # Adding 0 turns −0.0 into 0.0, which it is equal to.

@@ -52,6 +52,7 @@ def load_script(script: str, data: Path | str | None = None, query: str | None =
 
     Raises   SqlError; InputFileError where the query cannot be told, or a stream is not recorded in files.
     """
+    # As in `query_in_sql`: studies without a script do not load SQL.
     from midstream.plans.sql.catalog import Catalog
 
     catalog = Catalog(None)

@@ -20,6 +20,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.scenarios.studies.orders import group_by_order
+from midstream.scenarios.studies.recording import cell_number
 from midstream.scenarios.studies.what_if.buckets import Buckets
 from midstream.scenarios.studies.what_if.candidates import Candidates
 from midstream.scenarios.studies.what_if.objectives import Aim
@@ -39,7 +40,7 @@ def searched_plans(
         yield from search_batches(batches, text, buckets, objectives, units)
 
     some = facts.where(F.col("start").isin(list(chosen)))
-    number = F.call_function("div", F.col("start") - F.lit(starts.start), F.lit(chosen.step))
+    number = cell_number(F.col("start"), starts.start, chosen.step)
     apart = some.repartitionById(max(1, len(chosen)), number.cast("int"))
     found = apart.mapInArrow(search, "plan string").groupBy("plan").agg(F.count("*").alias("times"))
     best = found.orderBy(F.col("times").desc(), "plan").limit(limit).toArrow().column("plan").to_pylist()

@@ -31,7 +31,7 @@ from midstream.scenarios.studies.inputs import PlanInput, plan_inputs, questions
 from midstream.scenarios.studies.orders import Order, group_by_order
 from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.pricing import BucketCost, compare, price_bucket
-from midstream.scenarios.studies.recording import TIME, Recording, floor_to
+from midstream.scenarios.studies.recording import TIME, Recording, cell_number, floor_to
 from midstream.scenarios.studies.what_if.buckets import Buckets
 from midstream.scenarios.studies.what_if.candidates import LIMIT, Candidates, all_plans, pack, unpack
 from midstream.scenarios.studies.what_if.objectives import Aim, aim_of
@@ -234,7 +234,7 @@ def in_runs(facts: DataFrame, starts: range, past: int) -> DataFrame:
     runs = F.array_compact(F.array(own, F.when(is_remembered, following)))
     partitions = min(-(-len(starts) * starts.step // length) or 1, MOST_PARTITIONS)
     spread = facts.select(F.explode(runs).alias("run"), "start", "facts")
-    number = F.call_function("div", F.col("run") - F.lit(starts.start), F.lit(length))
+    number = cell_number(F.col("run"), starts.start, length)
     placed = spread.repartitionById(partitions, F.pmod(number, F.lit(partitions)).cast("int"))
     return placed.sortWithinPartitions("run", "start")
 

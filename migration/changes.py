@@ -192,16 +192,16 @@ def _torn(running: Plan, leaving: Set[Node]) -> set[Node]:
 def _grouped(
     running: Plan, new: Plan, pairs: Iterable[tuple[Node, Node]], kept: Set[Node], stops: Set[Node]
 ) -> Iterator[Change]:
-    """Pairs that share operators, old or new ones, or a Box, become one change."""
+    """Pairs that share operators, or a Box, become one change: also where what one takes away comes with
+    another, so that whoever carries out the change knows that it goes."""
     running_order, new_order = ({node: i for i, node in enumerate(plan.nodes)} for plan in (running, new))
-    graph: nx.Graph[tuple[Any, Any]] = nx.Graph()
+    graph: nx.Graph[Any] = nx.Graph()
     for pair in sorted(pairs, key=lambda pair: (running_order[pair[0]], new_order[pair[1]])):
         graph.add_node(pair)
-        for which, part in ((0, _parts([pair[0]], kept)), (1, _parts([pair[1]], stops))):
-            shared = (*part, *map(box_of, part))
-            graph.add_edges_from((pair, (which, item)) for item in shared if item is not None)
+        part = (*_parts([pair[0]], kept), *_parts([pair[1]], stops))
+        graph.add_edges_from((pair, item) for item in (*part, *map(box_of, part)) if item is not None)
     for component in nx.connected_components(graph):
-        group = tuple(item for item in graph if item in component and isinstance(item[0], Node))
+        group = tuple(item for item in graph if item in component and isinstance(item, tuple))
         borders = {
             border for old, fresh in group for border in (*_borders(old, kept), *_borders(fresh, stops))
         }

@@ -116,7 +116,7 @@ def _joins(draw: st.DrawFn, forever: bool) -> Family:
 
 @st.composite
 def _flowing(draw: st.DrawFn, forever: bool) -> Family:
-    """Unions, filters and projections that read each other, and perhaps something above them."""
+    """Unions, filters and projections that read each other, and perhaps something above them or beside."""
     parts = [stream("a", x="integer", y="integer", intervals=True)]
     for name in "bc":
         source = stream(name, x="integer", y="integer")
@@ -135,8 +135,11 @@ def _flowing(draw: st.DrawFn, forever: bool) -> Family:
                 parts.append(one.union(draw(st.sampled_from(parts))))
     top, other = parts[-1], draw(st.sampled_from(parts))
     joined = top.join(other.rename({"x": "x2", "y": "y2"}), on=[("x", "x2")])
-    plan = draw(st.sampled_from((top, top.union(other), joined, top.distinct()))).plan()
-    return Family((plan,), suits=("swap", "swap", "auto"), is_flow=True)
+    made = [(one.plan(),) for one in (top, top.union(other), joined, top.distinct())]
+    again = draw(rephrased(top.plan(), STATELESS, rules=False)).root
+    # What one output reads no more is what the other one comes to read.
+    crossed = tuple(Plan({"one": one, "more": more}) for one, more in ((top.node, again), (again, top.node)))
+    return Family(draw(st.sampled_from((*made, crossed))), suits=("swap", "swap", "auto"), is_flow=True)
 
 
 @st.composite
@@ -174,7 +177,7 @@ def members(draw: st.DrawFn, family: Family, running: Plan | None = None, strate
     """A plan that means what a query means, which rewrites lead to; from the `running` one on to such a plan
     as a strategy may exchange."""
     plan = draw(st.sampled_from(family.plans if running is None else (running, running, *family.plans)))
-    if strategy == "swap" and running is not None:
+    if strategy == "swap" and running is not None and not family.is_flow:
         plan = running
     elif len(plan.nodes) > MOST_NODES:
         plan = family.plans[-1]

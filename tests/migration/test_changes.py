@@ -151,6 +151,15 @@ def test_outputs_that_change_themselves_and_share_what_is_below_are_grouped() ->
     assert [len(change.pairs) for change in apart.changes] == [1, 1]
 
 
+def test_outputs_of_which_one_comes_to_read_what_the_other_reads_no_more_are_grouped() -> None:
+    """Who carries out the change of the first alone would go on with what that of the second takes away."""
+    one, other = A.filter(col("x") > 0).distinct(), A.distinct().filter(col("x") > 0)
+    old, new = (Plan({"a": a.node, "b": b.node}) for a, b in ((one, other), (other, one)))
+    (change,) = changed(old, new, whole=True).changes
+    assert len(change.pairs) == 2
+    assert sorted(of(change, 0)) == sorted(of(change, 1))
+
+
 def test_the_same_subplan_may_become_two_things() -> None:
     (change,) = changed(both(PAIRS), both(looped(PAIRS), by("list-hash-join", PAIRS))).changes
     assert len(change.pairs) == 2

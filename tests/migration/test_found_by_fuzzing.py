@@ -22,7 +22,7 @@ from midstream.testing.law import vouched
 A = stream("a", x="integer", intervals=True)
 B = stream("b", y="integer", intervals=True)
 C = stream("c", x="integer", intervals=True)
-POSITIVE = col("x") > 0
+POSITIVE, SMALL = col("x") > 0, col("x") < 9
 
 
 def test_the_inputs_of_a_query_that_shares_what_is_made_of_a_relation() -> None:
@@ -400,3 +400,22 @@ def test_inputs_that_mean_the_same_are_inputs_each() -> None:
     engine.close()
     assert migration.phase is Phase.DONE
     assert equivalent(results, [(0, 3, (0,)), (0, 1, (0,)), (9, 12, (0,)), (9, 10, (0,))])
+
+
+@pytest.mark.parametrize("strategy", ["swap", "genmig", "auto"])
+def test_what_one_output_reads_no_more_comes_to_be_read_by_another(strategy: str) -> None:
+    """They were exchanged one by one, and the second took away what the first one's new plan went on with."""
+    one, other = A.filter(POSITIVE).filter(SMALL), A.filter(SMALL).filter(POSITIVE)
+    cut = A.split(2).filter(SMALL).filter(POSITIVE)
+    engine = Engine()
+    engine.add(Plan({"one": one.node, "more": cut.node}), name="query")
+    results: dict[str, list[Element]] = {"one": [], "more": []}
+    for output, found in results.items():
+        engine.subscribe(found.extend, output, "query")
+    vouched(engine, Plan({"one": other.node, "more": one.node}), strategy, whole=True)
+    engine.advance("a", 2)
+    assert [engine.query().progress(output) for output in results] == [2, 2]
+    engine.push("a", [(3, 8, (1,)), (4, 5, (9,))])
+    engine.close()
+    for found in results.values():
+        assert equivalent(found, [(3, 8, (1,))])

@@ -20,7 +20,8 @@ LATEST = 24
 
 # Hypothesis looks at each strategy before it draws from it for the first time, so they are made once.
 _STARTS = st.integers(0, 4)
-_GAPS = st.sampled_from((0, 0, 1, 1, 2, 5))
+_GAPS = st.sampled_from((0, 0, 1, 1, 2, 5, None))
+"""From an element to the next; None stands for the same element again."""
 _LENGTHS = st.integers(1, 12)
 _LENGTHS_OR_FOREVER = st.one_of(_LENGTHS, _LENGTHS, _LENGTHS, st.just(FOREVER))
 
@@ -50,7 +51,11 @@ def elements(
     result: list[Element] = []
     time = draw(_STARTS)
     for _ in range(draw(st.integers(0, max_size))):
-        time += draw(_GAPS)
+        gap = draw(_GAPS)
+        if gap is None and result:
+            result.append(result[-1])
+            continue
+        time += gap or 0
         if time >= LATEST:
             break
         result.append((time, time + 1 if chronons else time + draw(lengths), draw(payloads)))

@@ -293,30 +293,31 @@ class PairsByTheSecondColumn(Pairs):
         return super().pair((*one[:2], one[2][::-1]), (*other[:2], other[2][::-1]))
 
 
-BROKEN: Mapping[type[Pairs], str] = {
-    NotInOrder: "order",
-    EmptyIntervals: "order",
-    PromisesTooMuch: "honest progress",
-    PromisesTooLittle: "honest progress",
-    GoesBack: "honest progress",
-    SeesBatches: "snapshots",
-    CutsAtHeartbeats: "snapshots",
-    DeafToHeartbeats: "honest progress",
-    SaysItAgain: "heartbeats that tell nothing",
-    CountsHeartbeats: "heartbeats that tell nothing",
-    NeverPurges: "state by time alone",
-    KeepsForEver: "state by time alone",
-    LosesTheEnd: "snapshots",
-    DoesNotEnd: "release",
-    TakesMore: "release",
-    OnlyIntegers: "any comparable time",
-    SizeIsWrong: "true figures",
-    CountsDown: "true figures",
-    UsesTheBatch: "events",
-    OneBatch: "events",
-    Lists: "hashable payloads",
-    Fails: "events",
+BROKEN: Mapping[type[Pairs], set[str]] = {
+    NotInOrder: {"order"},
+    EmptyIntervals: {"order"},
+    PromisesTooMuch: {"honest progress"},
+    PromisesTooLittle: {"honest progress"},
+    GoesBack: {"honest progress"},
+    SeesBatches: {"snapshots", "the same meaning"},
+    CutsAtHeartbeats: {"snapshots", "heartbeats that tell nothing", "the same meaning"},
+    DeafToHeartbeats: {"honest progress"},
+    SaysItAgain: {"heartbeats that tell nothing"},
+    CountsHeartbeats: {"heartbeats that tell nothing"},
+    NeverPurges: {"state by time alone"},
+    KeepsForEver: {"state by time alone"},
+    LosesTheEnd: {"snapshots", "the same meaning"},
+    DoesNotEnd: {"release"},
+    TakesMore: {"release"},
+    OnlyIntegers: {"any comparable time"},
+    SizeIsWrong: {"true figures"},
+    CountsDown: {"true figures"},
+    UsesTheBatch: {"events"},
+    OneBatch: {"events"},
+    Lists: {"hashable payloads"},
+    Fails: {"events", "honest progress"},
 }
+"""The promise that each breaks, and what follows from that and may be met first."""
 
 
 def test_a_box_as_it_should_be() -> None:
@@ -335,13 +336,13 @@ def test_a_broken_promise_is_noticed(kind: type[Pairs]) -> None:
     """Without knowing what the results should mean, and the message names the promise."""
     with pytest.raises(BrokenPromise) as caught:
         check_box(kind, examples=300, shrinks=False)
-    assert caught.value.promise == BROKEN[kind], str(caught.value)
-    for line in (kind.__name__, BROKEN[kind], "What happened", "What was found", "docs/embedding.md"):
+    assert caught.value.promise in BROKEN[kind], str(caught.value)
+    for line in (kind.__name__, caught.value.promise, "What happened", "What was found", "docs/embedding.md"):
         assert line in str(caught.value)
 
 
 def test_every_promise_is_broken_by_one() -> None:
-    assert {*BROKEN.values(), "the same meaning"} == set(PROMISES)
+    assert set().union(*BROKEN.values()) == set(PROMISES)
 
 
 def test_a_box_that_is_not_to_be_foretold_is_noticed() -> None:

@@ -366,9 +366,11 @@ def test_which_rules_are_seen_to_mean_the_same(rule: Rule) -> None:
 @given(st.data())
 def test_what_the_rules_make_of_a_plan_is_seen_to_mean_the_same(data: st.DataObject) -> None:
     """But for joins of distinct rows where a projection stands between: they are seen only where it keeps all
-    columns."""
+    columns. And the form does not know that of two comparisons with constants one may follow from the other:
+    x = 0 is not seen to be x = 0 and x >= 0."""
     plan = data.draw(plans(**WHOLE))
-    rules = [rule for rule in ALL_RULES if not rule.name.startswith("distinct") and rule.name not in UNSEEN]
+    unseen = {*UNSEEN, "implied-condition", *(r.name for r in ALL_RULES if r.name.startswith("distinct"))}
+    rules = [rule for rule in ALL_RULES if rule.name not in unseen]
     found = _rewritten(plan, data, rules)
     event(f"changed: {found != with_linked_joins(plan)}")
     event(f"all rules: {same_meaning(_rewritten(plan, data, ALL_RULES).root, plan.root)}")

@@ -233,13 +233,15 @@ class Fuse:
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
+        if old_progress < self._split:
+            return old_progress  # it has not ended, and what it gives comes out at once
         if self._slots:
             return self._slots[0][0]  # type: ignore[no-any-return]
         if self._is_old_done:
             return chronon_end(max(new_progress, self._split))
         if self._open:
-            return chronon_end(min(old_progress, self._split))
-        return before_split(self._split, old_progress, new_progress, self._beyond, self._later)
+            return chronon_end(self._split)
+        return behind_split(self._split, old_progress, new_progress, self._beyond, self._later)
 
     def __len__(self) -> int:
         undecided = self._open + len(self._promises)
@@ -268,11 +270,10 @@ def _cancel(keys: list[tuple[Time, Payload]], theirs: Unmatched, ours: Unmatched
     return len(keys) - 2 * matched
 
 
-def before_split(split: Time, old_progress: Time, new_progress: Time, beyond: Batch, later: Batch) -> Time:
-    """The progress of an output as long as the old plan has not ended: its own up to the split time, and from
-    there on as far as both plans are past it. What they have given of that is held, and one of them will give
-    it."""
-    if old_progress < split or new_progress <= split:
-        return chronon_end(min(old_progress, split))
+def behind_split(split: Time, old_progress: Time, new_progress: Time, beyond: Batch, later: Batch) -> Time:
+    """The progress of an output of which the old plan is past the split time, and has not ended: as far as
+    both plans are. What they have given of that is held, and one of them will give it."""
+    if new_progress <= split:
+        return chronon_end(split)
     held = (start for batch in (beyond, later) for start, _, _ in batch[:1])
     return chronon_end(min(old_progress, new_progress, *held))

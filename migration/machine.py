@@ -182,7 +182,8 @@ class Migration:
         observer = self.observer
         observer.seen += len(batch) or 1
         if self.backlog.take(port, batch, progress):
-            self._catch_up(results)
+            if self._catch_up(results):
+                self._look(results)
         elif observer.seen >= observer.look_at:
             self._look(results)
         return results
@@ -206,8 +207,8 @@ class Migration:
             return self.backlog.process(port, batch, progress)
         if self.old is not None and not self._is_last(port, progress):
             results = self.process(port, batch, progress)
-            if self.backlog.is_behind:
-                self._catch_up(results)
+            if self.backlog.is_behind and self._catch_up(results):
+                self._look(results)
             return results
         self._reached[port] = progress
         if self.old is not None:
@@ -225,26 +226,24 @@ class Migration:
             return False
         return all(i == port or reached >= self.split for i, reached in enumerate(self._reached))
 
-    def _catch_up(self, results: list[Batch]) -> None:
-        """Give the new plan what waits for it, and put what comes of it behind other results."""
+    def _catch_up(self, results: list[Batch]) -> bool:
+        """Give the new plan what waits for it, and put what comes of it behind other results. Tells whether
+        that went well; else the migration has been aborted."""
         try:
             from_new = self._from_new(self.backlog.catch_up())
         except Exception as failure:
             append(results, self._give_way(failure))
-        else:
-            append(results, self._join(self._nothing(), from_new))
-            self._look(results)
+            return False
+        append(results, self._join(self._nothing(), from_new))
+        return True
 
     def _look(self, results: list[Batch]) -> None:
-        """Look at sizes, and see whether a sample is due; then the new plan is brought up to date, if enough
-        waits for it."""
+        """Look at sizes, or take a sample if one is due; for that the new plan is brought up to date, if
+        enough waits for it."""
         is_worth_it = not self.backlog.is_behind or self.observer.seen >= LOOK_EVERY
         if not (is_worth_it and self.observer.sampling.is_due(self.least_reached)):
             self.observer.measure(*self._sizes())
-        elif self.backlog.waiting < LOOK_EVERY:
-            self._record()
-        else:
-            self._catch_up(results)
+        elif self.backlog.waiting < LOOK_EVERY or self._catch_up(results):
             self._record()
 
     def _complete(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
@@ -372,7 +371,8 @@ class Migration:
         if self.phase is Phase.ABORTED:
             return self.new.progress(output)
         old = FOREVER if self.old is None else self.old.progress(output)
-        return max(self._promised[output], self._joiners[output].progress(old, self._new_progress[output]))
+        joined = self._joiners[output].progress(old, self._new_progress[output])
+        return max(self._promised[output], joined)
 
     def size(self) -> int:
         """Elements in both boxes, in the joiners, and on their way to the new box."""

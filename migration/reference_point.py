@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from midstream.migration.fork import fork
-from midstream.migration.fuse import Origins, before_split
+from midstream.migration.fuse import Origins, behind_split
 from midstream.migration.machine import Migration
 from midstream.migration.preconditions import (
     require_of_intervals,
@@ -105,9 +105,11 @@ class ReferencePoint:
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
         """No later result starts before this."""
+        if old_progress < self._split:
+            return old_progress  # it has not ended, and what it gives comes out at once
         if self._is_old_done:
             return chronon_end(max(new_progress, self._split))
-        return before_split(self._split, old_progress, new_progress, self._beyond, self._later)
+        return behind_split(self._split, old_progress, new_progress, self._beyond, self._later)
 
     def __len__(self) -> int:
         return len(self._beyond) + len(self._later)

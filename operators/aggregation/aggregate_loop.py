@@ -9,7 +9,7 @@ from itertools import chain, count
 from textwrap import indent
 
 from midstream.operators.aggregation.aggregate_pieces import NAMES, GroupState
-from midstream.operators.compile.generated import define
+from midstream.operators.compile.generated import TOO_DEEP, define
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import Col, row_scope
 from midstream.plans.values.errors import ExpressionError
@@ -191,7 +191,7 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
     names = {**NAMES, **own, **scope.names, **state.names}
     try:
         process: Callable[..., Batch] = define(source, "process", names, "aggregation")
-    except (SyntaxError, MemoryError, RecursionError) as error:
+    except TOO_DEEP as error:
         raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
     return process
 

@@ -9,6 +9,9 @@ from types import CodeType
 from typing import Any
 from weakref import finalize
 
+TOO_DEEP = (SyntaxError, MemoryError, RecursionError)
+"""What compiling raises where source nests too deeply."""
+
 _numbers = count(1)
 
 
@@ -16,7 +19,7 @@ def define(source: str, name: str, names: dict[str, Any], title: str) -> Any:
     """The function that the source defines under a name; `names` are what it finds outside of it, and are
     given it as well. The title is for people who meet the source in a debugger.
 
-    Raises   What compiling raises: SyntaxError, MemoryError or RecursionError where it nests too deeply.
+    Raises   One of TOO_DEEP where it nests too deeply.
     """
     exec(_titled(source, title), names)
     return names[name]

@@ -12,7 +12,7 @@ from typing import Any
 from midstream.operators.base.way import Stop, Take
 from midstream.operators.compile import legs
 from midstream.operators.compile.checks import Checks
-from midstream.operators.compile.generated import define
+from midstream.operators.compile.generated import TOO_DEEP, define
 from midstream.operators.compile.routes import Route
 from midstream.plans.values.finite import finite
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
@@ -107,6 +107,6 @@ def compile_inlet(
     route.names |= {**names, "finite": finite, "FOREVER": FOREVER}
     try:
         inlet: Inlet = define(text, "inlet", route.names, f"way of {stream}, one element")
-    except (SyntaxError, MemoryError, RecursionError):
+    except TOO_DEEP:
         return None
     return inlet

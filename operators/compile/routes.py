@@ -15,14 +15,33 @@ window 60, distinct        def step(flow, ready):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
 from typing import Any
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.way import RunStops, Stop, walk
 from midstream.operators.compile.chains import Chain, chained
-from midstream.operators.compile.generated import define
+from midstream.operators.compile.generated import TOO_DEEP, define
+from midstream.plans.values.streams import Batch, Time
+
+RunBox = Callable[[Batch, Time], list[Batch]]
+"""Runs a Box when a batch comes to one of its inputs, with the progress behind it; tells what each output
+gives."""
+
+
+def compile_box(number: int, stops: Sequence[Stop], outputs: Sequence[int]) -> RunBox | None:
+    """A function that runs the stops above an input, which is the stop of a number, and tells what those of
+    the `outputs` give; None where Python cannot compile it."""
+    route = Route([number], stops, {*outputs})
+    results = (f"b{route.name(one)}" if one in route.progress else "[]" for one in outputs)
+    lines = [*route.lines, f"return [{', '.join(results)}]"]
+    source = "\n".join(["def run(b0, p0):", *indented(lines)])
+    try:
+        run: RunBox = define(source, "run", route.names, f"way through a box from input {number}")
+    except TOO_DEEP:
+        return None
+    return run
 
 
 def compile_step(inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], title: str) -> RunStops:
@@ -41,7 +60,7 @@ def compile_step(inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], t
     source = "\n".join(["def step(flow, ready):", *indented(lines or ["pass"])])
     try:
         step: RunStops = define(source, "step", route.names, title)
-    except (SyntaxError, MemoryError, RecursionError):
+    except TOO_DEEP:
         return partial(walk, tuple(stops))
     return step
 

@@ -78,9 +78,10 @@ class Guest(Operator):
         return type(self.hosted.box).__name__
 
     def _process(self, port: int, batch: Batch) -> Batch:
-        if len(self.hosted.guests) == 1:
-            return self.hosted.run(port, batch, self.reached[port])[0]
-        return self.hosted.take(self, port, batch)
+        hosted = self.hosted
+        if len(hosted.guests) > 1:
+            return hosted.take(self, port, batch)
+        return hosted.run(port, batch, self.reached[port])[0]
 
     def progress(self) -> Time:
         """No later result starts before this."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import Flow, RunStops, Stop, Tap, walk
-from midstream.operators.compile.routes import compile_step
+from midstream.operators.base.way import Flow, Stop, Tap, walk
+from midstream.operators.compile.routes import RunBox, compile_box
 from midstream.operators.compile.switch import is_compiled
 from midstream.operators.engine.beginning import begin
 from midstream.operators.engine.planner import physical_node, physical_plan, running_operator
@@ -92,19 +92,23 @@ class PlanBox:
         """By output, what new operators gave before any event: what is made of rows of relations."""
 
     @cached_property
-    def _compiled(self) -> list[RunStops]:
-        """By port, the function that does what the walk does. Made when the first event comes: a box that is
-        only looked at has none."""
-        stops, results = self._stops[len(self.nodes) :], set(self._results)
-        return [
-            compile_step([port], stops, results, f"way through a box from input {port}")
-            for port in range(len(self.nodes))
-        ]
+    def _run(self) -> list[RunBox]:
+        """By port, what runs an event. Made when the first one comes: a box that is only looked at compiles
+        nothing."""
+        ports, stops = range(len(self.nodes)), self._stops[len(self.nodes) :]
+        walked: list[RunBox] = [partial(self._walk, port) for port in ports]
+        if not self._is_compiled:
+            return walked
+        return [compile_box(port, stops, self._results) or walked[port] for port in ports]
+
+    def _walk(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
+        flow: Flow = {port: (batch, progress)}
+        walk(self._stops, flow, [])
+        return [flow[number][0] if number in flow else [] for number in self._results]
 
     def open(self) -> None:
         """Compile now what the first event takes, if ways are compiled."""
-        if self._is_compiled:
-            _ = self._compiled
+        _ = self._run
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input. Their order is taken on trust: check it where streams enter."""
@@ -131,14 +135,7 @@ class PlanBox:
             self._received[port] += len(batch)
             if (tap := self._stops[port].tap) is not None:
                 tap.see(batch)
-        flow: Flow = {port: (batch, progress)}
-        if self._is_compiled:
-            self._compiled[port](flow, [])
-        else:
-            walk(self._stops, flow, [])
-        if len(self._results) == 1:  # without a loop, as most boxes have one
-            return [flow[self._results[0]][0]] if self._results[0] in flow else [[]]
-        return [flow[number][0] if number in flow else [] for number in self._results]
+        return self._run[port](batch, progress)
 
     def progress(self, output: int = 0) -> Time:
         """No later element on this output starts before this."""

@@ -13,6 +13,7 @@ from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.migrate import migrate_box
+from midstream.migration.observer import LOOK_EVERY
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.operators.base.box import settled
@@ -182,6 +183,17 @@ def test_what_the_new_plan_kept_is_not_what_the_old_one_keeps_after_a_failure() 
     add(out, migration.process(0, many, 5))
     assert migration.phase is Phase.ABORTED
     assert migration.observer.peak_new == 0
+
+
+def test_a_new_plan_that_fails_for_a_sample_is_noted_once() -> None:
+    new = Raising(PAIRS, "")
+    migration, out = moving(PAIRS, "genmig", new)
+    new._on = "push"
+    for time in range(5, 9):
+        add(out, migration.process(0, [(time, 30, (i,)) for i in range(LOOK_EVERY)], time))
+        add(out, migration.process(1, [], time))
+    assert migration.phase is Phase.ABORTED
+    assert [entry.phase for entry in migration.trace].count("aborted") == 1
 
 
 @pytest.mark.parametrize("on", ["advance", "progress"])

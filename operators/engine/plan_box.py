@@ -92,23 +92,17 @@ class PlanBox:
         """By output, what new operators gave before any event: what is made of rows of relations."""
 
     @cached_property
-    def _run(self) -> list[RunBox]:
-        """By port, what runs an event. Made when the first one comes: a box that is only looked at compiles
-        nothing."""
-        ports, stops = range(len(self.nodes)), self._stops[len(self.nodes) :]
-        walked: list[RunBox] = [partial(self._walk, port) for port in ports]
+    def _compiled(self) -> list[RunBox | None]:
+        """By port, the function that runs an event; None where it is to be walked. Made when the first event
+        comes: a box that is only looked at has none."""
         if not self._is_compiled:
-            return walked
-        return [compile_box(port, stops, self._results) or walked[port] for port in ports]
-
-    def _walk(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        flow: Flow = {port: (batch, progress)}
-        walk(self._stops, flow, [])
-        return [flow[number][0] if number in flow else [] for number in self._results]
+            return [None] * len(self.nodes)
+        stops = self._stops[len(self.nodes) :]
+        return [compile_box(port, stops, self._results) for port in range(len(self.nodes))]
 
     def open(self) -> None:
         """Compile now what the first event takes, if ways are compiled."""
-        _ = self._run
+        _ = self._compiled
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
         """Elements arrived on an input. Their order is taken on trust: check it where streams enter."""
@@ -135,7 +129,12 @@ class PlanBox:
             self._received[port] += len(batch)
             if (tap := self._stops[port].tap) is not None:
                 tap.see(batch)
-        return self._run[port](batch, progress)
+        run = self._compiled[port]
+        if run is not None:
+            return run(batch, progress)
+        flow: Flow = {port: (batch, progress)}
+        walk(self._stops, flow, [])
+        return [flow[number][0] if number in flow else [] for number in self._results]
 
     def progress(self, output: int = 0) -> Time:
         """No later element on this output starts before this."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from inside import base_of, graph_of
 
 from midstream.engine import Engine
+from midstream.operators.compile import inlets, routes
 from midstream.operators.compile.generated import _titled, define
 from midstream.operators.compile.switch import VARIABLE
 from midstream.operators.engine.plan_box import PlanBox
@@ -118,6 +119,24 @@ def test_a_compiled_box_does_at_every_step_what_a_walked_one_does(workload: Work
             assert walked.progress(output) == compiled.progress(output)
         for one, other in zip(walked.operators().values(), compiled.operators().values(), strict=True):
             assert (one.emitted, one.reached) == (other.emitted, other.reached)
+
+
+def test_what_python_cannot_compile_is_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_deep(*_: Any) -> None:
+        raise SyntaxError("too many nested parentheses")
+
+    for room in (routes, inlets):
+        monkeypatch.setattr(room, "define", too_deep)
+    plan = BIDS.window(5).distinct().plan()
+    results: list[Element] = []
+    engine, box = Engine(plan, results.extend, compile=True), PlanBox(plan, compile=True)
+    elements = list(chronons([(1, (7, 1)), (3, (7, 1)), (3, (8, 1))]))
+    given = [found for element in elements for found in box.push(0, [element])[0]] + box.end(0)[0]
+    for element in elements:
+        engine.push("bids", [element])
+    assert graph_of(engine).inlets["bids"] is box._compiled[0] is None
+    engine.close()
+    assert results == given == [(1, 6, (7, 1)), (3, 8, (8, 1)), (6, 8, (7, 1))]
 
 
 @pytest.mark.parametrize("compile", [False, True])

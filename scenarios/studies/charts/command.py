@@ -10,11 +10,11 @@ import typer
 from midstream.console.help import examples
 from midstream.console.options import AsJson, LittleOf, Logarithmic
 from midstream.io.new_file import nothing_written
-from midstream.io.requirements import require_libraries, require_spark
+from midstream.io.pictures import require_picture, write_picture
+from midstream.io.requirements import require_spark
 from midstream.optimizer.charts.chart import ChartError
 from midstream.optimizer.charts.wanted import measures_wanted, wanted
 from midstream.optimizer.statistics_file import read_statistics
-from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
 from midstream.scenarios.studies.options import (
     BUCKET,
@@ -36,8 +36,6 @@ from midstream.scenarios.studies.options import (
     require_files_apart,
 )
 from midstream.scenarios.studies.script import load_declared
-
-PICTURES = (".png", ".svg")
 
 EPILOG = examples(
     "midstream study charts nycflights13 --data recordings --bucket 3h --parts 20 --output found",
@@ -120,7 +118,6 @@ def charts(
     if output is not None:
         write_charts(found, summary, output)
     if drawn is not None:
-        from midstream.io.pictures import write_picture
         from midstream.optimizer.charts.drawing import draw_chart
 
         write_picture(draw_chart(found.chart, found.way, declared.title), drawn, drawn.suffix[1:])
@@ -133,9 +130,5 @@ def _picture(output: Path | None, picture: Path | None, no_picture: bool) -> Pat
         return None
     file = output / "chart.png" if picture is None and output is not None else picture
     if file is not None:
-        if file.suffix not in PICTURES:
-            raise InputFileError(
-                f"{file}: expected a picture's name to end in {' or '.join(PICTURES)}", path=file
-            )
-        require_libraries(["matplotlib"], "plot")
+        require_picture(file)
     return file

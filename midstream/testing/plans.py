@@ -50,6 +50,9 @@ WHOLE: Mapping[str, bool] = {
 }
 """What `plans` is given to draw from the whole algebra."""
 
+LARGEST_SETTING = 8
+"""Every window and granularity with bounds may have so many granules."""
+
 
 @st.composite
 def condition(draw: st.DrawFn, names: Sequence[str]) -> Expression:
@@ -94,6 +97,7 @@ class _Options:
     relations: bool
     tuples: bool
     shared: bool
+    adjustable: bool
     used: int = 0
     made: list[Stream] = field(default_factory=list)
     """The subplans so far."""
@@ -102,6 +106,10 @@ class _Options:
         """One that was not used yet."""
         self.used += 1
         return self.used
+
+    def bounds(self, granule: int = 1) -> tuple[int, int] | None:
+        """Bounds that no other setting has; None where settings are fixed."""
+        return (granule, granule * (LARGEST_SETTING + self.number())) if self.adjustable else None
 
 
 @st.composite
@@ -117,6 +125,7 @@ def plans(
     relations: bool = False,
     tuples: bool = False,
     shared: bool = False,
+    adjustable: bool = False,
 ) -> Plan:
     """A random plan over the streams a, b and c with integer columns.
 
@@ -128,9 +137,21 @@ def plans(
     operators; `arrangements` adds split and coalesce; `relations` adds the relations `constant` and
     `temporal`, to which streams are joined and compared; `tuples` adds top_k, whose values cannot be compared
     with numbers; `shared` lets subplans be read in several places. `WHOLE` is all of these.
+
+    `adjustable` gives bounds to time windows that end and to granularities, from one granule up to
+    `LARGEST_SETTING` granules and more. No two have the same, so that they can be found in every plan that
+    rules make.
     """
     options = _Options(
-        preserving or joins_only, joins_only, forever, windows, arrangements, relations, tuples, shared
+        preserving or joins_only,
+        joins_only,
+        forever,
+        windows,
+        arrangements,
+        relations,
+        tuples,
+        shared,
+        adjustable,
     )
     return draw(_subplans(depth, options)).plan()
 
@@ -248,7 +269,8 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], op
         kind = "granularity"
     match kind:
         case "granularity":
-            return one.granularity(lcm(one.node.granule, draw(st.sampled_from((2, 3)))))
+            granule = draw(st.sampled_from((1, 2, 3) if options.adjustable else (2, 3)))
+            return one.granularity(lcm(one.node.granule, granule), bounds=options.bounds(one.node.granule))
         case "istream":
             return one.istream()
         case "dstream":
@@ -261,7 +283,9 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], op
         case _:
             size, granule = draw(st.sampled_from((1, 2, 4))), one.node.granule
             slide = draw(st.sampled_from((1, 1, 3)))
-            return one.window(size * granule, slide=slide * granule if slide > 1 else 1)
+            return one.window(
+                size * granule, slide=slide * granule if slide > 1 else 1, bounds=options.bounds(granule)
+            )
 
 
 @st.composite
@@ -302,12 +326,13 @@ def _window(draw: st.DrawFn, source: Stream, options: _Options) -> Stream:
     """A window over timestamps. There are ties among them, which their order of arrival breaks."""
     size = draw(st.sampled_from((*([None] if options.forever else []), 1, 3, 6, 6)))
     kind = draw(st.integers(0, 7)) if options.windows else 0
+    bounds = options.bounds() if size is not None else None
     if kind < 4:
-        return source.window(size) if size != 1 else source
+        return source.window(size, bounds=bounds) if size != 1 or options.adjustable else source
     if draw(st.integers(0, 2)) == 0:
         source = source.filter(draw(condition(source.schema.names)))
     if kind == 4:
-        return source.window(size, slide=draw(st.sampled_from((2, 3, 8))))
+        return source.window(size, slide=draw(st.sampled_from((2, 3, 8))), bounds=bounds)
     count_ = draw(st.sampled_from((*([None] if options.forever else []), 1, 2, 4)))
     slide = draw(st.sampled_from((1, 1, 2)))
     if kind == 5:
@@ -315,7 +340,7 @@ def _window(draw: st.DrawFn, source: Stream, options: _Options) -> Stream:
     if kind == 6:
         delay = draw(st.sampled_from((None, None, 1, 4)))
         return source.last(count_, by=["x"], slide=slide, ties="arrival", delay=delay)
-    return source.granularity(draw(st.sampled_from((2, 5))))
+    return source.granularity(draw(st.sampled_from((2, 5))), bounds=options.bounds())
 
 
 def _numbers(schema: Schema) -> list[str]:

@@ -22,6 +22,7 @@ def resize(graph: QueryGraph, window: Node, size: int | None, at: int) -> list[s
     operator = logical(window)
     if not isinstance(operator, TimeWindow):
         raise PlanError(f"found {operator}, expected a time window")
+    _require_bounds(operator, "window(…, bounds=(least, greatest)), or RANGE MIN …, MAX … in SQL")
     new = replace(operator, size=size)
     return _adjust(graph, window, new, lambda running: running.resize(size, at))
 
@@ -31,8 +32,15 @@ def change_granule(graph: QueryGraph, conversion: Node, granule: int, at: int) -
     operator = logical(conversion)
     if not isinstance(operator, Granularity):
         raise PlanError(f"found {operator}, expected a granularity conversion")
+    _require_bounds(operator, "granularity(…, bounds=(least, greatest)), or COARSEST …, FINEST … in SQL")
     new = replace(operator, granule=granule)
     return _adjust(graph, conversion, new, lambda running: running.change_granule(granule, at))
+
+
+def _require_bounds(operator: TimeWindow | Granularity, declaration: str) -> None:
+    """Refuse a change of what is declared without bounds: plans rely on its size."""
+    if operator.bounds is None:
+        raise PlanError(f"{operator} is fixed, as it has no bounds; to change it, write {declaration}")
 
 
 def _adjust(
@@ -48,7 +56,7 @@ def _adjust(
     moved: dict[Node, Node] = {}
     plans = {q.name: (_with(q.plan, old, new, {}), _with(q.physical, old, new, moved)) for q in affected}
     _refuse_clash(moved, graph.base.running)
-    adjusted = {node: one for node, one in graph.base.running.items() if logical_node(node) == old}
+    adjusted = {node: one for node, one in graph.base.running.items() if _carries_out(node, old)}
     _refuse_fixed(adjusted)
     for operator in adjusted.values():
         change(operator)
@@ -61,13 +69,18 @@ def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node
     each node."""
     for node in plan.nodes:
         inputs = tuple(moved[child] for child in node.inputs)
-        if logical_node(node) != old or logical(node) != logical(old):
+        if not _carries_out(node, old):
             moved[node] = node.with_inputs(inputs)
         elif isinstance(node.operator, Physical):
             moved[node] = Node(replace(node.operator, logical=new), inputs)
         else:
             moved[node] = Node(new, inputs)
     return Plan({name: moved[root] for name, root in plan.outputs.items()})
+
+
+def _carries_out(node: Node, old: Node) -> bool:
+    """Whether a node is what carries out a logical one, and no arrangement above it, which means the same."""
+    return logical(node) == logical(old) and logical_node(node) == old
 
 
 def _refuse_fixed(adjusted: Mapping[Node, object]) -> None:

@@ -152,9 +152,21 @@ class Stream:
     def _declared(self, who: str, **changes: Any) -> Stream:
         return Stream(Node(replace(self._leaf(who), **changes)), self.unit)
 
-    def window(self, size: Duration | None, slide: Duration = 1) -> Stream:
-        """Keep each row valid for `size` chronons, None for ever; advance by `slide` chronons at once."""
-        return self._then(TimeWindow(self._chronons("window", size), self._chronons("window: slide", slide)))
+    def window(
+        self, size: Duration | None, slide: Duration = 1, *, bounds: tuple[Duration, Duration] | None = None
+    ) -> Stream:
+        """Keep each row valid for `size` chronons, None for ever; advance by `slide` chronons at once.
+
+        `bounds` are the least and the greatest size that it may be given at run time; without them it is
+        fixed.
+        """
+        return self._then(
+            TimeWindow(
+                self._chronons("window", size),
+                self._chronons("window: slide", slide),
+                self._bounds("window: bounds", bounds),
+            )
+        )
 
     def last(
         self,
@@ -178,9 +190,15 @@ class Stream:
             raise PlanError("found a delay without groups, expected `by`: there is nobody to wait for")
         return self._then(CountWindow(rows, slide, ties))
 
-    def granularity(self, granule: Duration) -> Stream:
-        """Look at the rows at multiples of `granule` chronons only, and hold them until the next."""
-        return self._then(Granularity(self._chronons("granularity", granule)))
+    def granularity(self, granule: Duration, *, bounds: tuple[Duration, Duration] | None = None) -> Stream:
+        """Look at the rows at multiples of `granule` chronons only, and hold them until the next.
+
+        `bounds` are the least and the greatest granule that it may be given at run time; without them it is
+        fixed.
+        """
+        return self._then(
+            Granularity(self._chronons("granularity", granule), self._bounds("granularity: bounds", bounds))
+        )
 
     def istream(self) -> Stream:
         """The rows that appear, each for the chronon in which it does."""
@@ -318,6 +336,15 @@ class Stream:
         if rest:
             raise wrong(who, duration, f"a whole number of {self.unit.name}, which chronons are")
         return whole
+
+    def _bounds(self, who: str, bounds: Any) -> Any:
+        """Bounds in chronons; numbers are checked by the operator."""
+        if bounds is None:
+            return None
+        both = listed(who, bounds, "the least and the greatest, as in (1, 60)")
+        if len(both) != 2:
+            raise wrong(who, bounds, "the least and the greatest, as in (1, 60)")
+        return tuple(self._chronons(who, one) for one in both)
 
 
 @dataclass(frozen=True, slots=True)

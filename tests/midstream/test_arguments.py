@@ -19,6 +19,7 @@ from midstream.plans.algebra.properties import input_nodes
 S = ms.stream("s", x="integer", y="float")
 T = ms.stream("t", z="integer")
 W = S.window(10)
+WAVERING = S.granularity(5, bounds=(5, 10))
 PLAN = W.distinct().plan()
 OTHER = W.union(W).distinct().plan()
 STATISTICS = ms.Statistics({node: ms.StreamStatistics(d=5.0, l=60.0) for node in input_nodes(PLAN)})
@@ -119,10 +120,13 @@ RIGHT: dict[str, Call] = {
     "Engine.tick": of(lambda now: ms.Engine(PLAN, delay={"s": 3}).tick(now), 5),
     "Engine.end": on_engine("end", "s"),
     "Engine.progress": on_engine("progress", "s"),
-    "Engine.resize": on_engine("resize", W.node, 20, at=50),
+    "Engine.resize": of(
+        lambda node, size, at: ms.Engine(S.window(5, bounds=(1, 20)).plan()).resize(node, size, at),
+        S.window(5, bounds=(1, 20)).node, 20, 50,
+    ),
     "Engine.change_granule": of(
-        lambda node, granule, at: ms.Engine(S.granularity(5).plan()).change_granule(node, granule, at),
-        S.granularity(5).node, 10, 50,
+        lambda node, granule, at: ms.Engine(WAVERING.plan()).change_granule(node, granule, at),
+        WAVERING.node, 10, 50,
     ),
     "Engine.replace": on_engine("replace", OTHER, "query", at=50),
     "Engine.counters": on_engine("counters", "query"),
@@ -354,7 +358,8 @@ def test_a_stream_under_construction_stands_for_its_plan() -> None:
     assert ms.specified(query, {"s": ELEMENTS}) == ms.specified(PLAN, {"s": ELEMENTS})
     assert ms.physical_plan(query) == ms.physical_plan(PLAN)
     assert ms.signed_plan(query) == ms.signed_plan(PLAN)
-    assert ms.Engine(query).resize(W, 20, at=50) == ["query"]
+    wavering = S.window(10, bounds=(1, 20))
+    assert ms.Engine(wavering).resize(wavering, 20, at=50) == ["query"]
 
 
 PARAMETERS = inspect.signature(ms.Engine.migrate).parameters

@@ -490,10 +490,11 @@ def test_migrations_by_hand_are_noticed() -> None:
 
 
 def test_a_window_of_another_size_is_another_query() -> None:
-    engine = ms.Engine(AB_FIRST)
+    window = ms.stream("c", cy="integer").window(WINDOW, bounds=(WINDOW, 2 * WINDOW))
+    engine = ms.Engine(A.join(B, on=[("ax", "bx")]).join(window, on=[("by", "cy")]).select(*COLUMNS).plan())
     pilot = engine.autopilot(Naming(BC_FIRST))
     host = host_of(engine)
-    engine.resize(C, 2 * WINDOW, 7)
+    engine.resize(window, 2 * WINDOW, 7)
     for name, batch in turns(flipping(6, 400), 5):
         engine.push(name, batch)
     assert "move" not in {record.event for record in pilot.decisions}

@@ -20,12 +20,13 @@ from midstream.plans.values.streams import Element, chronons
 from midstream.testing import elements, rows
 
 BIDS = stream("bids", item="integer", price="integer")
-WIDE = BIDS.window(10)
+BOUNDS = (1, 60)
+WIDE = BIDS.window(10, bounds=BOUNDS)
 
 
-@given(elements(rows(2), chronons=True), st.integers(1, 24), st.sampled_from((1, 3, 20, None)), st.data())
+@given(elements(rows(2), chronons=True), st.integers(1, 24), st.sampled_from((1, 3, 20)), st.data())
 def test_from_an_instant_on_a_window_has_another_size(
-    bids: list[Element], at: int, size: int | None, data: st.DataObject
+    bids: list[Element], at: int, size: int, data: st.DataObject
 ) -> None:
     """Everything above it sees elements of the old size before, and of the new one from then on."""
     query = WIDE.filter(BIDS["price"] > 0).distinct()
@@ -35,7 +36,7 @@ def test_from_an_instant_on_a_window_has_another_size(
     cut = data.draw(st.integers(0, len(early)))
     engine.push("bids", early[:cut])
     assert engine.resize(WIDE.node, size, at) == ["query"]
-    assert engine.plan == BIDS.window(size).filter(BIDS["price"] > 0).distinct().plan()
+    assert engine.plan == BIDS.window(size, bounds=BOUNDS).filter(BIDS["price"] > 0).distinct().plan()
     split = data.draw(st.integers(cut, len(bids)))
     engine.push("bids", bids[cut:split])
     engine.push("bids", bids[split:])
@@ -80,14 +81,14 @@ def test_after_a_change_the_window_is_what_the_plan_says() -> None:
     engine = Engine(query.plan(), results.extend)
     engine.resize(WIDE.node, 4, at=1)
     engine.push("bids", chronons([(1, (1, 1))]))
-    narrow = BIDS.window(4)
+    narrow = BIDS.window(4, bounds=BOUNDS)
     shared = engine.add(narrow.plan(), name="narrow").physical.nodes
     assert {node for node in shared if node in base_of(engine).running}
     engine.remove("narrow")
     migration = engine.migrate(narrow.distinct().filter(BIDS["price"] > 0).plan())
     engine.push("bids", chronons([(2, (1, 1)), (9, (1, 1))]))
     assert migration.phase.value == "done"
-    with pytest.raises(PlanError, match="no query has window 10 of bids"):
+    with pytest.raises(PlanError, match=r"no query has window 10 \(from 1 to 60\) of bids"):
         engine.resize(WIDE.node, 3, at=20)
     engine.resize(narrow.node, 3, at=20)
     engine.push("bids", chronons([(20, (1, 1))]))
@@ -96,7 +97,7 @@ def test_after_a_change_the_window_is_what_the_plan_says() -> None:
 
 
 def test_a_granule_is_changed() -> None:
-    coarse = BIDS.window(10).granularity(5)
+    coarse = BIDS.window(10).granularity(5, bounds=(1, 20))
     results: list = []
     engine = Engine(coarse.plan(), results.extend)
     engine.push("bids", chronons([(1, (1, 1))]))
@@ -115,15 +116,25 @@ def test_a_granule_is_changed() -> None:
         (lambda e: e.resize(WIDE.node, 0, at=9), "found a window of 0"),
         (lambda e: e.resize(WIDE.node, 6, at=9.5), "found a change at 9.5, expected an integer"),
         (lambda e: e.resize(WIDE.distinct().node, 5, at=9), "found distinct, expected a time window"),
-        (lambda e: e.resize(BIDS.window(7).node, 5, at=9), "no query has window 7 of bids"),
-        (lambda e: e.change_granule(WIDE.node, 5, at=9), "found window 10, expected a granularity"),
-        (lambda e: e.resize(WIDE.node, 5, at=9), "time-window 5 of bids runs already"),
+        (
+            lambda e: e.resize(BIDS.window(7, bounds=BOUNDS).node, 5, at=9),
+            r"no query has window 7 .* of bids",
+        ),
+        (lambda e: e.change_granule(WIDE.node, 5, at=9), r"found window 10 .*, expected a granularity"),
+        (lambda e: e.resize(WIDE.node, 5, at=9), r"time-window 5 .* of bids runs already"),
+        (lambda e: e.resize(WIDE.node, 61, at=9), "found a window of 61, expected one from 1 to 60"),
+        (lambda e: e.resize(WIDE.node, None, at=9), "found a window of None, expected one from 1 to 60"),
+        (lambda e: e.resize(BIDS.window(7).node, 5, at=9), r"window 7 is fixed, .* RANGE MIN …, MAX …"),
+        (
+            lambda e: e.change_granule(BIDS.granularity(7).node, 5, at=9),
+            r"granularity 7 is fixed, .* granularity\(…, bounds=",
+        ),
     ],
 )
 def test_what_cannot_be_changed_stays(change, message: str) -> None:
     results: list = []
     engine = Engine(WIDE.plan(), results.extend)
-    engine.add(BIDS.window(5).plan(), name="five")
+    engine.add(BIDS.window(5, bounds=BOUNDS).plan(), name="five")
     engine.push("bids", chronons([(4, (1, 1))]))
     with pytest.raises(PlanError, match=message):
         change(engine)
@@ -143,10 +154,14 @@ def test_a_window_does_not_change_during_a_migration() -> None:
 @pytest.mark.parametrize(
     ("query", "change", "largest"),
     [
-        (BIDS.window(60), lambda e: e.resize(BIDS.window(60).node, 5, at=1), 60),
         (
-            BIDS.window(40).granularity(20),
-            lambda e: e.change_granule(BIDS.window(40).granularity(20), 5, at=20),
+            BIDS.window(60, bounds=BOUNDS),
+            lambda e: e.resize(BIDS.window(60, bounds=BOUNDS).node, 5, at=1),
+            60,
+        ),
+        (
+            BIDS.window(40).granularity(20, bounds=(5, 20)),
+            lambda e: e.change_granule(BIDS.window(40).granularity(20, bounds=(5, 20)), 5, at=20),
             40,
         ),
     ],

@@ -155,7 +155,7 @@ def test_what_an_operator_tells_is_true_at_once(compile: bool) -> None:
 @pytest.mark.parametrize("compile", [False, True])
 def test_a_window_may_change_at_an_instant_that_only_a_heartbeat_has_reached(compile: bool) -> None:
     results: list[Element] = []
-    window = BIDS.window(5)
+    window = BIDS.window(5, bounds=(1, 9))
     engine = Engine(window.plan(), results.extend, compile=compile)
     engine.push("bids", chronons([(1, (7, 1))]))
     engine.advance("bids", 4)

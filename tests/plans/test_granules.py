@@ -102,25 +102,27 @@ def test_sql_is_held_to_it_and_says_where(query: str, message: str) -> None:
     assert str(caught.value).splitlines()[-1].lstrip().startswith("^")
 
 
+WAVERING = S.window(20).granularity(10, bounds=(1, 40))
+
 CHANGES: dict[str, tuple[Stream, Callable[[Engine], object], str]] = {
     "the lower granule, to a coarser one": (
-        COARSE.granularity(20),
-        lambda engine: engine.change_granule(COARSE.node, 40, at=40),
-        "granularity 20 stands above granularity 40: expected a granule that is a multiple of 40",
+        WAVERING.granularity(20),
+        lambda engine: engine.change_granule(WAVERING.node, 40, at=40),
+        r"granularity 20 stands above granularity 40 .*: expected a granule that is a multiple of 40",
     ),
     "the upper one, to a finer one": (
-        COARSE.granularity(20),
-        lambda engine: engine.change_granule(COARSE.granularity(20).node, 5, at=40),
-        "granularity 5 stands above granularity 10",
+        COARSE.granularity(20, bounds=(5, 40)),
+        lambda engine: engine.change_granule(COARSE.granularity(20, bounds=(5, 40)).node, 5, at=40),
+        r"granularity 5 .* stands above granularity 10",
     ),
     "a window": (
-        COARSE.istream().window(20),
-        lambda engine: engine.resize(COARSE.istream().window(20).node, 7, at=40),
-        "window 7 stands above granularity 10",
+        COARSE.istream().window(20, bounds=(1, 40)),
+        lambda engine: engine.resize(COARSE.istream().window(20, bounds=(1, 40)).node, 7, at=40),
+        r"window 7 .* stands above granularity 10",
     ),
     "the granule below a window": (
-        COARSE.istream().window(20),
-        lambda engine: engine.change_granule(COARSE.node, 30, at=40),
+        WAVERING.istream().window(20),
+        lambda engine: engine.change_granule(WAVERING.node, 30, at=40),
         "window 20 stands above granularity 30",
     ),
 }

@@ -20,7 +20,9 @@ from midstream.plans.algebra.properties import (
     has_ordered_ends,
     input_nodes,
     is_chronon_stream,
+    is_included,
     is_start_preserving,
+    keys,
     logical,
     longest_validity,
     reads_stream,
@@ -90,6 +92,22 @@ duplicate elimination and grouping they are not: a payload may begin and outlive
 def test_a_window_of_a_size_that_may_change_has_no_order_of_ends() -> None:
     """What comes after it was made smaller may end before what came earlier; see Figure 24.1's scenario."""
     assert not has_ordered_ends(Node(TimeWindow(5, bounds=(2, 5)), (S.node,)))
+
+
+@pytest.mark.parametrize(
+    "query", [S.window(1, bounds=(1, 4)), S.granularity(1, bounds=(1, 4)), I.granularity(1, bounds=(1, 4))]
+)
+def test_what_holds_at_the_present_setting_only_is_not_told(query: Stream) -> None:
+    """A window or granularity of 1 may become larger: it has no keys, and gives no chronons, of its own."""
+    assert not is_chronon_stream(query.node)
+    assert not has_ordered_ends(query.distinct().node)
+    keyed = S.unique("x")
+    window = keyed.window(1, bounds=(1, 4))
+    assert keys(keyed.window(1).node) and not keys(window.node)
+    assert not keys(keyed.granularity(1, bounds=(1, 4)).node)
+    assert is_included(window.node, ["x"], keyed.window(4).node, ["x"])
+    assert not is_included(window.node, ["x"], keyed.window(3).node, ["x"])
+    assert not is_included(keyed.window(2).node, ["x"], window.node, ["x"])
 
 
 @pytest.mark.parametrize("name", CASES)

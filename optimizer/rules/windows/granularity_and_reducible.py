@@ -8,6 +8,10 @@ Gain     Below: fewer changes enter the operator's state. Above: one conversion 
 Guard    All inputs are seen at the same instants: with a granularity on some of them, or with different ones,
          snapshots of different instants meet.
 Source   ours, by Definition 10.2 of the thesis
+
+A granularity with bounds, of which the granule can be changed while it runs, changes places only with an
+operator that treats each row by itself. A change asks when rows start (thesis, 21.3.2), and all other
+operators may give rows that start elsewhere.
 """
 
 from __future__ import annotations
@@ -15,25 +19,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.changing_places import below_each
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.implementations.obstacles import gives_constants
 from midstream.plans.algebra.operators import Arrangement, Granularity, SnapshotReducible
+from midstream.plans.algebra.operators.base import RowByRow
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import reads_stream
 
 
 def match_below(node: Node) -> Iterable[Node]:
-    """The operator below, unless nothing runs a granularity over an input: as it reads relations alone, or
-    gives rows of a constant one by themselves."""
+    """The operator below, if it may pass, unless nothing runs a granularity over an input: as it reads
+    relations alone, or gives rows of a constant one by themselves."""
     below = node.inputs[0]
-    if below.inputs and not isinstance(below.operator, Arrangement) and all(map(_can_wait, below.inputs)):
+    if (
+        below.inputs
+        and _may_pass(operator_of(node, Granularity), below)
+        and all(map(_can_wait, below.inputs))
+    ):
         yield below
 
 
 def match_above(node: Node) -> Iterable[Granularity]:
-    """The granularity of the first input."""
+    """The granularity of the first input, if it may pass."""
     first = node.inputs[0].operator if node.inputs else None
-    if isinstance(first, Granularity) and not isinstance(node.operator, Arrangement):
+    if isinstance(first, Granularity) and _may_pass(first, node):
         yield first
 
 
@@ -46,6 +56,13 @@ def rewrite_above(node: Node, first: Granularity) -> Node:
     """The granularity over the operator."""
     below = tuple(_behind(child, first) for child in node.inputs)
     return Node(first, (Node(node.operator, below),))
+
+
+def _may_pass(granularity: Granularity, node: Node) -> bool:
+    """Whether a granularity and an operator may change places, whenever the granule changes."""
+    if isinstance(node.operator, Arrangement):
+        return False
+    return granularity.bounds is None or isinstance(node.operator, RowByRow)
 
 
 def _can_wait(node: Node) -> bool:

@@ -4,8 +4,10 @@
 
 Why      Both sides sum the same snapshots.
 Gain     Above the union: one window instead of many. Below: each can be shared with other queries.
-Guard    Windows of other sizes, slides or bounds show rows of other instants, or may come to do so.
+Guard    Windows of other sizes or slides show rows of other instants.
 Source   thesis, (10.10)
+
+Windows with bounds, of which each can be resized by itself while it runs, stay as many as they are.
 """
 
 from __future__ import annotations
@@ -13,11 +15,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.changing_places import above_each, below_each
-from midstream.optimizer.rules.readings import first_input
+from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import TimeWindow, Union
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import reads_stream
+
+
+def match_above(node: Node) -> Iterable[Node]:
+    """The first window, if its size is fixed."""
+    first = node.inputs[0]
+    if operator_of(first, TimeWindow).bounds is None:
+        yield first
 
 
 def are_equal(node: Node, first: Node) -> bool:
@@ -26,16 +35,18 @@ def are_equal(node: Node, first: Node) -> bool:
 
 
 def match_below(node: Node) -> Iterable[Node]:
-    """The union, unless an input reads relations alone: nothing runs a window over these."""
+    """The union below a window of fixed size, unless an input reads relations alone: nothing runs a window
+    over these."""
     union = node.inputs[0]
-    return [union] if all(map(reads_stream, union.inputs)) else []
+    if operator_of(node, TimeWindow).bounds is None and all(map(reads_stream, union.inputs)):
+        yield union
 
 
 TIME_WINDOW_ABOVE_UNION = Rule(
     name="time-window-above-union",
     equation="union(window(L), window(R)) = window(union(L, R))",
     shape=Shape(Union, each=Shape(TimeWindow)),
-    match=first_input,
+    match=match_above,
     guards=(are_equal,),
     rewrite=above_each,
 )

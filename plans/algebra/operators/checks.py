@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from midstream.plans.values.errors import PlanError
+from midstream.plans.values.streams import FOREVER, Time
 
 Bounds = tuple[int, int]
 """The least and the greatest value that a setting may be given at run time (thesis, 21.2)."""
@@ -19,8 +20,30 @@ def multiple(size: int, of: int) -> str:
 
 def check_bounds(what: str, value: int | None, bounds: Bounds | None) -> None:
     """Raise PlanError where a value is not within its bounds."""
-    if bounds is not None and (value is None or not bounds[0] <= value <= bounds[1]):
+    if bounds is None:
+        return
+    if not all(type(bound) is int and bound > 0 for bound in bounds) or bounds[0] > bounds[1]:
+        raise PlanError(
+            f"{what}: found bounds of {bounds!r}, expected the least and the greatest, as in (1, 60)"
+        )
+    if value is None or not bounds[0] <= value <= bounds[1]:
         raise PlanError(f"found a {what} of {value}, expected one from {bounds[0]} to {bounds[1]}")
+
+
+def least(value: int | None, bounds: Bounds | None) -> Time:
+    """The least value that a setting has at run time; without bounds it is fixed. None is without limit."""
+    return bounds[0] if bounds is not None else most(value, bounds)
+
+
+def most(value: int | None, bounds: Bounds | None) -> Time:
+    """The greatest value that a setting has at run time: what is derived of an operator holds up to it.
+
+    >>> most(1, None), most(1, (1, 4)), most(None, None)
+    (1, 4, inf)
+    """
+    if bounds is not None:
+        return bounds[1]
+    return FOREVER if value is None else value
 
 
 def check_positive(what: str, unit: str, value: int) -> None:

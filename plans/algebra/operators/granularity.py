@@ -13,6 +13,7 @@ from midstream.plans.algebra.operators.checks import (
     bounds_text,
     check_bounds,
     check_positive,
+    most,
     multiple,
     unusual,
 )
@@ -23,7 +24,11 @@ from midstream.plans.values.streams import FOREVER, Time
 
 @dataclass(frozen=True, slots=True)
 class Granularity(OverTime):
-    """The snapshots at the multiples of `granule`, each held until the next one (20.1)."""
+    """The snapshots at the multiples of `granule`, each held until the next one (20.1).
+
+    With `bounds` the granule may change at run time, from the least to the greatest (21.2); what is derived
+    of the conversion holds for each. Without, it is fixed.
+    """
 
     name = "granularity"
     symbol = "Γ"
@@ -55,30 +60,39 @@ class Granularity(OverTime):
         return -(-end // self.granule) * self.granule
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        return self.granule == 1 and inputs[0]
+        return self._shows_each_instant and inputs[0]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        return inputs[0]
+        """Ends are rounded alike, unless the granule may change: what comes later may be rounded up less."""
+        return inputs[0] and self.bounds is None
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Rows that are valid together here were valid together at one instant of the input."""
-        return inputs[0].keys
+        """Rows that are valid together here were valid together at one instant of the input. When a granule
+        has changed, those from before end by the old one, and may meet a later row with the same key."""
+        return inputs[0].keys if self.sees_one_instant else inputs[0].lasting_keys
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return inputs[0].lasting_keys if self.granule == 1 else ()
+        return inputs[0].lasting_keys if self._shows_each_instant else ()
 
     @property
     def sees_one_instant(self) -> bool:
-        return True
+        return self.bounds is None
+
+    @property
+    def _shows_each_instant(self) -> bool:
+        """Whether it leaves its input as it is, whatever granule is set."""
+        return most(self.granule, self.bounds) == 1
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        return [(0, unchanged(inputs[0].names))] if self.granule == 1 else []
+        return [(0, unchanged(inputs[0].names))] if self._shows_each_instant else []
 
     def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
         return self.occurs_in(inputs)
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """Both ends are rounded up."""
+        """Both ends are rounded up; to a granule that may change, by less than the greatest."""
+        if self.bounds is not None:
+            return inputs[0] + self.bounds[1] - 1
         return inputs[0] if inputs[0] == FOREVER else -(-inputs[0] // self.granule) * self.granule
 
     def to_json(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from midstream.plans.algebra.operators.checks import (
     bounds_text,
     check_bounds,
     check_positive,
+    most,
     multiple,
     slide_text,
     unusual,
@@ -26,6 +27,9 @@ from midstream.plans.values.streams import FOREVER, Time
 @dataclass(frozen=True, slots=True)
 class TimeWindow(OverTime):
     """At an instant, the rows of the last `size` chronons (8.17); of all time if `size` is None.
+
+    With `bounds` the size may change at run time, from the least to the greatest (21.2); what is derived of
+    the window holds for each. Without, it is fixed.
 
     With a `slide` of a, the window advances by a chronons at once, at the instants a - 1, 2a - 1, and so on
     (17.1).
@@ -68,7 +72,7 @@ class TimeWindow(OverTime):
         return FOREVER if self.size is None else end - 1 + self.reach
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        return self.size == self.slide == 1
+        return self._shows_each_alone
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
         """Rows go as they came, unless the size may change: what comes later may go before what was there."""
@@ -77,19 +81,24 @@ class TimeWindow(OverTime):
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         """A later row with the same key may come while the earlier one is still valid, unless that key is
         there only once. A window of one chronon shows one instant of its input at a time."""
-        return inputs[0].keys if self.size == 1 else inputs[0].lasting_keys
+        return inputs[0].keys if self.sees_one_instant else inputs[0].lasting_keys
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
         """Rows stay for longer than an instant."""
-        return inputs[0].lasting_keys if self.size == self.slide == 1 else ()
+        return inputs[0].lasting_keys if self._shows_each_alone else ()
 
     @property
     def sees_one_instant(self) -> bool:
-        return self.size == 1
+        return most(self.size, self.bounds) == 1
+
+    @property
+    def _shows_each_alone(self) -> bool:
+        """Whether it shows every instant of its input, and at each that one only, whatever size is set."""
+        return self.sees_one_instant and self.slide == 1
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
         """Rows stay when they have gone below."""
-        return [(0, unchanged(inputs[0].names))] if self.size == self.slide == 1 else []
+        return [(0, unchanged(inputs[0].names))] if self._shows_each_alone else []
 
     def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
         """A row is there at once, if the window need not advance."""
@@ -98,7 +107,8 @@ class TimeWindow(OverTime):
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
         """It makes elements of chronons: each is valid for the window's size, a multiple of the slide if that
         is more than one, rounded up."""
-        return FOREVER if self.size is None else -(-self.size // self.slide) * self.slide
+        size = most(self.size, self.bounds)
+        return size if size == FOREVER else -(-size // self.slide) * self.slide
 
     def to_json(self) -> dict[str, Any]:
         return {"size": self.size, **unusual(slide=self.slide, bounds=self.bounds)}

@@ -6,11 +6,13 @@ that: what is included in the rows of an instant is included in those of a time,
     S.x ⊆ R.y at every instant                     implies  ω_a(S).x ⊆ ω_a(R).y
     S.x ⊆ R.y of so many chronons before at most   is       S.x ⊆ ω_{d+1}(R).y
     ω_a(ω_b(R)) and ω_{a+b-1}(R)                   are the same, as sets
+
+Of a window with bounds, a row stays as long as the greatest size at most, and as the least at least.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,6 +26,7 @@ from midstream.plans.algebra.operators import (
     TimeWindow,
 )
 from midstream.plans.algebra.operators.base import Names, unchanged
+from midstream.plans.algebra.operators.checks import least, most
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties.columns import equal_columns
 from midstream.plans.algebra.properties.nodes import logical
@@ -185,23 +188,26 @@ def _merged(over: Iterable[TimeWindow | Granularity]) -> Over:
     left out."""
     found: list[TimeWindow | Granularity] = []
     for operator in over:
-        match operator:
-            case TimeWindow(1, 1) | Granularity(1):
-                continue
-            case TimeWindow(size, 1):
-                if found and isinstance(below := found[-1], TimeWindow) and below.slide == 1:
-                    found.pop()
-                    size = None if size is None or below.size is None else size + below.size - 1
-                found.append(TimeWindow(size))
-            case _:
-                found.append(operator)
+        if _longest(operator) == 1 and (isinstance(operator, Granularity) or operator.slide == 1):
+            continue
+        is_above = bool(found) and _is_plain(operator) and _is_plain(found[-1])
+        found.append(_both(found.pop(), operator) if is_above else operator)
     return tuple(found)
+
+
+def _both(lower: TimeWindow | Granularity, upper: TimeWindow | Granularity) -> TimeWindow:
+    """One window for two, by their least and greatest sizes."""
+    longest = _longest(lower) + _longest(upper) - 1
+    if longest == FOREVER:
+        return EVER
+    bounds = int(_shortest(lower) + _shortest(upper) - 1), int(longest)
+    return TimeWindow(bounds[1], bounds=None if bounds[0] == bounds[1] else bounds)
 
 
 def _is_within(one: Over, other: Over) -> bool:
     """Whether whatever is seen through the one is seen through the other."""
     if all(map(_is_plain, other)):
-        return _reach(one) <= _reach(other)
+        return _reach(one, _longest) <= _reach(other, _shortest)
     if not one:
         return False
     *inner, last = other
@@ -217,21 +223,26 @@ def _is_plain(operator: TimeWindow | Granularity) -> bool:
 def _is_smaller(one: TimeWindow | Granularity, other: TimeWindow | Granularity) -> bool:
     """Whether the one shows at every instant no more than the other."""
     if isinstance(one, TimeWindow) and isinstance(other, TimeWindow) and one.slide == other.slide:
-        return _size(one) <= _size(other)
-    return one == other
+        return _longest(one) <= _shortest(other)
+    # The granules of two conversions may be changed apart.
+    return one == other and one.bounds is None
 
 
-def _size(window: TimeWindow) -> Time:
-    return FOREVER if window.size is None else window.size
+def _longest(operator: TimeWindow | Granularity) -> Time:
+    """The greatest size or granule that may be in force."""
+    return most(_setting(operator), operator.bounds)
 
 
-def _reach(over: Over) -> Time:
-    """How many chronons before an instant something may be that is seen then."""
-    reach: Time = 0
-    for operator in over:
-        match operator:
-            case TimeWindow():
-                reach += _size(operator) + operator.slide - 2
-            case Granularity():
-                reach += operator.granule - 1
-    return reach
+def _shortest(operator: TimeWindow | Granularity) -> Time:
+    """The least size or granule that may be in force."""
+    return least(_setting(operator), operator.bounds)
+
+
+def _setting(operator: TimeWindow | Granularity) -> int | None:
+    return operator.size if isinstance(operator, TimeWindow) else operator.granule
+
+
+def _reach(over: Over, setting: Callable[[TimeWindow | Granularity], Time]) -> Time:
+    """How many chronons before an instant something may be that is seen then, by a setting of each."""
+    slides = (operator.slide if isinstance(operator, TimeWindow) else 1 for operator in over)
+    return sum(setting(operator) + slide - 2 for operator, slide in zip(over, slides, strict=True))

@@ -220,7 +220,7 @@ def _plus(total: ExactSum | None, value: Any) -> ExactSum:
 
 def _minus(total: ExactSum, value: Any) -> ExactSum | None:
     total.change(value, -1)
-    return total if total.count else None
+    return None if not total.count and total.is_zero else total
 
 
 def _with_late(

@@ -51,6 +51,9 @@ class Count(Accumulator):
 class Sum(Additive):
     """The exact sum. Cost: O(1).
 
+    It is a float where a value that is no integer is in. Where an integer left for a float that equals it, or
+    the other way round, what the sum comes to tells.
+
     >>> sum_ = Sum()
     >>> for number in (1e16, 1.0): sum_.add(number, 9)
     >>> sum_.remove(1e16)
@@ -78,14 +81,19 @@ class Sum(Additive):
         """The sum, rounded once; None of nothing."""
         if not self._count:
             return None
-        return self.rounded() if self._others.count else self._integers
+        return self.rounded() if self._others.count > 0 or not self.is_integer else self.integer()
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the sum is an integer, whatever its type."""
+        return self._others.is_integer
 
     def rounded(self) -> float | None:
         """The sum as a float; unknown beyond the largest."""
         return self._others.over(1, self._integers)
 
     def integer(self) -> int:
-        """The sum, if it is known to be an integer."""
+        """The sum, if it is an integer."""
         numerator, denominator = self._others.ratio()
         return self._integers + numerator // denominator
 
@@ -311,7 +319,8 @@ class SumDistinct(Accumulator):
         """The sum, rounded once; None of nothing."""
         if self._sum.value(at) is None:
             return None
-        return self._sum.rounded() if self._no_integers else self._sum.integer()
+        is_float = self._no_integers > 0 or not self._sum.is_integer
+        return self._sum.rounded() if is_float else self._sum.integer()
 
 
 ACCUMULATORS: Mapping[str, Callable[[], Accumulator]] = {

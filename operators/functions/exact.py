@@ -15,6 +15,9 @@ _LARGEST_SHIFT = 1023
 class ExactSum:
     """The exact sum of numbers, of which none leaves a trace when it is taken out again.
 
+    Equal numbers may stand for each other: 1.0 may leave where 1 entered elsewhere. So the sum, and not how
+    many numbers are in, tells that nothing is left of it.
+
     Floats, which are integers over powers of two, are kept in one integer over the largest of these powers
     that was met; what is no such number in one fraction.
 
@@ -31,8 +34,18 @@ class ExactSum:
 
     def __init__(self) -> None:
         self.count = 0
-        """How many numbers are in."""
+        """How many numbers are in: how many more entered than left."""
         self._clear()
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the sum is an integer."""
+        return not self._rest and not self._scaled & ((1 << self._shift) - 1)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the sum is 0."""
+        return not self._scaled and not self._rest
 
     def _clear(self) -> None:
         self._scaled = 0
@@ -43,17 +56,14 @@ class ExactSum:
     def change(self, value: Any, sign: int) -> None:
         """Add a number once (1) or take it out (-1)."""
         self.count += sign
-        if not self.count:
+        # Multiplying by a power of two is exact unless it overflows, and then gives no integer.
+        if type(value) is float and (scaled := value * self._factor).is_integer():
+            self._scaled += int(scaled) if sign > 0 else -int(scaled)
+        else:
+            numerator, denominator = value.as_integer_ratio()
+            self._change_quotient(sign * numerator, denominator)
+        if not self.count and self.is_zero:
             self._clear()
-            return
-        if type(value) is float:
-            # Multiplying by a power of two is exact unless it overflows, and then gives no integer.
-            scaled = value * self._factor
-            if scaled.is_integer():
-                self._scaled += int(scaled) if sign > 0 else -int(scaled)
-                return
-        numerator, denominator = value.as_integer_ratio()
-        self._change_quotient(sign * numerator, denominator)
 
     def change_square(self, value: Any, sign: int) -> None:
         """The same with the number's square."""
@@ -62,10 +72,9 @@ class ExactSum:
             return
         numerator, denominator = value.as_integer_ratio()
         self.count += sign
-        if not self.count:
-            self._clear()
-            return
         self._change_quotient(sign * numerator * numerator, denominator * denominator)
+        if not self.count and self.is_zero:
+            self._clear()
 
     def _change_quotient(self, numerator: int, denominator: int) -> None:
         if denominator & (denominator - 1):

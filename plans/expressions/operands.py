@@ -541,12 +541,12 @@ def opaque(
 
 
 def greatest(*arguments: Any) -> Operand:
-    """The largest of two or more values; unknown if one is."""
+    """The largest known one of two or more values; unknown if none is known."""
     return call("greatest", *arguments)
 
 
 def least(*arguments: Any) -> Operand:
-    """The smallest of two or more values; unknown if one is."""
+    """The smallest known one of two or more values; unknown if none is known."""
     return call("least", *arguments)
 
 

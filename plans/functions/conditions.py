@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from midstream.plans.functions.function import (
@@ -63,6 +64,33 @@ class CoalesceFunction(ComparingFunction):
                 name = scope.fresh()
                 branches.append((f"({name} := {text}) is not None", name))
         return choice(branches, "None")
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremeFunction(ComparingFunction):
+    """`greatest` and `least`: the extreme of the values that are known; unknown where none is."""
+
+    def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
+        return all(argument.nullable for argument in arguments)
+
+    def _chosen(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
+        pairs = zip(arguments, texts, strict=True)
+        known = [(argument, text) for argument, text in pairs if not argument.is_null]
+        if len(known) < 2:
+            return known[0][1] if known else "None"
+        is_open = any(argument.nullable for argument, _ in known)
+        run = scope.bind(_of_known(self.run) if is_open else self.run)
+        return f"{run}({', '.join(text for _, text in known)})"
+
+
+@cache
+def _of_known(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """An extreme of values of which some may be unknown."""
+
+    def run(*values: Any) -> Any:
+        return choose((value for value in values if value is not None), default=None)
+
+    return run
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +164,8 @@ def _never(*arguments: Any) -> Any:
 CONDITION_FUNCTIONS: Mapping[str, Function] = {
     function.name: function
     for function in (
-        ComparingFunction("greatest", (VALUE, VALUE), max, Type.ANY, repeats=True),
-        ComparingFunction("least", (VALUE, VALUE), min, Type.ANY, repeats=True),
+        ExtremeFunction("greatest", (VALUE, VALUE), max, Type.ANY, repeats=True),
+        ExtremeFunction("least", (VALUE, VALUE), min, Type.ANY, repeats=True),
         CoalesceFunction("coalesce", (VALUE,), _never, Type.ANY, repeats=True),
         NullIf("nullif", (VALUE, VALUE), _never, Type.ANY),
         IsDistinctFrom(

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_UP, Context, Decimal
 from operator import neg, truediv
 from typing import Any
 
 from midstream.plans.functions.function import INTEGER, NUMBER, Argument, Function, Names
-from midstream.plans.values.finite import defined
+from midstream.plans.values.finite import defined, finite
 from midstream.plans.values.schema import Type
+
+MOST_DIGITS = 324
+"""No float has more digits that count before or behind the point."""
 
 
 def rounded_away(value: float) -> float:
@@ -24,24 +28,34 @@ def rounded_away(value: float) -> float:
     return math.copysign(below + 1 if size - below >= 0.5 else below, value)
 
 
-def round_to(value: int | float, digits: int = 0) -> int | float:
-    """To so many digits behind the point, or to a power of ten where there are fewer than none.
+EXACT = Context(prec=1100, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_HALF_UP)
+"""Decimals of all digits that a float has."""
 
-    >>> round_to(2.675, 2), round_to(1250, -2), round_to(-15, -1), round_to(7, -30)
-    (2.68, 1300, -20, 0)
+
+def round_to(value: int | float | Decimal, digits: int = 0) -> int | float | None:
+    """The nearest number of so many digits behind the point, or a multiple of a power of ten where there are
+    fewer than none; of two that are as near, the one away from zero.
+
+    A float is rounded by its exact value: 2.675 is 2.67499999999999982…, and is rounded down. A decimal is
+    rounded as it is written. Unknown where it comes to more than the largest float.
+
+    >>> round_to(2.675, 2), round_to(Decimal("2.675"), 2), round_to(0.125, 2)
+    (2.67, 2.68, 0.13)
+    >>> round_to(1250, -2), round_to(-15, -1), round_to(7, -30)
+    (1300, -20, 0)
     """
     if isinstance(value, int):
         return _round_integer(value, digits)
-    if digits == 0:
+    if digits == 0 and isinstance(value, float):
         return rounded_away(value)
-    if digits < 0:
-        return 0.0 if digits < -308 else _or(0.0, value / 10.0**-digits, 10.0**-digits, 1.0)
-    return value if digits > 308 else _or(value, value * 10.0**digits, 1.0, 10.0**digits)
-
-
-def _or(default: float, scaled: float, factor: float, divisor: float) -> float:
-    found = rounded_away(scaled) * factor / divisor if math.isfinite(scaled) else math.inf
-    return found if math.isfinite(found) else default
+    if digits > MOST_DIGITS:
+        return float(value)
+    # Only of multiples of this power of two can two numbers be as near, of which Python takes the even one.
+    if isinstance(value, float) and digits > 0 and not (value * 2.0 ** (digits + 1)).is_integer():
+        return round(value, digits)
+    unit = Decimal(1).scaleb(-max(digits, -MOST_DIGITS), EXACT)
+    nearest: float | None = finite(float(Decimal(value).quantize(unit, context=EXACT)))
+    return nearest
 
 
 def _round_integer(value: int, digits: int) -> int:
@@ -77,6 +91,17 @@ def modulo(value: int | float, divisor: int | float) -> int | float | None:
 
 _rest: Callable[..., float | None] = defined(math.fmod)
 _quotient: Callable[..., float | None] = defined(truediv)
+
+
+@dataclass(frozen=True, slots=True)
+class Round(Function):
+    """`round`."""
+
+    def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
+        """Where an argument is unknown, or what is rounded before the point may exceed the largest float."""
+        is_behind_point = len(arguments) == 1 or (type(digits := arguments[1].value) is int and digits >= 0)
+        is_integer = arguments[0].type is Type.INTEGER
+        return not (is_behind_point or is_integer) or Function.gives_unknown(self, arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +182,7 @@ NUMBER_FUNCTIONS: Mapping[str, Function] = {
         Function("sign", (NUMBER,), sign, Type.INTEGER),
         Function("ceil", (NUMBER,), _to_integer(math.ceil), Type.FLOAT, may_fail=True),
         Function("floor", (NUMBER,), _to_integer(math.floor), Type.FLOAT, may_fail=True),
-        Function(
-            "round",
-            (NUMBER, INTEGER),
-            round_to,
-            lambda arguments: _either(arguments[:1]),
-            optional=1,
-        ),
+        Round("round", (NUMBER, INTEGER), round_to, lambda arguments: _either(arguments[:1]), optional=1),
         Function("trunc", (NUMBER,), truncated, _either),
         _of_floats("sqrt", math.sqrt),
         _of_floats("exp", math.exp),

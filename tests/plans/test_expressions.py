@@ -132,9 +132,8 @@ def called(function: str, values: list[Any]) -> Any:
         case "in":
             answers = [None if None in (first, value) else first == value for value in rest]
             return True if True in answers else None if None in answers else False
-    if None in values:
-        return None
-    return sorted(values)[-1 if function == "greatest" else 0]
+    known = sorted(value for value in values if value is not None)
+    return known[-1 if function == "greatest" else 0] if known else None
 
 
 NUMBERS = st.one_of(

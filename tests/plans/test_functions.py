@@ -92,6 +92,8 @@ class Shared:
 
 SHARED: Mapping[str, Shared] = {
     "coalesce": Shared("coalesce", (SMALL, NUMBERS, SMALL), 2),
+    "greatest": Shared("greatest", (SMALL, NUMBERS, SMALL), 1),
+    "least": Shared("least", (SMALL, NUMBERS, SMALL), 1),
     "nullif": Shared("nullif", (SMALL, NUMBERS)),
     "is distinct from": Shared("{0} is distinct from {1}", (SMALL, NUMBERS)),
     "in": Shared("{0} in ({1}, {2}, {3})", (SMALL, SMALL, NUMBERS, SMALL)),
@@ -154,10 +156,7 @@ SHARED: Mapping[str, Shared] = {
 }
 """By the function, with a word behind it where one function is compared in several ways."""
 
-DIFFERENT: Mapping[str, str] = {
-    "greatest": "unknown if one argument is, as any comparison; DuckDB leaves unknown ones out",
-    "least": "the same",
-}
+DIFFERENT: Mapping[str, str] = {}
 """Functions that are not DuckDB's, and why.
 
 Within the functions above, these differ as well: letters whose other case is several letters (lower, upper,

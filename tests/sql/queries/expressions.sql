@@ -1,5 +1,4 @@
---- Select lists, conditions and functions, row by row. DuckDB's GREATEST and LEAST skip unknown arguments, ours
---- are unknown then, as in the standard.
+--- Select lists, conditions and functions, row by row.
 
 -- every-column
 SELECT * FROM {Bid|RANGE 10 SECONDS}
@@ -69,10 +68,6 @@ SELECT COALESCE(value, sensor, 0), NULLIF(sensor, 2) FROM {Reading|RANGE 4 SECON
 
 -- greatest-and-least
 SELECT GREATEST(value, sensor), LEAST(value, sensor, factor) FROM {Reading|RANGE 4 SECONDS}
--- duckdb
-SELECT CASE WHEN value IS NOT NULL THEN GREATEST(value, sensor) END,
-    CASE WHEN value IS NOT NULL AND factor IS NOT NULL THEN LEAST(value, sensor, factor) END
-    FROM {Reading|RANGE 4 SECONDS}
 
 -- parts-of-times
 SELECT EXTRACT(YEAR FROM placed), EXTRACT(MONTH FROM placed), EXTRACT(DAY FROM placed), EXTRACT(HOUR

@@ -38,7 +38,7 @@ from midstream.plans.sql.syntax import (
     Statement,
     parse,
 )
-from midstream.plans.sql.translation import Named, Translator
+from midstream.plans.sql.translation import Named, Rows, Translator
 from midstream.plans.sql.unbounded import refuse_unbounded
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.sql.windowless import windowless
@@ -66,13 +66,15 @@ _Declaration = TypeVar("_Declaration", StreamDeclaration, RelationDeclaration)
 
 @dataclass(frozen=True)
 class _Derived:
-    """A stream that a query defines, and the names that the query reads."""
+    """A stream that a query defines, and the names that the query reads; `names` are those that it gives its
+    columns."""
 
     name: str
     node: Node
     reads: frozenset[str]
     script: Script = field(default_factory=lambda: Script(""))
     places: Mapping[Node, Span] = field(default_factory=dict)
+    names: tuple[str, ...] | None = None
 
 
 class Catalog:
@@ -219,15 +221,17 @@ class Catalog:
                 self._create(script, statement)
             case DeriveStatement(name, tree, at):
                 self._require_new(script, name, at)
-                node, places = self._translated(script, tree)
-                self._derived[name.lower()] = _Derived(name, node, self._reads(tree), script, places)
+                rows, places = self._translated(script, tree)
+                self._derived[name.lower()] = _Derived(
+                    name, rows.node, self._reads(tree), script, places, rows.names
+                )
             case DropStatement():
                 self._drop(script, statement)
             case SetStatement():
                 self._set(script, statement)
             case QueryStatement(tree, text, _):
-                node, places = self._translated(script, tree)
-                plan = Plan(node)
+                rows, places = self._translated(script, tree)
+                plan = Plan(rows.node)
                 if not self._is_unbounded_allowed:
                     refuse_unbounded(plan, script, places)
                 self._asked += 1
@@ -237,17 +241,17 @@ class Catalog:
                 return query
         return None
 
-    def _translated(self, script: Script, tree: exp.Expr) -> tuple[Node, dict[Node, Span]]:
+    def _translated(self, script: Script, tree: exp.Expr) -> tuple[Rows, dict[Node, Span]]:
         places: dict[Node, Span] = {}
         self._chronon = self.unit  # from now on: plans count in it
         windows = Windows(script, self.unit, self._unit_of, self._ties, places, self._meant_now)
         usual = Place(_NOWHERE, self.unit, self._functions, self._aggregates)
         with script.at(lambda: span(tree)):
-            node = Translator(script, windows, self._named(), usual).query(tree)
+            rows = Translator(script, windows, self._named(), usual).query(tree)
         for derived in self._derived.values():
             if derived.script is script:
                 places = {**derived.places, **places}
-        return node, {below: places[below] for below in node.walk() if below in places}
+        return rows, {below: places[below] for below in rows.node.walk() if below in places}
 
     def _unit_of(self, node: Node) -> TimeUnit | None:
         """What a bare number counts in a window over a node."""
@@ -279,7 +283,8 @@ class Catalog:
         for key, one in self._relations.items():
             relation = Relation(one.name, one.schema, one.valid_from is None, one.keys, self._references(one))
             names[key] = Named(Node(relation), True, one.name)
-        return names | {key: Named(one.node, name=one.name) for key, one in self._derived.items()}
+        derived = {key: Named(one.node, name=one.name, names=one.names) for key, one in self._derived.items()}
+        return names | derived
 
     def _declared(self) -> dict[str, StreamDeclaration | RelationDeclaration]:
         return {**self._streams, **self._relations}

@@ -90,7 +90,7 @@ class Grouping:
             for item in scope.items
         )
         merged = {column: shown for column, shown in scope.merged.items() if shown in kept}
-        above = replace(scope, node=node, items=items, merged=merged)
+        above = replace(scope, node=node, items=items, merged=merged, ungrouped=scope)
         return replace(self._below, scope=above, special=self._special)
 
     def _special(self, tree: exp.Expr) -> Expression | None:

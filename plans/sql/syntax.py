@@ -378,16 +378,10 @@ class StreamSql(Dialect):
                     self._advance(2)
                     this.meta[GRANULARITY] = self._parse_granularity()
                     self._match_r_paren()
-                elif not this.args.get("alias") and (alias := self._parse_alias_only(alias_tokens)):
+                elif not this.args.get("alias") and (alias := self._parse_table_alias(alias_tokens)):
                     this.set("alias", alias)
                 else:
                     return
-
-        def _parse_alias_only(self, alias_tokens: Any) -> Any:
-            alias = self._parse_table_alias(alias_tokens=alias_tokens or self.TABLE_ALIAS_TOKENS)
-            if alias is not None and alias.args.get("columns"):
-                self.raise_error("names of columns behind an alias are not supported")
-            return alias
 
         def _once(self, this: Any, clause: str) -> None:
             if clause in this.meta:

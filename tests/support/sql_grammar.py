@@ -215,7 +215,8 @@ class Grammar:
             by_name = " BY NAME" if self._rarely(20) else ""
             return f"({self._alike(depth)}) {word}{by_name} {self._alike(depth)}"
         if depth and self._rarely(12):
-            return f"WITH Dear AS ({self._alike(depth)}) {self.query(depth - 1)}"
+            columns = self._pick(("", "", "(item, price, note, is_open)", "(price, item)"))
+            return f"WITH Dear{columns} AS ({self._alike(depth)}) {self.query(depth - 1)}"
         return self._select(depth)
 
     def _alike(self, depth: int) -> str:
@@ -285,6 +286,8 @@ class Grammar:
         if not self._rarely(30):
             self._aliases += 1
             alias = f"{alias}{self._aliases}" if self._aliases > 1 else alias
+        if self._rarely(10):
+            alias = self._pick(("Bid", "Auction", "Dear"))  # called as another stream is
         name = self._pick(("Bid", "Bid", "Bid", "Auction", "Auction", "Dear", "Category"))
         windows = WINDOWS[: len(WINDOWS) if self._rarely(12) else 11] if self._rarely(3) else WINDOWS[:3]
         window = self._pick(windows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 
@@ -22,6 +22,15 @@ from midstream.plans.expressions.expressions import (
 )
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.scope import Item, Scope
+
+_LEFT, _RIGHT = frozenset({"LEFT"}), frozenset({"RIGHT"})
+JOINS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("", "INNER", "CROSS"), frozenset()),
+    **dict.fromkeys(("LEFT", "LEFT OUTER"), _LEFT),
+    **dict.fromkeys(("RIGHT", "RIGHT OUTER"), _RIGHT),
+    **dict.fromkeys(("FULL", "FULL OUTER"), _LEFT | _RIGHT),
+}
+"""Joins, with the sides whose rows stay without a match."""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from midstream.plans.sql.declarations import (
     StreamDeclaration,
 )
 from midstream.plans.sql.faults import Script, Span, span
+from midstream.plans.sql.nodes import text_of
 from midstream.plans.sql.place import Place
-from midstream.plans.sql.scalars import TIMES, TYPES, UserFunction
+from midstream.plans.sql.scalars import RANGES, TIMES, TYPES, UserFunction
 from midstream.plans.sql.scope import Scope
 from midstream.plans.sql.syntax import (
     AGGREGATES,
@@ -67,7 +68,7 @@ _Declaration = TypeVar("_Declaration", StreamDeclaration, RelationDeclaration)
 @dataclass(frozen=True)
 class _Derived:
     """A stream that a query defines, and the names that the query reads; `names` are those that it gives its
-    columns."""
+    columns, and `times` what these hold, if dates or timestamps."""
 
     name: str
     node: Node
@@ -75,6 +76,7 @@ class _Derived:
     script: Script = field(default_factory=lambda: Script(""))
     places: Mapping[Node, Span] = field(default_factory=dict)
     names: tuple[str, ...] | None = None
+    times: tuple[str | None, ...] | None = None
 
 
 class Catalog:
@@ -223,7 +225,7 @@ class Catalog:
                 self._require_new(script, name, at)
                 rows, places = self._translated(script, tree)
                 self._derived[name.lower()] = _Derived(
-                    name, rows.node, self._reads(tree), script, places, rows.names
+                    name, rows.node, self._reads(tree), script, places, rows.names, rows.times
                 )
             case DropStatement():
                 self._drop(script, statement)
@@ -247,7 +249,7 @@ class Catalog:
         windows = Windows(script, self.unit, self._unit_of, self._ties, places, self._meant_now)
         usual = Place(_NOWHERE, self.unit, self._functions, self._aggregates)
         with script.at(lambda: span(tree)):
-            rows = Translator(script, windows, self._named(), usual).query(tree)
+            rows = Translator(script, windows, self._named(), usual).statement(tree)
         for derived in self._derived.values():
             if derived.script is script:
                 places = {**derived.places, **places}
@@ -277,13 +279,17 @@ class Catalog:
                 Node(Source(one.name, one.schema, one.has_intervals, one.keys, self._references(one))),
                 name=one.name,
                 time=one.ordered_by,
+                times=_times(one),
             )
             for key, one in self._streams.items()
         }
         for key, one in self._relations.items():
             relation = Relation(one.name, one.schema, one.valid_from is None, one.keys, self._references(one))
-            names[key] = Named(Node(relation), True, one.name)
-        derived = {key: Named(one.node, name=one.name, names=one.names) for key, one in self._derived.items()}
+            names[key] = Named(Node(relation), True, one.name, times=_times(one))
+        derived = {
+            key: Named(one.node, name=one.name, names=one.names, times=one.times)
+            for key, one in self._derived.items()
+        }
         return names | derived
 
     def _declared(self) -> dict[str, StreamDeclaration | RelationDeclaration]:
@@ -373,12 +379,26 @@ class Catalog:
 
     def _column(self, script: Script, clause: ColumnClause) -> ColumnDeclaration:
         kind = clause.type.this
+        at = span(clause.type) or clause.at
+        if clause.type.expressions or kind in RANGES:
+            shown = text_of(clause.type)
+            instead = (
+                "TIME_UNIT says how fine time is counted"
+                if kind in TIMES
+                else f"write CAST({clause.name} AS {shown}) in a query"
+            )
+            raise script.fault(
+                f"column {clause.name}: found {shown}, expected a type without a size, as rows stay as "
+                f"they come in; {instead}",
+                at,
+            )
         if kind in TIMES:
-            return ColumnDeclaration(clause.name, Type.INTEGER, clause.nullable, True)
+            is_date = kind is exp.DType.DATE
+            return ColumnDeclaration(clause.name, Type.INTEGER, clause.nullable, True, is_date)
         if kind not in TYPES:
             raise script.fault(
                 f"column {clause.name}: found type {clause.type.sql()}, expected {KNOWN_TYPES}",
-                span(clause.type) or clause.at,
+                at,
             )
         return ColumnDeclaration(clause.name, TYPES[kind], clause.nullable)
 
@@ -432,6 +452,12 @@ class Catalog:
                 self._is_unbounded_allowed = value.lower() == "allow"
             case _:
                 raise script.unknown("setting", name, SETTINGS, statement.at)
+
+
+def _times(declared: StreamDeclaration | RelationDeclaration) -> tuple[str | None, ...]:
+    """By column of its rows, what it holds, if that is dates or timestamps."""
+    times = {column.name: column.time for column in declared.columns}
+    return tuple(times[name] for name in declared.schema.names)
 
 
 def _only_unit(streams: Iterable[StreamDeclaration]) -> TimeUnit | None:

@@ -24,6 +24,7 @@ class Item:
     stream    the name of the stream, which its alias replaces
     time      the column that the stream is ordered by, which is none of its rows'
     given     the names as they were given, where one may be there twice; `columns` tells such apart
+    times     what those columns are that hold dates or timestamps, by the names of `columns`
     """
 
     alias: str
@@ -31,12 +32,17 @@ class Item:
     stream: str | None = None
     time: str | None = None
     given: tuple[str, ...] = ()
+    times: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, name: str) -> str | None:
         """The column of that name, whatever its case; a quoted name decides between several."""
         if name in self.columns:
             return self.columns[name]
         return next((c for known, c in self.columns.items() if known.lower() == name.lower()), None)
+
+    def time_of(self, name: str) -> str | None:
+        """What a column holds, if that is dates or timestamps."""
+        return next((time for known, time in self.times.items() if known.lower() == name.lower()), None)
 
     def is_ambiguous(self, name: exp.Identifier) -> bool:
         """Whether several columns were given that name; a quoted name depends on case."""
@@ -94,6 +100,14 @@ class Scope:
                     "referred to"
                 )
         raise self._unknown(column)
+
+    def time_of(self, column: exp.Column) -> str | None:
+        """What a column holds, if that is dates or timestamps."""
+        for scope in self._outwards():
+            for item in scope.items:
+                if column.table.lower() in ("", item.alias.lower()) and item.find(column.name) is not None:
+                    return item.time_of(column.name)
+        return None
 
     def knows(self, column: exp.Column) -> bool:
         """Whether a column can be found here or further out."""

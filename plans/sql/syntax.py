@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 from sqlglot import exp
@@ -185,8 +186,6 @@ class Misread(ParseError):
 
 
 WANTED: Mapping[tuple[str, str], str] = {
-    ("If", "true"): "THEN",
-    ("Between", "high"): "AND",
     ("CTE", "alias"): "a name",
 }
 """What is missing, by sqlglot's words for it; of all else, it is an expression."""
@@ -194,7 +193,6 @@ WANTED: Mapping[tuple[str, str], str] = {
 WORDS: Mapping[str, str] = {
     "CTE to have alias": "a name",
     "AS after CAST": "AS",
-    "END after CASE": "END",
     "FROM or comma after EXTRACT": "FROM",
     "table name": "the name of a stream",
 }
@@ -265,16 +263,17 @@ class StreamSql(Dialect):
             raise Misread(f"{words}{hint(found)}", at)
 
         def _parse_types(self, check_func: bool = False, *_: Any, **__: Any) -> Any:
-            """A word, and a size, which nobody reads. With `check_func`, a string must follow, as in
-            DATE '2024-01-01': anything else that begins like a type is none."""
+            """A word, and a size. With `check_func`, a string must follow, as in DATE '2024-01-01': anything
+            else that begins like a type is none."""
             token = self._curr
             if check_func and self._next.token_type != TokenType.STRING:
                 return None
             if token.token_type not in self.TYPE_TOKENS or token.token_type.name not in exp.DType.__members__:
                 return None
             self._advance()
+            sizes: list[Any] = []
             if self._match(TokenType.L_PAREN):
-                self._parse_csv(lambda: self._match(TokenType.NUMBER) or None)
+                sizes = self._parse_csv(self._parse_size)
                 self._match_r_paren()
             name = token.token_type.name
             if token.token_type in self.TIMESTAMPS:
@@ -282,7 +281,71 @@ class StreamSql(Dialect):
                     name = "TIMESTAMPTZ"
                 else:
                     self._words("WITHOUT", "TIME", "ZONE")
-            return exp.DataType(this=exp.DType[name]).update_positions(token)
+            return exp.DataType(this=exp.DType[name], expressions=sizes).update_positions(token)
+
+        def _parse_size(self) -> Any:
+            if not self._match(TokenType.NUMBER):
+                self.raise_error("expected a number")
+            number = exp.Literal.number(self._prev.text)
+            return exp.DataTypeParam(this=number.update_positions(self._prev))
+
+        def _parse_interval(self, require_interval: bool = True, *arguments: Any, **options: Any) -> Any:
+            """INTERVAL 'text' or a number, with units behind it or not; the text stays as it is written."""
+            if self._curr.token_type != TokenType.INTERVAL or self._next.token_type not in (
+                TokenType.STRING,
+                TokenType.NUMBER,
+            ):
+                return super()._parse_interval(require_interval, *arguments, **options)
+            self._advance(2)
+            text = exp.Literal.string(self._prev.text).update_positions(self._prev)
+            units = []
+            if self._is_unit_of_interval():
+                units.append(self._parse_unit())
+                if self._words("TO"):
+                    units.append(self._parse_unit())
+            span = exp.IntervalSpan(this=units[0], expression=units[1]) if len(units) > 1 else None
+            return self.expression(exp.Interval(this=text, unit=span or (units[0] if units else None)))
+
+        def _is_unit_of_interval(self) -> bool:
+            return self._curr.text.upper() in self.dialect.VALID_INTERVAL_UNITS
+
+        def _parse_unit(self) -> Any:
+            if not self._is_unit_of_interval():
+                self.raise_error("expected a unit of time")
+            self._advance()
+            return exp.Var(this=self._prev.text.upper()).update_positions(self._prev)
+
+        def _parse_between(self, this: Any) -> Any:
+            """As usual, but that AND must be there."""
+            if self._words("SYMMETRIC"):
+                self.raise_error(
+                    "BETWEEN SYMMETRIC is not supported; write BETWEEN least(…, …) AND greatest(…, …)",
+                    self._prev,
+                )
+            self._words("ASYMMETRIC")
+            low: Any = self._parse_bitwise()
+            if not self._match(TokenType.AND):
+                self.raise_error("expected AND")
+            return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
+
+        def _parse_case(self) -> Any:
+            """As usual, but that THEN must be there."""
+            subject = self._parse_disjunction()
+            branches = []
+            while self._match(TokenType.WHEN):
+                when: Any = self._parse_disjunction()
+                if not self._match(TokenType.THEN):
+                    self.raise_error("expected THEN")
+                branches.append(self.expression(exp.If(this=when, true=self._parse_disjunction())))
+            default = self._parse_disjunction() if self._match(TokenType.ELSE) else None
+            if not self._match(TokenType.END):
+                self.raise_error("expected END")
+            return self.expression(exp.Case(this=subject, ifs=branches, default=default))
+
+        def _parse_hint(self) -> Any:
+            if self._curr.token_type == TokenType.HINT:
+                self.raise_error("a hint, as in /*+ … */, is not supported")
+            return None
 
         def _parse_table(  # type: ignore[override]
             self, schema: bool = False, joins: bool = False, alias_tokens: Any = None, **_: Any
@@ -290,6 +353,8 @@ class StreamSql(Dialect):
             if self._is_word("TABLE") and self._next.token_type == TokenType.L_PAREN:
                 self._advance(2)
                 self._refuse_window_function()
+            if self._is_word("LATERAL") and self._next.token_type == TokenType.L_PAREN:
+                self.raise_error("LATERAL is not supported; write a join, or a query in WHERE or SELECT")
             if self._match(TokenType.L_PAREN, advance=False):
                 this = self._parse_bracketed()
             elif changes := self._parse_changes_of():
@@ -336,7 +401,9 @@ class StreamSql(Dialect):
             self._match(TokenType.L_PAREN)
             query = self._parse_changes_of() or self._parse_select(nested=True)
             if query is None:
-                self.raise_error("expected a query")
+                self.raise_error(
+                    "expected a query; joins in brackets are not supported: write (SELECT … FROM … JOIN …)"
+                )
             query = self._parse_query_modifiers(self._parse_set_operations(query))
             self._match_r_paren()
             while isinstance(query, exp.Subquery) and query.is_wrapper and CHANGES not in query.meta:
@@ -430,7 +497,8 @@ class StreamSql(Dialect):
             while (word := self._curr.text.upper()) in ("COARSEST", "FINEST") and word not in bounds:
                 self._advance()
                 bounds[word] = self._parse_amount()
-                self._match(TokenType.COMMA)
+                if len(bounds) < 2:
+                    self._match(TokenType.COMMA)
             if bounds and len(bounds) < 2:
                 self.raise_error("expected both COARSEST and FINEST")
             if not bounds:
@@ -447,8 +515,12 @@ class StreamSql(Dialect):
             digits, _, rest = number.text.strip().partition(" ")
             if number.token_type == TokenType.STRING:
                 unit = rest.strip() or None
-            if not (digits.isascii() and digits.isdigit()) or int(digits[:20]) == 0 or len(digits) > 18:
+            if not (digits.isascii() and digits.isdigit()) or set(digits) == {"0"}:
                 self.raise_error(f"found {number.text}, expected a positive integer", number)
+            if len(digits) > 18:
+                self.raise_error(
+                    f"found {number.text}, which is too large, expected 18 digits at most", number
+                )
             if unit is None and (is_interval or self._is_unit()):
                 unit = self._curr.text
                 self._advance()
@@ -660,6 +732,7 @@ def parse(script: Script) -> Sequence[Statement]:
     try:
         tokens = dialect.tokenize(script.text)
         _check_depth(tokens, script)
+        _check_gaps(tokens, script)
         parser = _Statements(
             error_level=ErrorLevel.IMMEDIATE,
             max_nodes=LEAST_WORK + WORK_PER_TOKEN * len(tokens),
@@ -718,6 +791,29 @@ def _in_words(message: str, found: str) -> str:
     if message[:1].isupper():
         return f"found {found}, which is not supported here"
     return message
+
+
+def _check_gaps(tokens: Sequence[Token], script: Script) -> None:
+    """Refuse what belongs to other dialects, and would be read as two things without a gap between them:
+    0x1F and 1_000 as numbers with an alias, E'…' as a column with one."""
+    for token, other in pairwise(tokens):
+        if token.end + 1 != other.start:
+            continue
+        both = script.text[token.start : other.end + 1]
+        at = Span(token.start, other.end)
+        if token.token_type == TokenType.NUMBER and other.token_type == TokenType.VAR:
+            raise script.fault(f"found {both}, expected a number in digits, such as 1000 or 2.5e3", at)
+        if other.token_type == TokenType.STRING and token.text.upper() in STRING_PREFIXES:
+            prefix = f"{token.text}'…'"
+            raise script.fault(
+                f"strings like {prefix} are not supported; write '…' with the characters as they are, or "
+                "chr(10)",
+                at,
+            )
+
+
+STRING_PREFIXES = ("E", "B", "X", "U", "N", "R")
+"""What stands right before a string in other dialects."""
 
 
 def _check_depth(tokens: Sequence[Token], script: Script) -> None:

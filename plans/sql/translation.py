@@ -28,14 +28,14 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Binary, Col, Expression, conjunction, conjuncts
-from midstream.plans.sql.blocks import JoinedParts, Part, qualified
-from midstream.plans.sql.clauses import CLAUSES, JOINS, UNSUPPORTED
+from midstream.plans.sql.blocks import JOINS, JoinedParts, Part, qualified
 from midstream.plans.sql.combining import alike, projected
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.grouping import Grouping, aggregates_in, shallow
+from midstream.plans.sql.nodes import in_words, refuse_unread, text_of, unsupported
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, Predicates, has_query
-from midstream.plans.sql.scalars import bare, in_words, text_of
+from midstream.plans.sql.scalars import bare
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
 from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY, WINDOW
 from midstream.plans.sql.ties import inner_side, other_side, same
@@ -49,16 +49,18 @@ CHANGE_OPERATORS: Mapping[str, Logical] = {"ISTREAM": Istream(), "DSTREAM": Dstr
 @dataclass(frozen=True)
 class Rows:
     """What a query gives: a plan, and the names that the query gives its columns, where one may be there
-    twice."""
+    twice; `times` are what the columns hold, if dates or timestamps."""
 
     node: Node
     names: tuple[str, ...]
+    times: tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
 class Named:
     """What a name in FROM stands for; `is_relation` refuses windows, `name` and `time`, the column that a
-    stream is ordered by, are for messages. `names` are those of the columns, where these are not the plan's.
+    stream is ordered by, are for messages. `names` are those of the columns, where these are not the plan's;
+    `times` what they hold, if dates or timestamps.
     """
 
     node: Node
@@ -66,6 +68,7 @@ class Named:
     name: str = ""
     time: str | None = None
     names: tuple[str, ...] | None = None
+    times: tuple[str | None, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class Selected:
     word: str | None
     grouping: Grouping | None
     names: tuple[str, ...]
+    times: tuple[str | None, ...]
 
 
 class Translator:
@@ -98,6 +102,11 @@ class Translator:
         self._usual = usual
         self._predicates = Predicates(self._inner)
 
+    def statement(self, tree: exp.Expr) -> Rows:
+        """The query of a statement. Raises SqlError for what would not be read of it."""
+        refuse_unread(self._script, tree)
+        return self.query(tree)
+
     def query(self, tree: exp.Expr, around: Scope | None = None, obstacle: str | None = None) -> Rows:
         """A query by itself. `around` is the scope of the query around it, of which it cannot read columns;
         `obstacle` says why."""
@@ -107,8 +116,6 @@ class Translator:
         """A translator that knows what WITH defines."""
         translator = self
         clause: Any = tree.args.get("with_") or exp.With(expressions=[])
-        if clause.args.get("recursive"):
-            raise self._unsupported("WITH RECURSIVE", clause)
         defined: dict[str, exp.Expr] = {}
         for definition in clause.expressions:
             name, query = definition.alias, definition.this
@@ -119,7 +126,8 @@ class Translator:
                     span(definition.args["alias"]),
                 )
             rows = translator.query(query, around, obstacle="WITH")
-            named = Named(rows.node, name=name, names=self._renamed(rows.names, definition))
+            new = self._renamed(rows.names, definition)
+            named = Named(rows.node, name=name, names=new, times=rows.times)
             names = {**translator._names, name.lower(): named}
             translator = Translator(self._script, self._windows, names, self._usual)
         return translator
@@ -149,29 +157,18 @@ class Translator:
         return (*(identifier.name for identifier in new), *names[len(new) :])
 
     def _query(self, tree: exp.Expr, around: Scope | None, obstacle: str | None) -> Rows:
-        self._refuse(tree)
         match tree:
             case exp.Subquery():
                 rows = self.query(tree.this, around, obstacle)
                 return replace(rows, node=self._changed(rows.node, tree.meta.get(CHANGES)))
             case exp.Select():
-                if tree.args.get("kind"):
-                    raise self._unsupported("SELECT AS", tree)
                 return self._select(tree, around, obstacle)
             case exp.Union() | exp.Except() | exp.Intersect():
                 return self._combined(tree, around, obstacle)
         raise self._unsupported(f"{in_words(tree)} as a query", tree)
 
     def _unsupported(self, what: str, tree: exp.Expr) -> SqlError:
-        return self._script.fault(f"{what} is not supported", span(tree))
-
-    def _refuse(self, tree: exp.Expr) -> None:
-        """Refuse clauses that streams have no meaning for, and those that are not there yet."""
-        for clause, found in tree.args.items():
-            if found and clause not in CLAUSES:
-                word = UNSUPPORTED.get(clause, clause.strip("_").replace("_", " ").upper())
-                at = found[0] if isinstance(found, list) else found
-                raise self._unsupported(word, at if isinstance(at, exp.Expr) else tree)
+        return unsupported(self._script, what, tree)
 
     def _changed(self, node: Node, word: str | None) -> Node:
         return node if word is None else Node(CHANGE_OPERATORS[word], (node,))
@@ -183,10 +180,8 @@ class Translator:
         selected = self._selected(tree, block.place)
         node = projected(selected.place.scope.node, selected.outputs)
         if tree.args.get("distinct") is not None:
-            if tree.args["distinct"].args.get("on") is not None:
-                raise self._unsupported("DISTINCT ON", tree.args["distinct"])
             node = Node(Distinct(), (node,))
-        return Rows(self._changed(node, selected.word), selected.names)
+        return Rows(self._changed(node, selected.word), selected.names, selected.times)
 
     def _block(self, tree: exp.Select, around: Scope | None, obstacle: str | None = None) -> FromWhere:
         parts = self._parts(tree, around)
@@ -249,7 +244,6 @@ class Translator:
             on, using = join.args.get("on"), tuple(join.args.get("using") or ())
             if word not in JOINS or (word.startswith("FULL") and using):
                 raise self._unsupported(f"{word} JOIN{' with USING' if using else ''}", join)
-            self._refuse(join)
             if nested := join.this.args.get("joins"):
                 raise self._script.fault(
                     "found a JOIN before the ON of another, expected ON right behind what is joined; a query "
@@ -273,10 +267,10 @@ class Translator:
 
     def _part(self, tree: exp.Expr, around: Scope | None) -> Part:
         if isinstance(tree, exp.Subquery):
-            self._refuse(tree)
             rows = self.query(tree.this, around, obstacle="a query in FROM")
             at = span(tree)
-            named = Named(self._changed(rows.node, tree.meta.get(CHANGES)), names=rows.names)
+            node = self._changed(rows.node, tree.meta.get(CHANGES))
+            named = Named(node, names=rows.names, times=rows.times)
             alias = tree.alias or f"query {at.start if at else 0}"
         elif isinstance(tree, exp.Table):
             named = self._table(tree)
@@ -288,7 +282,8 @@ class Translator:
         columns: dict[str, str] = {}
         for name, column in zip(names, node.schema.names, strict=True):
             columns[unused(name, (*columns, *names) if name in columns else ())] = column
-        item = Item(alias, columns, named.name or None, named.time, names)
+        times = {name: time for name, time in zip(columns, named.times or (), strict=False) if time}
+        item = Item(alias, columns, named.name or None, named.time, names, times)
         window: Any = tree.meta.get(WINDOW)
         granularity: Any = tree.meta.get(GRANULARITY)
         if named.is_relation and (window or granularity):
@@ -314,7 +309,6 @@ class Translator:
             raise self._script.fault(
                 f"found {text_of(tree)}, expected the name of a stream or relation", span(tree)
             )
-        self._refuse(tree)
         named = self._names.get(reference.name.lower())
         if named is None:
             known = [one.name for one in self._names.values()]
@@ -331,6 +325,7 @@ class Translator:
     def _selected(self, tree: exp.Select, place: Place, keys: Sequence[Expression] = ()) -> Selected:
         """Grouping and HAVING, and above them what is selected. `keys` are grouped by besides."""
         items, word = self._items(tree, place)
+        below = place
         group, having = tree.args.get("group"), tree.args.get("having")
         trees = [item for _, item in items if isinstance(item, exp.Expr)]
         if having is not None:
@@ -354,7 +349,9 @@ class Translator:
             raise self._script.fault(
                 f"found {len(outputs)} columns, expected {MOST_COLUMNS} at most", span(tree)
             )
-        return Selected(place, outputs, word, grouping, tuple(name for name, _ in items))
+        names = tuple(name for name, _ in items)
+        times = tuple(_time(below, item) for _, item in items)
+        return Selected(place, outputs, word, grouping, names, times)
 
     def _having(self, place: Place, tree: exp.Expr) -> Place:
         for condition in _conjuncts(tree):
@@ -399,9 +396,6 @@ class Translator:
         return items, word
 
     def _star(self, tree: exp.Expr, scope: Scope) -> Iterator[tuple[str, Expression]]:
-        star = tree.this if isinstance(tree, exp.Column) else tree
-        if any(star.args.get(clause) for clause in ("except_", "replace", "rename", "ilike")):
-            raise self._unsupported("* with exceptions", tree)
         items: Sequence[Item] = scope.items
         if isinstance(tree, exp.Column):
             chosen = scope.item(tree.table)
@@ -427,9 +421,6 @@ class Translator:
     ) -> Iterator[Expression]:
         if group is None:
             return
-        for clause in ("rollup", "cube", "grouping_sets", "totals", "all"):
-            if group.args.get(clause):
-                raise self._unsupported(f"GROUP BY {clause.upper().replace('_', ' ')}", group)
         for tree in group.expressions:
             item: exp.Expr | Expression = tree
             if isinstance(tree, exp.Literal) and not tree.is_string:
@@ -483,8 +474,6 @@ class Translator:
     # UNION, EXCEPT, INTERSECT
 
     def _combined(self, tree: exp.SetOperation, around: Scope | None, obstacle: str | None) -> Rows:
-        if tree.args.get("side") or tree.args.get("kind") or tree.args.get("on"):
-            raise self._unsupported("this form of a set operation", tree)
         mine, other = (self.query(side, around, obstacle) for side in (tree.this, tree.expression))
         with self._script.at(lambda: span(tree)):
             left, right = alike(mine.node, other.node)
@@ -496,7 +485,7 @@ class Translator:
                     node = Node(StrictDifference() if is_distinct else Difference(), (left, right))
                 case _:
                     node = Node(Intersection(), (left, right))
-            return Rows(Node(Distinct(), (node,)) if is_distinct else node, mine.names)
+            return replace(mine, node=Node(Distinct(), (node,)) if is_distinct else node)
 
     # Queries in conditions
 
@@ -510,7 +499,6 @@ class Translator:
                 raise self._many_rows(tree)
             node = self._query(tree, place.scope, _obstacle(tree)).node
             return Inner(node, tuple(Col(name) for name in node.schema.names), ())
-        self._refuse(tree)
         block = self._block(tree, place.scope)
         group, having = tree.args.get("group"), tree.args.get("having")
         items, _ = self._items(tree, block.place)
@@ -611,6 +599,17 @@ def _name(tree: exp.Expr) -> str:
     """What an expression without an alias is called: a column by its own name, anything else by its text."""
     inner = bare(tree)
     return inner.name if isinstance(inner, exp.Column) else text_of(tree).lower()
+
+
+def _time(place: Place, item: exp.Expr | Expression) -> str | None:
+    """What something selected is, if that is a date or a timestamp."""
+    if isinstance(item, exp.Expr):
+        time = place.reader().time(item)
+        return None if time == "interval" else time
+    columns = (
+        (part, name) for part in place.scope.items for name, c in part.columns.items() if item == Col(c)
+    )
+    return next((part.times.get(name) for part, name in columns), None)
 
 
 def _with_columns(node: Node, values: Sequence[Expression], ties: Sequence[Expression]) -> Inner:

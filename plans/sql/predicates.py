@@ -35,8 +35,9 @@ from midstream.plans.expressions.expressions import (
     ordered,
 )
 from midstream.plans.sql.faults import span
+from midstream.plans.sql.nodes import unsupported
 from midstream.plans.sql.place import Place
-from midstream.plans.sql.scalars import OPERATORS, bare
+from midstream.plans.sql.scalars import CONDITION_AS_VALUE, OPERATORS, bare
 from midstream.plans.sql.scope import OUTER, reads_outer
 from midstream.plans.values.schema import Column, Schema, unused
 
@@ -204,7 +205,7 @@ class Predicates:
         if not isinstance(query, exp.Subquery) or isinstance(
             query.parent, exp.Exists | exp.In | exp.Any | exp.All
         ):
-            raise place.scope.script.fault("a query in this place is not supported", span(query))
+            raise unsupported(place.scope.script, CONDITION_AS_VALUE, query)
         return self._inner_query(query, place, True)
 
     def _mine(self, place: Place, tree: exp.Expr, inside: tuple[exp.Expr, Col] | None = None) -> Expression:

@@ -28,6 +28,7 @@ from midstream.plans.expressions.expressions import (
 )
 from midstream.plans.functions import FUNCTIONS
 from midstream.plans.sql.faults import Script, span
+from midstream.plans.sql.hints import hint
 from midstream.plans.sql.intervals import interval
 from midstream.plans.sql.nodes import in_words, text_of, unsupported
 from midstream.plans.sql.syntax import AGGREGATES, KNOWN_TYPES
@@ -509,6 +510,8 @@ class Reader:
                 *AGGREGATES,
             ]
             known += [user.name for user in self.functions.values()]
+            if instead := hint(name):
+                raise self.script.fault(f"{name} is not supported{instead}", span(tree))
             raise self.script.unknown("function", name, known, span(tree))
         return Call(lower, arguments)
 

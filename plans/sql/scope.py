@@ -10,6 +10,7 @@ from sqlglot import exp
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col, Expression
 from midstream.plans.sql.faults import Script, span
+from midstream.plans.sql.hints import hint
 from midstream.plans.values.errors import SqlError
 from midstream.plans.values.schema import Column, Schema
 
@@ -174,6 +175,8 @@ class Scope:
             return self.script.unknown(
                 f"column in {matching[0].alias} of the name", column.name, matching[0].columns, span(column)
             )
+        if instead := hint(column.name):
+            return self.script.fault(f"{column.name} is not supported{instead}", span(column))
         return self.script.unknown(
             "column", column.name, [name for item in items for name in item.columns], span(column)
         )

@@ -319,7 +319,7 @@ class StreamSql(Dialect):
             """As usual, but that AND must be there."""
             if self._words("SYMMETRIC"):
                 self.raise_error(
-                    "BETWEEN SYMMETRIC is not supported; write BETWEEN least(…, …) AND greatest(…, …)",
+                    "found BETWEEN SYMMETRIC, which is not supported; write least(…, …) and greatest(…, …)",
                     self._prev,
                 )
             self._words("ASYMMETRIC")
@@ -354,7 +354,7 @@ class StreamSql(Dialect):
                 self._advance(2)
                 self._refuse_window_function()
             if self._is_word("LATERAL") and self._next.token_type == TokenType.L_PAREN:
-                self.raise_error("LATERAL is not supported; write a join, or a query in WHERE or SELECT")
+                self.raise_error("found LATERAL, which is not supported; write a join, or a query in WHERE")
             if self._match(TokenType.L_PAREN, advance=False):
                 this = self._parse_bracketed()
             elif changes := self._parse_changes_of():
@@ -391,10 +391,10 @@ class StreamSql(Dialect):
                 self.raise_error("Window functions are not supported")
 
         def _parse_join(self, *arguments: Any, **options: Any) -> Any:
-            is_comma = self._curr.token_type == TokenType.COMMA
-            join = super()._parse_join(*arguments, **options)
-            if is_comma and join is not None:
-                join.meta[COMMA] = True
+            if not self._match(TokenType.COMMA):
+                return super()._parse_join(*arguments, **options)
+            join = self.expression(exp.Join(this=self._parse_table()))
+            join.meta[COMMA] = True
             return join
 
         def _parse_bracketed(self) -> Any:

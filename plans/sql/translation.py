@@ -27,6 +27,7 @@ from midstream.plans.algebra.operators import (
     Union,
 )
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import reads_stream
 from midstream.plans.expressions.expressions import Binary, Col, Expression, conjunction, conjuncts
 from midstream.plans.sql.blocks import JOINS, JoinedParts, Part, qualified
 from midstream.plans.sql.combining import alike, projected
@@ -160,7 +161,7 @@ class Translator:
         match tree:
             case exp.Subquery():
                 rows = self.query(tree.this, around, obstacle)
-                return replace(rows, node=self._changed(rows.node, tree.meta.get(CHANGES)))
+                return replace(rows, node=self._changed(rows.node, tree.meta.get(CHANGES), tree.this))
             case exp.Select():
                 return self._select(tree, around, obstacle)
             case exp.Union() | exp.Except() | exp.Intersect():
@@ -170,8 +171,16 @@ class Translator:
     def _unsupported(self, what: str, tree: exp.Expr) -> SqlError:
         return unsupported(self._script, what, tree)
 
-    def _changed(self, node: Node, word: str | None) -> Node:
-        return node if word is None else Node(CHANGE_OPERATORS[word], (node,))
+    def _changed(self, node: Node, word: str | None, tree: exp.Expr) -> Node:
+        if word is None:
+            return node
+        if not reads_stream(node):
+            raise self._script.fault(
+                f"{word}: found {in_words(tree)}, which reads relations alone, and these are known from the "
+                "beginning; to have rows come in one by one, declare them by CREATE STREAM … ORDERED BY …",
+                span(tree),
+            )
+        return Node(CHANGE_OPERATORS[word], (node,))
 
     # SELECT
 
@@ -181,7 +190,7 @@ class Translator:
         node = projected(selected.place.scope.node, selected.outputs)
         if tree.args.get("distinct") is not None:
             node = Node(Distinct(), (node,))
-        return Rows(self._changed(node, selected.word), selected.names, selected.times)
+        return Rows(self._changed(node, selected.word, tree), selected.names, selected.times)
 
     def _block(self, tree: exp.Select, around: Scope | None, obstacle: str | None = None) -> FromWhere:
         parts = self._parts(tree, around)
@@ -269,7 +278,7 @@ class Translator:
         if isinstance(tree, exp.Subquery):
             rows = self.query(tree.this, around, obstacle="a query in FROM")
             at = span(tree)
-            node = self._changed(rows.node, tree.meta.get(CHANGES))
+            node = self._changed(rows.node, tree.meta.get(CHANGES), tree.this)
             named = Named(node, names=rows.names, times=rows.times)
             alias = tree.alias or f"query {at.start if at else 0}"
         elif isinstance(tree, exp.Table):
@@ -288,7 +297,11 @@ class Translator:
         granularity: Any = tree.meta.get(GRANULARITY)
         if named.is_relation and (window or granularity):
             at = (window or granularity).at
-            raise self._script.fault("a relation has no window; ISTREAM(relation) makes a stream of it", at)
+            raise self._script.fault(
+                "a relation has no window, as its rows are known from the beginning; to have them come in one "
+                "by one, declare them by CREATE STREAM … ORDERED BY …",
+                at,
+            )
         if window is not None:
             with self._script.at(lambda: window.at):
                 node = self._windows.put(node, window, Scope(self._script, node, (item,)))
@@ -315,7 +328,7 @@ class Translator:
             raise self._script.unknown("stream or relation", reference.name, known, span(reference))
         return replace(
             named,
-            node=self._changed(named.node, word),
+            node=self._changed(named.node, word, reference),
             is_relation=named.is_relation and word is None,
             name=reference.name,
         )
@@ -331,6 +344,8 @@ class Translator:
         if having is not None:
             self._spell_out(having.this, items, place)
             trees.append(having.this)
+        if group is None and having is not None and not any(aggregates_in(item, place) for item in trees):
+            raise self._only_having(trees, having)
         grouping = None
         if group is not None or having is not None or any(aggregates_in(item, place) for item in trees):
             grouping = Grouping(place, [*self._keys(group, items, place), *keys], trees)
@@ -352,6 +367,20 @@ class Translator:
         names = tuple(name for name, _ in items)
         times = tuple(_time(below, item) for _, item in items)
         return Selected(place, outputs, word, grouping, names, times)
+
+    def _only_having(self, trees: Sequence[exp.Expr], having: exp.Expr) -> SqlError:
+        """The error that there are no groups."""
+        parts = (part for tree in trees for part in shallow(tree))
+        if (column := next((part for part in parts if isinstance(part, exp.Column)), None)) is not None:
+            return self._script.fault(
+                f"column {column.sql()} is neither grouped by nor in an aggregate function; a condition on "
+                "rows stands in WHERE, not in HAVING",
+                span(column),
+            )
+        return self._script.fault(
+            "HAVING without GROUP BY and without an aggregate function is not supported; write WHERE",
+            span(having),
+        )
 
     def _having(self, place: Place, tree: exp.Expr) -> Place:
         for condition in _conjuncts(tree):

@@ -129,7 +129,7 @@ class Grouping:
             raise script.fault(
                 f"{name} of {'DISTINCT ' if distinct else ''}* is not supported{instead}", span(tree)
             )
-        if function == "count" and not distinct and (not arguments or isinstance(arguments[0], exp.Star)):
+        if function == "count" and not distinct and arguments and isinstance(arguments[0], exp.Star):
             if len(arguments) > 1:
                 raise script.fault(f"{name}: found * beside other arguments, expected it alone", span(tree))
             return AggregateCall("count")

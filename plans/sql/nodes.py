@@ -151,8 +151,11 @@ def _words(node: exp.Expr, name: str) -> str:
 
 
 def text_of(tree: exp.Expr) -> str:
-    """A part of a query as sqlglot writes it; it would warn of what it cannot write."""
-    return tree.sql(comments=False, unsupported_level=ErrorLevel.IGNORE)
+    """A part of a query as sqlglot writes it, or its kind, where it cannot write it."""
+    try:
+        return tree.sql(comments=False, unsupported_level=ErrorLevel.IGNORE)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return type(tree).__name__.upper()
 
 
 def in_words(tree: exp.Expr) -> str:

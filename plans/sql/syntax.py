@@ -222,6 +222,18 @@ AGGREGATES: Mapping[str, str] = {
 """The aggregate functions, by the names that SQL has for them."""
 
 
+def _closed(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """As a parser of sqlglot's, but that the bracket must be closed."""
+
+    def parse_closed(parser: Any) -> Any:
+        found = parse(parser)
+        if parser._curr.token_type != TokenType.R_PAREN:
+            parser.raise_error("expected )")
+        return found
+
+    return parse_closed
+
+
 class StreamSql(Dialect):
     """SQL with windows, for sqlglot."""
 
@@ -238,7 +250,7 @@ class StreamSql(Dialect):
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {}
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-            name: UsualParser.FUNCTION_PARSERS[name]
+            name: _closed(UsualParser.FUNCTION_PARSERS[name])
             for name in ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
         }
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
@@ -341,6 +353,20 @@ class StreamSql(Dialect):
             if not self._match(TokenType.END):
                 self.raise_error("expected END")
             return self.expression(exp.Case(this=subject, ifs=branches, default=default))
+
+        def _parse_alias(self, this: Any, explicit: bool = False) -> Any:
+            is_explicit = self._curr.token_type == TokenType.ALIAS
+            found = super()._parse_alias(this, explicit)
+            if is_explicit and found is this:
+                self.raise_error("expected a name")
+            return found
+
+        def _parse_table_alias(self, alias_tokens: Any = None) -> Any:
+            is_explicit = self._curr.token_type == TokenType.ALIAS
+            found = super()._parse_table_alias(alias_tokens)
+            if is_explicit and found is None:
+                self.raise_error("expected a name")
+            return found
 
         def _parse_hint(self) -> Any:
             if self._curr.token_type == TokenType.HINT:
@@ -732,7 +758,7 @@ def parse(script: Script) -> Sequence[Statement]:
     try:
         tokens = dialect.tokenize(script.text)
         _check_depth(tokens, script)
-        _check_gaps(tokens, script)
+        _check_neighbours(tokens, script)
         parser = _Statements(
             error_level=ErrorLevel.IMMEDIATE,
             max_nodes=LEAST_WORK + WORK_PER_TOKEN * len(tokens),
@@ -793,10 +819,21 @@ def _in_words(message: str, found: str) -> str:
     return message
 
 
-def _check_gaps(tokens: Sequence[Token], script: Script) -> None:
-    """Refuse what belongs to other dialects, and would be read as two things without a gap between them:
-    0x1F and 1_000 as numbers with an alias, E'…' as a column with one."""
+def _check_neighbours(tokens: Sequence[Token], script: Script) -> None:
+    """Refuse lists with nothing before or behind a comma, and what belongs to other dialects.
+
+    Else 0x1F and 1_000 would be numbers with an alias, and E'…' a column with one.
+    """
+    if tokens and tokens[-1].token_type == TokenType.COMMA:
+        end = tokens[-1].end + 1
+        raise script.fault("found the end, expected an expression", Span(end, end))
     for token, other in pairwise(tokens):
+        if (
+            (token.token_type in BEFORE_LISTS and other.token_type == TokenType.COMMA)
+            or (token.token_type == TokenType.COMMA and other.token_type in BEHIND_COMMAS)
+            or (token.token_type in BEFORE_NAMED and other.token_type == TokenType.ALIAS)
+        ):
+            raise script.fault(f"found {other.text}, expected an expression", Span(other.start, other.end))
         if token.end + 1 != other.start:
             continue
         both = script.text[token.start : other.end + 1]
@@ -811,6 +848,15 @@ def _check_gaps(tokens: Sequence[Token], script: Script) -> None:
                 at,
             )
 
+
+BEFORE_LISTS = (*OPENING, TokenType.SELECT, TokenType.FROM, TokenType.GROUP_BY, TokenType.COMMA)
+BEHIND_COMMAS = (
+    *CLOSING, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING,
+    TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.SEMICOLON,
+)  # fmt: skip
+BEFORE_NAMED = (*OPENING, TokenType.SELECT, TokenType.DISTINCT, TokenType.COMMA)
+"""What has no comma behind it, what has none before it, and what has no AS behind it. sqlglot passes over such
+commas and such an AS."""
 
 STRING_PREFIXES = ("E", "B", "X", "U", "N", "R")
 """What stands right before a string in other dialects."""

@@ -298,8 +298,8 @@ class Translator:
         if named.is_relation and (window or granularity):
             at = (window or granularity).at
             raise self._script.fault(
-                "a relation has no window, as its rows are known from the beginning; to have them come in one "
-                "by one, declare them by CREATE STREAM … ORDERED BY …",
+                "a relation has no window, as its rows are known from the beginning; to have them come in "
+                "one by one, declare them by CREATE STREAM … ORDERED BY …",
                 at,
             )
         if window is not None:

@@ -10,11 +10,16 @@ hypothesis draws, so that a failure shrinks, or a seeded random number generator
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
+
+from midstream.plans.expressions.aggregates import UserAggregate
+from midstream.plans.sql.catalog import Catalog
+from midstream.plans.values.schema import Type
 
 DECLARATIONS = """
     CREATE STREAM Bid(item INT, price REAL, note TEXT, is_open BOOLEAN, placed TIMESTAMP) ORDERED BY placed;
@@ -513,3 +518,17 @@ def mutations(draw: st.DrawFn, texts: Sequence[str]) -> str:
     """Some of the texts, changed in a few places."""
     pick: Pick = lambda options: draw(st.sampled_from(options))  # noqa: E731
     return mutated(pick(texts), pick)
+
+
+def prepared(declarations: str = DECLARATIONS, unit: str | None = "milliseconds") -> Catalog:
+    """A catalog with streams, a relation, a function and an aggregate function."""
+    catalog = Catalog(unit)
+    catalog.add_function("twice", doubled)
+    catalog.add_function("DolToEuro", doubled, "float?")
+    catalog.add_aggregate(UserAggregate("tally", lambda _: 1, operator.add, int, type=Type.INTEGER))
+    catalog.execute(declarations)
+    return catalog
+
+
+def doubled(value: object) -> float | None:
+    return 2.0 * value if isinstance(value, float) else None

@@ -380,11 +380,13 @@ class Catalog:
     def _column(self, script: Script, clause: ColumnClause) -> ColumnDeclaration:
         kind = clause.type.this
         at = span(clause.type) or clause.at
-        if clause.type.expressions or kind in RANGES:
+        if clause.type.expressions or kind in RANGES or kind is exp.DType.CHAR:
             shown = text_of(clause.type)
             instead = (
                 "TIME_UNIT says how fine time is counted"
                 if kind in TIMES
+                else "write TEXT"
+                if kind is exp.DType.CHAR
                 else f"write CAST({clause.name} AS {shown}) in a query"
             )
             raise script.fault(

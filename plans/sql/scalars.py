@@ -463,15 +463,15 @@ class Reader:
         try:
             length = interval(text, units)
         except ValueError as error:
+            found = f"{in_words(tree.this)} {' TO '.join(units)}".rstrip()
             raise self.script.fault(
-                f"found an interval of {text!r}{''.join(f' {unit}' for unit in units)}, expected {error} "
-                "(months and years have no fixed length)",
+                f"found an interval of {found}, expected {error} (months and years have no fixed length)",
                 span(tree),
             ) from None
         whole, rest = divmod(length, self.unit.nanoseconds)
         if rest:
             raise self.script.fault(
-                f"found an interval of {' '.join([text, *units])}, expected a multiple of a chronon, "
+                f"found an interval of {text} {' TO '.join(units)}, expected a multiple of a chronon, "
                 f"which is one of {self.unit.name}",
                 span(tree),
             )

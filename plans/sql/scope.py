@@ -105,7 +105,7 @@ class Scope:
     def time_of(self, column: exp.Column) -> str | None:
         """What a column holds, if that is dates or timestamps."""
         for scope in self._outwards():
-            for item in scope.items:
+            for item in (scope.ungrouped or scope).items:
                 if column.table.lower() in ("", item.alias.lower()) and item.find(column.name) is not None:
                     return item.time_of(column.name)
         return None

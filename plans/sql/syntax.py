@@ -174,6 +174,9 @@ WINDOW, GRANULARITY, CHANGES = "midstream_window", "midstream_granularity", "mid
 COMMA = "midstream_comma"
 """Tells, among the meta data of a join, that it is written as a comma."""
 
+JOINS_ELSEWHERE = ("POSITIONAL", "GLOBAL", "ANY", "ALL", "LOCAL")
+"""Words before JOIN in other dialects; with AS before them, they are aliases."""
+
 CHANGE_WORDS = ("ISTREAM", "DSTREAM", "RSTREAM")
 
 
@@ -471,6 +474,8 @@ class StreamSql(Dialect):
                     self._advance(2)
                     this.meta[GRANULARITY] = self._parse_granularity()
                     self._match_r_paren()
+                elif self._curr.text.upper() in JOINS_ELSEWHERE and self._next.token_type == TokenType.JOIN:
+                    self.raise_error(f"found {self._curr.text} JOIN, which is not supported")
                 elif not this.args.get("alias") and (alias := self._parse_table_alias(alias_tokens)):
                     this.set("alias", alias)
                 else:
@@ -855,8 +860,8 @@ BEHIND_COMMAS = (
     TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.SEMICOLON,
 )  # fmt: skip
 BEFORE_NAMED = (*OPENING, TokenType.SELECT, TokenType.DISTINCT, TokenType.COMMA)
-"""What has no comma behind it, what has none before it, and what has no AS behind it. sqlglot passes over such
-commas and such an AS."""
+"""What has no comma behind it, what has none before it, and what has no AS behind it. sqlglot passes over
+such commas and such an AS."""
 
 STRING_PREFIXES = ("E", "B", "X", "U", "N", "R")
 """What stands right before a string in other dialects."""

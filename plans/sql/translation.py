@@ -148,6 +148,12 @@ class Translator:
                 raise self._script.fault(
                     f"found {text_of(identifier)}, expected the name of a column", span(identifier)
                 )
+            if identifier.name.upper() in ("NOW", "UNBOUNDED") and not identifier.args.get("quoted"):
+                raise self._script.fault(
+                    f"found ({identifier.name}), expected names of columns; a window is written "
+                    f"WINDOW({identifier.name}), and a name in quotes",
+                    span(identifier),
+                )
             if identifier.name.lower() in found:
                 raise self._script.fault(
                     f"the columns {found[identifier.name.lower()]} and {names[len(found)]} are both called "

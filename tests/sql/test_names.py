@@ -113,6 +113,7 @@ REFUSED = {
         "WITH w(a, A) AS (SELECT id, port FROM ship) SELECT 1 FROM w",
         "the columns id and port are both called A",
     ),
+    "a window without its word": ("SELECT id FROM ship s (NOW)", "a window is written WINDOW(NOW)"),
     "types for names": ("SELECT 1 FROM (SELECT id FROM ship) w(a INT)", "a INT is not supported"),
     "a new name that is another's": (
         "WITH w(port) AS (SELECT id, port FROM ship) SELECT port FROM w",

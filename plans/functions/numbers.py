@@ -144,6 +144,15 @@ def divided(value: int | float, divisor: int | float) -> int | float | None:
     return quotient if (value < 0) == (divisor < 0) else -quotient
 
 
+def within(value: int | float, low: int | float, high: int | float) -> int | float | None:
+    """The value, where it is between two others.
+
+    >>> within(5, 1, 9), within(10, 1, 9)
+    (5, None)
+    """
+    return value if low <= value <= high else None
+
+
 @dataclass(frozen=True, slots=True)
 class Division(Function):
     """`//`, which depends on the types: a float may be kept as an integer."""
@@ -184,6 +193,13 @@ NUMBER_FUNCTIONS: Mapping[str, Function] = {
         Function("floor", (NUMBER,), _to_integer(math.floor), Type.FLOAT, may_fail=True),
         Round("round", (NUMBER, INTEGER), round_to, lambda arguments: _either(arguments[:1]), optional=1),
         Function("trunc", (NUMBER,), truncated, _either),
+        Function(
+            "within",
+            (NUMBER, NUMBER, NUMBER),
+            within,
+            lambda arguments: _either(arguments[:1]),
+            may_fail=True,
+        ),
         _of_floats("sqrt", math.sqrt),
         _of_floats("exp", math.exp),
         _of_floats("ln", math.log),

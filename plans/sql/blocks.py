@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 
@@ -23,22 +23,27 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.scope import Item, Scope
 
+_LEFT, _RIGHT = frozenset({"LEFT"}), frozenset({"RIGHT"})
+JOINS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("", "INNER", "CROSS"), frozenset()),
+    **dict.fromkeys(("LEFT", "LEFT OUTER"), _LEFT),
+    **dict.fromkeys(("RIGHT", "RIGHT OUTER"), _RIGHT),
+    **dict.fromkeys(("FULL", "FULL OUTER"), _LEFT | _RIGHT),
+}
+"""Joins, with the sides whose rows stay without a match."""
+
 
 @dataclass(frozen=True)
 class Part:
-    """An item of FROM before it is joined: its alias, its rows, their columns by name, and, where it is a
-    stream, its name and the column that it is ordered by.
+    """An item of FROM before it is joined: its rows, and what a query may call them.
 
     `on` is the condition it is joined on; `using` the names that both sides share; `kept` the sides, LEFT,
     RIGHT or both, whose rows stay without a match; `follows_comma` tells that it begins a group.
     """
 
-    alias: str
+    item: Item
     node: Node
-    columns: dict[str, str]
     tree: exp.Expr
-    stream: str | None = None
-    time: str | None = None
     on: exp.Expr | None = None
     using: tuple[exp.Identifier, ...] = ()
     kept: frozenset[str] = frozenset()
@@ -52,20 +57,22 @@ def qualified(script: Script, parts: Sequence[Part]) -> tuple[Part, ...]:
     """
     seen: dict[str, Part] = {}
     for part in parts:
-        if part.alias.lower() in seen:
+        alias = part.item.alias
+        if alias.lower() in seen:
             raise script.fault(
-                f"two streams are called {part.alias} here; give one of them an alias", span(part.tree)
+                f"two streams are called {alias} here; give one of them an alias", span(part.tree)
             )
-        seen[part.alias.lower()] = part
+        seen[alias.lower()] = part
     if len(parts) == 1:
         return tuple(parts)
     return tuple(map(_qualified, parts))
 
 
 def _qualified(part: Part) -> Part:
-    names = {name: f"{part.alias}.{name}" for name in part.columns}
-    renamed = tuple((names[name], Col(column)) for name, column in part.columns.items())
-    return replace(part, node=Node(Project(renamed), (part.node,)), columns=names)
+    item = part.item
+    names = {name: f"{item.alias}.{name}" for name in item.columns}
+    renamed = tuple((names[name], Col(column)) for name, column in item.columns.items())
+    return replace(part, node=Node(Project(renamed), (part.node,)), item=replace(item, columns=names))
 
 
 class JoinedParts:
@@ -75,9 +82,9 @@ class JoinedParts:
     several the condition of a join.
     """
 
-    def __init__(self, script: Script, outer: Scope | None) -> None:
+    def __init__(self, script: Script, outer: Scope | None, obstacle: str | None) -> None:
         self._script = script
-        self._outer = outer
+        self._outer, self._obstacle = outer, obstacle
         self._merged: dict[str, str] = {}
         self._items: list[Item] = []
         self._nodes: list[Node] = []
@@ -96,7 +103,8 @@ class JoinedParts:
         return replace(scope, before=tuple(self._items[: self._first_item]))
 
     def _scope(self, items: Sequence[Item], nodes: Sequence[Node]) -> Scope:
-        return Scope(self._script, reduce(_product, nodes), tuple(items), dict(self._merged), self._outer)
+        node, merged = reduce(_product, nodes), dict(self._merged)
+        return Scope(self._script, node, tuple(items), merged, self._outer, self._obstacle)
 
     def begin(self) -> None:
         """Begin a group with the next part."""
@@ -106,20 +114,17 @@ class JoinedParts:
         """Join one more part on nothing yet; gives the equalities of its USING."""
         equalities: list[Expression] = []
         for identifier in part.using:
-            group = self.group
-            mine = group.resolve(exp.Column(this=identifier.copy()))
-            theirs = Item(part.alias, part.columns).find(identifier.name)
-            if theirs is None:
-                raise self._script.unknown(
-                    f"column in {part.alias} of the name", identifier.name, part.columns, span(identifier)
-                )
-            equal = Binary("==", mine, Col(theirs))
+            # A name of USING belongs to the two sides, never to a query around.
+            mine, theirs = (
+                _in_using(scope, identifier)
+                for scope in (replace(self.group, outer=None), Scope(self._script, part.node, (part.item,)))
+            )
+            equal = Binary("==", mine, theirs)
             with self._script.at(partial(span, identifier)):
-                equal.kind(group.node.schema.concat(part.node.schema))
+                equal.kind(self.group.node.schema.concat(part.node.schema))
             equalities.append(equal)
-            assert isinstance(mine, Col)
-            self._merge(mine.name, theirs, theirs if part.kept == {"RIGHT"} else mine.name)
-        self._items.append(Item(part.alias, part.columns, part.stream, part.time))
+            self._merge(mine.name, theirs.name, theirs.name if part.kept == {"RIGHT"} else mine.name)
+        self._items.append(part.item)
         self._nodes.append(part.node)
         return conjunction(equalities)
 
@@ -146,6 +151,15 @@ class JoinedParts:
     def on(self, conditions: Sequence[Expression]) -> Node:
         """All parts, joined on conditions."""
         return joined(self._nodes, conditions)
+
+
+def _in_using(scope: Scope, identifier: exp.Identifier) -> Col:
+    """The column of one side that a name of USING stands for; an error is shown at the name."""
+    column = exp.Column(this=identifier.copy())
+    column.meta.update(identifier.meta)
+    found = scope.resolve(column)
+    assert isinstance(found, Col)
+    return found
 
 
 def _or_unknown(name: str, kept: Node, other: Node) -> Expression:

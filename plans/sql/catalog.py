@@ -21,8 +21,9 @@ from midstream.plans.sql.declarations import (
     StreamDeclaration,
 )
 from midstream.plans.sql.faults import Script, Span, span
+from midstream.plans.sql.nodes import text_of
 from midstream.plans.sql.place import Place
-from midstream.plans.sql.scalars import TIMES, TYPES, UserFunction
+from midstream.plans.sql.scalars import RANGES, TIMES, TYPES, UserFunction
 from midstream.plans.sql.scope import Scope
 from midstream.plans.sql.syntax import (
     AGGREGATES,
@@ -38,7 +39,7 @@ from midstream.plans.sql.syntax import (
     Statement,
     parse,
 )
-from midstream.plans.sql.translation import Named, Translator
+from midstream.plans.sql.translation import Named, Rows, Translator
 from midstream.plans.sql.unbounded import refuse_unbounded
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.sql.windowless import windowless
@@ -66,13 +67,16 @@ _Declaration = TypeVar("_Declaration", StreamDeclaration, RelationDeclaration)
 
 @dataclass(frozen=True)
 class _Derived:
-    """A stream that a query defines, and the names that the query reads."""
+    """A stream that a query defines, and the names that the query reads; `names` are those that it gives its
+    columns, and `times` what these hold, if dates or timestamps."""
 
     name: str
     node: Node
     reads: frozenset[str]
     script: Script = field(default_factory=lambda: Script(""))
     places: Mapping[Node, Span] = field(default_factory=dict)
+    names: tuple[str, ...] | None = None
+    times: tuple[str | None, ...] | None = None
 
 
 class Catalog:
@@ -219,15 +223,17 @@ class Catalog:
                 self._create(script, statement)
             case DeriveStatement(name, tree, at):
                 self._require_new(script, name, at)
-                node, places = self._translated(script, tree)
-                self._derived[name.lower()] = _Derived(name, node, self._reads(tree), script, places)
+                rows, places = self._translated(script, tree)
+                self._derived[name.lower()] = _Derived(
+                    name, rows.node, self._reads(tree), script, places, rows.names, rows.times
+                )
             case DropStatement():
                 self._drop(script, statement)
             case SetStatement():
                 self._set(script, statement)
             case QueryStatement(tree, text, _):
-                node, places = self._translated(script, tree)
-                plan = Plan(node)
+                rows, places = self._translated(script, tree)
+                plan = Plan(rows.node)
                 if not self._is_unbounded_allowed:
                     refuse_unbounded(plan, script, places)
                 self._asked += 1
@@ -237,17 +243,17 @@ class Catalog:
                 return query
         return None
 
-    def _translated(self, script: Script, tree: exp.Expr) -> tuple[Node, dict[Node, Span]]:
+    def _translated(self, script: Script, tree: exp.Expr) -> tuple[Rows, dict[Node, Span]]:
         places: dict[Node, Span] = {}
         self._chronon = self.unit  # from now on: plans count in it
         windows = Windows(script, self.unit, self._unit_of, self._ties, places, self._meant_now)
         usual = Place(_NOWHERE, self.unit, self._functions, self._aggregates)
         with script.at(lambda: span(tree)):
-            node = Translator(script, windows, self._named(), usual).query(tree)
+            rows = Translator(script, windows, self._named(), usual).statement(tree)
         for derived in self._derived.values():
             if derived.script is script:
                 places = {**derived.places, **places}
-        return node, {below: places[below] for below in node.walk() if below in places}
+        return rows, {below: places[below] for below in rows.node.walk() if below in places}
 
     def _unit_of(self, node: Node) -> TimeUnit | None:
         """What a bare number counts in a window over a node."""
@@ -273,13 +279,18 @@ class Catalog:
                 Node(Source(one.name, one.schema, one.has_intervals, one.keys, self._references(one))),
                 name=one.name,
                 time=one.ordered_by,
+                times=_times(one),
             )
             for key, one in self._streams.items()
         }
         for key, one in self._relations.items():
             relation = Relation(one.name, one.schema, one.valid_from is None, one.keys, self._references(one))
-            names[key] = Named(Node(relation), True, one.name)
-        return names | {key: Named(one.node, name=one.name) for key, one in self._derived.items()}
+            names[key] = Named(Node(relation), True, one.name, times=_times(one))
+        derived = {
+            key: Named(one.node, name=one.name, names=one.names, times=one.times)
+            for key, one in self._derived.items()
+        }
+        return names | derived
 
     def _declared(self) -> dict[str, StreamDeclaration | RelationDeclaration]:
         return {**self._streams, **self._relations}
@@ -368,12 +379,28 @@ class Catalog:
 
     def _column(self, script: Script, clause: ColumnClause) -> ColumnDeclaration:
         kind = clause.type.this
+        at = span(clause.type) or clause.at
+        if clause.type.expressions or kind in RANGES or kind is exp.DType.CHAR:
+            shown = text_of(clause.type)
+            instead = (
+                "TIME_UNIT says how fine time is counted"
+                if kind in TIMES
+                else "write TEXT"
+                if kind is exp.DType.CHAR
+                else f"write CAST({clause.name} AS {shown}) in a query"
+            )
+            raise script.fault(
+                f"column {clause.name}: found {shown}, expected a type without a size, as rows stay as "
+                f"they come in; {instead}",
+                at,
+            )
         if kind in TIMES:
-            return ColumnDeclaration(clause.name, Type.INTEGER, clause.nullable, True)
+            is_date = kind is exp.DType.DATE
+            return ColumnDeclaration(clause.name, Type.INTEGER, clause.nullable, True, is_date)
         if kind not in TYPES:
             raise script.fault(
                 f"column {clause.name}: found type {clause.type.sql()}, expected {KNOWN_TYPES}",
-                span(clause.type) or clause.at,
+                at,
             )
         return ColumnDeclaration(clause.name, TYPES[kind], clause.nullable)
 
@@ -427,6 +454,12 @@ class Catalog:
                 self._is_unbounded_allowed = value.lower() == "allow"
             case _:
                 raise script.unknown("setting", name, SETTINGS, statement.at)
+
+
+def _times(declared: StreamDeclaration | RelationDeclaration) -> tuple[str | None, ...]:
+    """By column of its rows, what it holds, if that is dates or timestamps."""
+    times = {column.name: column.time for column in declared.columns}
+    return tuple(times[name] for name in declared.schema.names)
 
 
 def _only_unit(streams: Iterable[StreamDeclaration]) -> TimeUnit | None:

@@ -20,6 +20,12 @@ class ColumnDeclaration:
     type: Type
     nullable: bool = True
     is_timestamp: bool = False
+    is_date: bool = False
+
+    @property
+    def time(self) -> str | None:
+        """What it holds, if that is dates or timestamps."""
+        return ("date" if self.is_date else "timestamp") if self.is_timestamp else None
 
 
 @dataclass(frozen=True)

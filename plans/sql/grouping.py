@@ -90,7 +90,7 @@ class Grouping:
             for item in scope.items
         )
         merged = {column: shown for column, shown in scope.merged.items() if shown in kept}
-        above = replace(scope, node=node, items=items, merged=merged)
+        above = replace(scope, node=node, items=items, merged=merged, ungrouped=scope)
         return replace(self._below, scope=above, special=self._special)
 
     def _special(self, tree: exp.Expr) -> Expression | None:
@@ -124,9 +124,16 @@ class Grouping:
         k: int | None = None
         if function == "top_k" or (function in ("max", "min") and len(arguments) == 2):
             function, k = self._top(tree, arguments, name)
-        if function == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
+        if any(isinstance(argument, exp.Star) for argument in arguments) and (name != "count" or distinct):
+            instead = "; count the rows of (SELECT DISTINCT * FROM …)" if name == "count" else ""
+            raise script.fault(
+                f"{name} of {'DISTINCT ' if distinct else ''}* is not supported{instead}", span(tree)
+            )
+        if function == "count" and not distinct and arguments and isinstance(arguments[0], exp.Star):
+            if len(arguments) > 1:
+                raise script.fault(f"{name}: found * beside other arguments, expected it alone", span(tree))
             return AggregateCall("count")
-        if len(arguments) != 1 or isinstance(arguments[0], exp.Star):
+        if len(arguments) != 1:
             raise script.fault(f"{name}: found {len(arguments)} arguments, expected one", span(tree))
         value = self._below.reader().value(arguments[0])
         if reads_outer(value):

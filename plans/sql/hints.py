@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 _TUMBLING = "a window stands behind its stream: FROM bid WINDOW(RANGE 10 MINUTES SLIDE 10 MINUTES)"
 _HOPPING = "a window stands behind its stream: FROM bid WINDOW(RANGE 10 MINUTES SLIDE 1 MINUTE)"
+_NOW = "a window says how long rows count: FROM bid WINDOW(RANGE 10 MINUTES)"
 _QUERY = "write CREATE STREAM name AS SELECT …"
 
 WINDOW_FUNCTIONS: Mapping[str, str] = {
@@ -24,6 +25,9 @@ _HINTS: Mapping[str, str] = {
     "VIEW": _QUERY,
     "MATERIALIZED": _QUERY,
     "WITH": "where rows come from is said by SOURCE csv('bids.csv')",
+    **dict.fromkeys(
+        ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP", "NOW", "SYSDATE"), _NOW
+    ),
     "EXPLAIN": "midstream explain QUERY.sql shows how a query runs",
 }
 

@@ -36,7 +36,9 @@ class Place:
             return self.special(tree)
 
         scope = self.scope
-        return Reader(scope.script, self.unit, self.functions, scope.schema, scope.resolve, special)
+        return Reader(
+            scope.script, self.unit, self.functions, scope.schema, scope.resolve, special, scope.time_of
+        )
 
     def over(self, node: Node) -> Place:
         """The same place over another stream of the same columns."""

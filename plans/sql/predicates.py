@@ -13,7 +13,7 @@ over by A and belongs to B; so an OR is a union of two parts that have no row in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -35,10 +35,14 @@ from midstream.plans.expressions.expressions import (
     ordered,
 )
 from midstream.plans.sql.faults import span
+from midstream.plans.sql.nodes import unsupported
 from midstream.plans.sql.place import Place
-from midstream.plans.sql.scalars import OPERATORS, bare
+from midstream.plans.sql.scalars import CONDITION_AS_VALUE, OPERATORS, bare
 from midstream.plans.sql.scope import OUTER, reads_outer
 from midstream.plans.values.schema import Column, Schema, unused
+
+INNER = "\0inner"
+"""Takes the place of a query in an expression of the query around, until both are put together."""
 
 MOST_PARTS = 300
 """The filters and joins of the conditions of a statement. OR in AND in OR doubles them with each level."""
@@ -113,8 +117,9 @@ class Predicates:
         if not has_query(tree):
             condition = place.reader().condition(tree)
             if reads_outer(condition):
+                where = "the same OR as a query" if place.scope.ungrouped is None else "HAVING"
                 raise place.scope.script.fault(
-                    "a column of the query around is not supported in the same OR as a query", span(tree)
+                    f"a column of the query around is not supported in {where}", span(tree)
                 )
             if not wanted:
                 condition = Not(condition)
@@ -193,25 +198,28 @@ class Predicates:
         (query,) = _queries(tree)
         inner = self._one_row(place, query)
         (output,) = _as_many(place, inner, 1, query)
-        condition = self._mine(place, tree, {id(query): output})
+        condition = self._mine(place, tree, (query, output))
         return Match(False, inner.node, conjunction([*inner.ties, condition if wanted else Not(condition)]))
 
     def _one_row(self, place: Place, query: exp.Expr) -> Inner:
         if not isinstance(query, exp.Subquery) or isinstance(
             query.parent, exp.Exists | exp.In | exp.Any | exp.All
         ):
-            raise place.scope.script.fault("a query in this place is not supported", span(query))
+            raise unsupported(place.scope.script, CONDITION_AS_VALUE, query)
         return self._inner_query(query, place, True)
 
-    def _mine(self, place: Place, tree: exp.Expr, known: Mapping[int, Col] | None = None) -> Expression:
-        """An expression over the rows around a query, as seen from inside it; `known` are columns inside."""
+    def _mine(self, place: Place, tree: exp.Expr, inside: tuple[exp.Expr, Col] | None = None) -> Expression:
+        """An expression over the rows around a query, as seen from inside it; `inside` is that query, where
+        it is part of the expression, and the column with its value."""
+        # The column may be called as one around is.
+        known = {} if inside is None else {id(inside[0]): Col(INNER)}
         value = place.reader(known).read(tree)
         if reads_outer(value):
             raise place.scope.script.fault(
                 "this belongs to a query two levels further out, which is not supported", span(tree)
             )
-        inside = {column.name for column in (known or {}).values()}
-        return value.renamed({n: OUTER + n for n in place.scope.node.schema.names if n not in inside})
+        names = {name: OUTER + name for name in place.scope.node.schema.names}
+        return value.renamed(names if inside is None else {**names, INNER: inside[1].name})
 
 
 def _as_many(place: Place, inner: Inner, count: int, tree: exp.Expr) -> tuple[Col, ...]:

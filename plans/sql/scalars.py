@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import islice
 from typing import Any
 
 from sqlglot import exp
-from sqlglot.errors import ErrorLevel
 
 from midstream.plans.expressions.expressions import (
     Apply,
@@ -29,10 +29,12 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.functions import FUNCTIONS
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.hints import hint
+from midstream.plans.sql.intervals import interval
+from midstream.plans.sql.nodes import in_words, text_of, unsupported
 from midstream.plans.sql.syntax import AGGREGATES, KNOWN_TYPES
 from midstream.plans.values.errors import MidstreamError, SqlError
 from midstream.plans.values.schema import Schema, Type
-from midstream.plans.values.units import TimeUnit, unit_name
+from midstream.plans.values.units import TimeUnit
 
 OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.EQ: "==",
@@ -86,6 +88,9 @@ TYPES: Mapping[exp.DType, Type] = {
     **dict.fromkeys((exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.CHAR, exp.DType.NVARCHAR), Type.STRING),
     exp.DType.BOOLEAN: Type.BOOLEAN,
 }
+CONDITION_AS_VALUE = (
+    "a condition with a query in it, as a value (write it in WHERE or HAVING, or LEFT JOIN the query),"
+)
 TIMES = (
     exp.DType.TIMESTAMP,
     exp.DType.TIMESTAMPNTZ,
@@ -95,31 +100,17 @@ TIMES = (
 )
 """The types of timestamps, which are integers."""
 
-USUAL_PARTS = frozenset(("this", "expression"))
-PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
-    node: USUAL_PARTS | set(names)
-    for node, names in {
-        exp.Column: ("table", "db"),
-        exp.Literal: ("is_string",),
-        exp.Between: ("low", "high"),
-        exp.In: ("expressions", "query", "unnest", "field"),
-        exp.Case: ("ifs", "default"),
-        exp.If: ("true", "false"),
-        exp.Cast: ("to", "_type", "safe"),
-        exp.TryCast: ("to", "_type", "safe", "requires_string"),
-        exp.Interval: ("unit",),
-        exp.Trim: ("position",),
-        exp.Substring: ("start", "length"),
-        exp.StrPosition: ("substr",),
-        exp.Anonymous: ("expressions",),
-        exp.Div: ("typed", "safe"),
-        exp.DPipe: ("safe",),
-        exp.Like: ("negate",),
-        exp.ILike: ("negate",),
-        exp.Select: (),
-    }.items()
-}
-"""The parts of each expression that are read."""
+RANGES: Mapping[exp.DType, int] = {exp.DType.TINYINT: 8, exp.DType.SMALLINT: 16, exp.DType.MEDIUMINT: 24}
+"""The integers of limited size, and how many bits they have."""
+
+TEXTS = (exp.DType.VARCHAR, exp.DType.NVARCHAR)
+"""The texts that may have a length."""
+
+MOST_PRECISE = 38
+"""The digits of a DECIMAL."""
+
+KEEPING = ("coalesce", "ifnull", "nvl", "nullif", "greatest", "least", "min", "max")
+"""The functions that give what they take."""
 
 LARGEST_REPEATED = 1000
 """The parts of an expression that is compared several times, as in BETWEEN."""
@@ -149,6 +140,7 @@ class Reader:
     resolve    what a column stands for
     schema     the columns that expressions may come to read, for their types
     special    asked first about every part: what stands for it here, or None for the usual
+    time_of    what a column holds, if that is dates or timestamps
     """
 
     script: Script
@@ -157,6 +149,8 @@ class Reader:
     schema: Schema
     resolve: Callable[[exp.Column], Expression]
     special: Callable[[exp.Expr], Expression | None] = field(default=lambda _: None)
+    time_of: Callable[[exp.Column], str | None] = field(default=lambda _: None)
+    _times: dict[int, str | None] = field(default_factory=dict, compare=False)
 
     def value(self, tree: exp.Expr) -> Expression:
         """An expression of any type that fits its columns."""
@@ -193,8 +187,70 @@ class Reader:
                 except SqlError:
                     continue
                 except MidstreamError as found:
-                    return self.script.fault(str(found), span(part))
+                    return self.script.fault(f"{found}{self._written(part)}", span(part))
         return self.script.fault(str(error), span(tree))
+
+    def _written(self, tree: exp.Expr) -> str:
+        """How to write a text that stands beside a timestamp."""
+        sides = list(tree.iter_expressions())
+        texts = [side for side in sides if isinstance(side, exp.Literal) and side.is_string]
+        for side in sides:
+            if texts and (time := self.time(side)) in ("date", "timestamp"):
+                return f"; {in_words(side)} is a {time}: write {time.upper()} {in_words(texts[0])}"
+        return ""
+
+    def time(self, tree: exp.Expr) -> str | None:
+        """What an expression is in SQL, if that is "date", "timestamp" or "interval": integers with us."""
+        if id(tree) not in self._times:
+            self._times[id(tree)] = self._time(tree)
+        return self._times[id(tree)]
+
+    def _time(self, tree: exp.Expr) -> str | None:
+        match tree:
+            case exp.Paren() | exp.Neg():
+                return self.time(tree.this)
+            case exp.Column():
+                return self.time_of(tree)
+            case exp.Interval():
+                return "interval"
+            case exp.Cast() if tree.to.this in TIMES:
+                return "date" if tree.to.this == exp.DType.DATE else "timestamp"
+            case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
+                sides = [self.time(tree.this), self.time(tree.expression)]
+                if isinstance(tree, exp.Sub) and None not in sides and "interval" not in sides:
+                    return None if sides == ["date", "date"] else "interval"
+                known = {side for side in sides if side is not None}
+                return "timestamp" if len(known) > 1 else next(iter(known), None)
+            case exp.Case():
+                kinds = {self.time(branch.args["true"]) for branch in tree.args["ifs"]}
+                return kinds.pop() if len(kinds) == 1 else None
+            case exp.Anonymous() if tree.name.lower() in ("date_trunc", "datetrunc"):
+                return "timestamp"
+            case exp.Anonymous() if tree.name.lower() in KEEPING and tree.expressions:
+                return self.time(tree.expressions[0])
+        return None
+
+    def _of_days(self, tree: exp.Expr) -> Expression | None:
+        """A date and a number of days, or the days between two dates; None where there is neither."""
+        left, right = self.time(tree.this), self.time(tree.expression)
+        if "date" not in (left, right) or "interval" in (left, right) or "timestamp" in (left, right):
+            return None
+        day, is_sum = self.unit.chronons(1, "day"), isinstance(tree, exp.Add)
+        if day is None or (right == "date" and is_sum == (left == "date")):
+            raise self.script.fault(
+                f"{in_words(tree)} is not supported; write the date and an INTERVAL, as in "
+                "DATE '2024-02-29' + INTERVAL '7' DAY",
+                span(tree),
+            )
+        if left == right:
+            return Call("//", (Binary("-", self.read(tree.this), self.read(tree.expression)), Const(day)))
+        date, number = (tree.this, tree.expression) if left == "date" else (tree.expression, tree.this)
+        count = self.read(number)
+        if count.kind(self.schema).type not in (Type.INTEGER, Type.ANY):
+            raise self.script.fault(f"{in_words(number)} beside a date, expected whole days", span(number))
+        is_known = isinstance(count, Const) and isinstance(count.value, int)
+        days = Const(count.value * day) if is_known else Binary("*", count, Const(day))  # type: ignore[attr-defined]
+        return Binary("+" if is_sum else "-", self.read(date), days)
 
     def read(self, tree: exp.Expr) -> Expression:
         """An expression, whose types are not looked at yet."""
@@ -208,10 +264,8 @@ class Reader:
             raise self.script.fault(str(error), span(tree)) from error
 
     def _read(self, tree: exp.Expr) -> Expression:
-        for name, found in tree.args.items():
-            # sqlglot puts much into an expression; what nobody reads must not change its meaning.
-            if found and name not in PARTS.get(type(tree), USUAL_PARTS):
-                raise self._unsupported(tree, in_words(tree))
+        if isinstance(tree, exp.Add | exp.Sub) and (shifted := self._of_days(tree)) is not None:
+            return shifted
         if type(tree) in OPERATORS:
             return Binary(OPERATORS[type(tree)], self.read(tree.this), self.read(tree.expression))
         if type(tree) in CALLS:
@@ -241,8 +295,8 @@ class Reader:
                 low, high = self.read(tree.args["low"]), self.read(tree.args["high"])
                 return conjunction([Binary(">=", value, low), Binary("<=", value, high)])
             case exp.In():
-                if tree.args.get("query") or tree.args.get("unnest") or tree.args.get("field"):
-                    raise self._unsupported(tree, "a query in IN")
+                if tree.args.get("query"):
+                    raise self._unsupported(tree, CONDITION_AS_VALUE)
                 return Call("in", (self.read(tree.this), *map(self.read, tree.expressions)))
             case exp.Is():
                 return self._is(tree)
@@ -265,10 +319,10 @@ class Reader:
                 return Call("substring", tuple(self.read(part) for part in parts if part is not None))
             case exp.StrPosition():
                 return Call("strpos", (self.read(tree.this), self.read(tree.args["substr"])))
-            case exp.If():
-                return self._conditional(tree)
             case exp.Anonymous():
                 return self._function(tree)
+            case exp.Exists() | exp.Any() | exp.All():
+                raise self._unsupported(tree, CONDITION_AS_VALUE)
             case exp.Subquery() | exp.Query():
                 raise self._unsupported(tree, "a query in this place")
         raise self._unsupported(tree, in_words(tree))
@@ -286,8 +340,7 @@ class Reader:
         return value
 
     def _unsupported(self, tree: exp.Expr, what: str) -> SqlError:
-        instead = hint("OVER") if isinstance(tree, exp.Window) else ""
-        return self.script.fault(f"{what} is not supported{instead}", span(tree))
+        return unsupported(self.script, what, tree)
 
     def _literal(self, tree: exp.Literal) -> Expression:
         text = str(tree.this)
@@ -341,20 +394,47 @@ class Reader:
         default = tree.args.get("default")
         return Case(tuple(branches), Const(None) if default is None else self.read(default))
 
-    def _conditional(self, tree: exp.If) -> Expression:
-        otherwise = tree.args.get("false")
-        return Case(
-            ((self.read(tree.this), self.read(tree.args["true"])),),
-            Const(None) if otherwise is None else self.read(otherwise),
-        )
-
     def _cast(self, tree: exp.Cast) -> Expression:
         kind = tree.to.this
         if kind in TIMES:
+            if tree.to.expressions:
+                raise self.script.fault(
+                    f"found {text_of(tree.to)}, expected no size: timestamps are counted in {self.unit.name}",
+                    span(tree.to),
+                )
             return self._timestamp(tree)
         if kind not in TYPES:
             raise self.script.fault(f"found the type {tree.to.sql()}, expected {KNOWN_TYPES}", span(tree))
-        return Cast(self.read(tree.this), TYPES[kind])
+        return self._sized(tree.to, Cast(self.read(tree.this), TYPES[kind]))
+
+    def _sized(self, tree: exp.DataType, value: Expression) -> Expression:
+        """A value of a type, cut to its size; unknown where that is not possible."""
+        sizes = [int(param.this.name) if param.this.name.isdigit() else -1 for param in tree.expressions]
+        match tree.this, sizes:
+            case (exp.DType.CHAR, _):
+                raise self.script.fault(
+                    f"{text_of(tree)} is not supported, as it is filled up with blanks; write VARCHAR(n), "
+                    "which is cut to n characters, or TEXT",
+                    span(tree),
+                )
+            case (kind, []) if kind in RANGES:
+                size = 2 ** (RANGES[kind] - 1)
+                return Call("within", (value, Const(-size), Const(size - 1)))
+            case (_, []):
+                return value
+            case (kind, [length]) if kind in TEXTS and length > 0:
+                return Call("left", (value, Const(length)))
+            case (exp.DType.DECIMAL, [precision, *rest]) if len(rest) < 2:
+                scale = rest[0] if rest else 0
+                if 0 < precision <= MOST_PRECISE and 0 <= scale <= precision:
+                    most = 10 ** (precision - scale) - Decimal(10) ** -scale
+                    rounded = Call("round", (value, Const(scale)))
+                    return Call("within", (rounded, Const(-float(most)), Const(float(most))))
+        raise self.script.fault(
+            f"found {text_of(tree)}, expected a size in DECIMAL(precision, scale), with a precision from 1 "
+            f"to {MOST_PRECISE} and a scale up to that, or in VARCHAR(length)",
+            span(tree),
+        )
 
     def _timestamp(self, tree: exp.Cast) -> Expression:
         value = self.read(tree.this)
@@ -378,26 +458,24 @@ class Reader:
         return self._date("date_trunc", Const("day"), value) if is_date else value
 
     def _interval(self, tree: exp.Interval) -> Expression:
-        text = tree.this.name if tree.this is not None else ""
-        number, _, rest = text.partition(" ")
-        word = tree.unit.name if tree.unit is not None else rest.strip()
-        unit = unit_name(word)
-        sign = -1 if number.startswith("-") else 1
-        digits = number.removeprefix("-")
-        if unit is None or not (digits.isascii() and digits.isdigit() and len(digits) < 19):
+        text = tree.this.name if isinstance(tree.this, exp.Literal) else ""
+        units = [part.name for part in tree.unit.find_all(exp.Var)] if tree.unit is not None else []
+        try:
+            length = interval(text, units)
+        except ValueError as error:
+            found = f"{in_words(tree.this)} {' TO '.join(units)}".rstrip()
             raise self.script.fault(
-                f"found an interval of {text!r} {word}, expected a whole number of weeks, days, hours, … "
-                "(months and years have no fixed length)",
+                f"found an interval of {found}, expected {error} (months and years have no fixed length)",
                 span(tree),
-            )
-        chronons = self.unit.chronons(sign * int(digits), unit)
-        if chronons is None:
+            ) from None
+        whole, rest = divmod(length, self.unit.nanoseconds)
+        if rest:
             raise self.script.fault(
-                f"found an interval of {number} {unit}s, expected a multiple of a chronon, "
+                f"found an interval of {text} {' TO '.join(units)}, expected a multiple of a chronon, "
                 f"which is one of {self.unit.name}",
                 span(tree),
             )
-        return Const(chronons)
+        return Const(whole)
 
     def _date(self, function: str, *arguments: Expression) -> Expression:
         return Call(function, (*arguments, Const(self.unit.nanoseconds)))
@@ -432,6 +510,8 @@ class Reader:
                 *AGGREGATES,
             ]
             known += [user.name for user in self.functions.values()]
+            if instead := hint(name):
+                raise self.script.fault(f"{name} is not supported{instead}", span(tree))
             raise self.script.unknown("function", name, known, span(tree))
         return Call(lower, arguments)
 
@@ -452,18 +532,3 @@ def bare(tree: exp.Expr) -> exp.Expr:
     while isinstance(tree, exp.Paren):
         tree = tree.this
     return tree
-
-
-def text_of(tree: exp.Expr) -> str:
-    """A part of a query as sqlglot writes it; it would warn of what it cannot write."""
-    return tree.sql(comments=False, unsupported_level=ErrorLevel.IGNORE)
-
-
-def in_words(tree: exp.Expr) -> str:
-    """What to call a part of a query in a message: its text, as far as there is room for it.
-
-    >>> in_words(exp.column("price") + 1)
-    'price + 1'
-    """
-    text = " ".join(text_of(tree).split())
-    return text if len(text) <= 40 else f"{text[:40]}…"

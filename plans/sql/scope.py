@@ -10,6 +10,8 @@ from sqlglot import exp
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col, Expression
 from midstream.plans.sql.faults import Script, span
+from midstream.plans.sql.hints import hint
+from midstream.plans.values.errors import SqlError
 from midstream.plans.values.schema import Column, Schema
 
 OUTER = "\0outer "
@@ -18,14 +20,20 @@ OUTER = "\0outer "
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What stands in a FROM clause: its alias, and the columns of the plan by the names that a query uses."""
+    """What stands in a FROM clause: its alias, and the columns of the plan by the names that a query uses.
+
+    stream    the name of the stream, which its alias replaces
+    time      the column that the stream is ordered by, which is none of its rows'
+    given     the names as they were given, where one may be there twice; `columns` tells such apart
+    times     what those columns are that hold dates or timestamps, by the names of `columns`
+    """
 
     alias: str
     columns: Mapping[str, str]
     stream: str | None = None
-    """The name of the stream, which may be used too where no alias is the same."""
     time: str | None = None
-    """The column that the stream is ordered by, which is none of its rows'."""
+    given: tuple[str, ...] = ()
+    times: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, name: str) -> str | None:
         """The column of that name, whatever its case; a quoted name decides between several."""
@@ -33,13 +41,25 @@ class Item:
             return self.columns[name]
         return next((c for known, c in self.columns.items() if known.lower() == name.lower()), None)
 
+    def time_of(self, name: str) -> str | None:
+        """What a column holds, if that is dates or timestamps."""
+        return next((time for known, time in self.times.items() if known.lower() == name.lower()), None)
+
+    def is_ambiguous(self, name: exp.Identifier) -> bool:
+        """Whether several columns were given that name; a quoted name depends on case."""
+        if name.args.get("quoted"):
+            return self.given.count(name.name) > 1
+        return [given.lower() for given in self.given].count(name.name.lower()) > 1
+
 
 @dataclass(frozen=True)
 class Scope:
     """The items of a FROM clause, and the scope around it.
 
-    `merged` are the columns of JOIN … USING, which need no alias: what stands for each of them. `before` are
-    items before a comma, which conditions of joins behind it cannot read.
+    merged      the columns of JOIN … USING, which need no alias: what stands for each of them
+    obstacle    what stands between, and why the scope around cannot be read
+    before      items before a comma, which conditions of joins behind it cannot read
+    ungrouped   above a grouping, the scope below it
     """
 
     script: Script
@@ -47,47 +67,74 @@ class Scope:
     items: tuple[Item, ...]
     merged: Mapping[str, str] = field(default_factory=dict)
     outer: Scope | None = None
+    obstacle: str | None = None
     before: tuple[Item, ...] = ()
+    ungrouped: Scope | None = None
 
     @property
     def schema(self) -> Schema:
         """All columns that expressions here may read, those of the scope around it under names of their
         own."""
-        if self.outer is None:
+        if self.outer is None or self.obstacle is not None:
             return self.node.schema
         around = (Column(OUTER + c.name, c.type, c.nullable) for c in self.outer.node.schema)
         return Schema((*self.node.schema, *around))
 
     def resolve(self, column: exp.Column) -> Expression:
-        """What a column stands for. Raises SqlError where it is unknown, or ambiguous."""
-        if (found := self._find(column)) is not None:
-            return Col(found)
-        if self.outer is not None:
-            if (found := self.outer._find(column)) is not None:
-                return Col(OUTER + found)
-            if self.outer.outer is not None and self.outer.outer.knows(column):
-                raise self.script.fault(
-                    f"{column.sql()} belongs to a query two levels further out, which is not supported; "
-                    "only the query around it can be referred to",
-                    span(column),
+        """What a column stands for: the innermost scope that has its qualifier, or else its name, decides.
+
+        Raises SqlError where it is unknown, ambiguous, or further out than can be read.
+        """
+        obstacle = None
+        for depth, scope in enumerate(self._outwards()):
+            if (found := scope.find(column)) is not None:
+                if obstacle is not None:
+                    raise self.script.fault(f"{column.sql()} belongs to {obstacle}", span(column))
+                return Col(OUTER + found if depth else found)
+            if column.table and scope.item(column.table) is not None:
+                break
+            if obstacle is None and scope.obstacle is not None:
+                obstacle = f"the query around, which is not supported in {scope.obstacle}"
+            elif obstacle is None and depth:
+                obstacle = (
+                    "a query two levels further out, which is not supported; only the query around it can be "
+                    "referred to"
                 )
         raise self._unknown(column)
 
+    def time_of(self, column: exp.Column) -> str | None:
+        """What a column holds, if that is dates or timestamps."""
+        for scope in self._outwards():
+            for item in (scope.ungrouped or scope).items:
+                if column.table.lower() in ("", item.alias.lower()) and item.find(column.name) is not None:
+                    return item.time_of(column.name)
+        return None
+
     def knows(self, column: exp.Column) -> bool:
         """Whether a column can be found here or further out."""
-        return self._find(column) is not None or (self.outer is not None and self.outer.knows(column))
+        return any(scope.find(column) is not None for scope in self._outwards())
 
-    def _find(self, column: exp.Column) -> str | None:
+    def find(self, column: exp.Column) -> str | None:
+        """The column of the plan that a column stands for here, not further out; None where there is none."""
         name = column.name
         if column.args.get("db") is not None:
             raise self.script.fault(f"found {column.sql()}, expected a column or alias.column", span(column))
-        if table := column.table:
-            item = self.item(table)
-            return None if item is None else item.find(name)
-        found = {there: item.alias for item in self.items if (there := item.find(name)) is not None}
-        shown = {self.merged[there] for there in found if there in self.merged} or found.keys()
+        items = [self.item(column.table)] if column.table else self.items
+        found = {there: item for item in items if item and (there := item.find(name)) is not None}
+        if not found and self.ungrouped is not None and self.ungrouped.find(column) is not None:
+            raise self.script.fault(
+                f"column {column.sql()} is neither grouped by nor in an aggregate function", span(column)
+            )
+        for item in found.values():
+            if item.is_ambiguous(column.this):
+                raise self.script.fault(
+                    f"column {name} is ambiguous: {item.alias} has two columns of that name; give one of "
+                    f"them another name where {item.alias} gets its rows",
+                    span(column),
+                )
+        shown = {there if column.table else self.merged.get(there, there) for there in found}
         if len(shown) > 1:
-            aliases = list(found.values())
+            aliases = [item.alias for item in found.values()]
             raise self.script.fault(
                 f"column {name} is ambiguous: it is in {' and '.join(aliases)}; write {aliases[0]}.{name}",
                 span(column),
@@ -96,14 +143,10 @@ class Scope:
 
     def item(self, name: str) -> Item | None:
         """The item that is called by a name."""
-        for item in self.items:
-            if item.alias.lower() == name.lower():
-                return item
-        same = [item for item in self.items if item.stream and item.stream.lower() == name.lower()]
-        return same[0] if len(same) == 1 else None
+        return next((item for item in self.items if item.alias.lower() == name.lower()), None)
 
-    def _unknown(self, column: exp.Column) -> Exception:
-        if self.before and replace(self, items=self.before)._find(column) is not None:
+    def _unknown(self, column: exp.Column) -> SqlError:
+        if self.before and replace(self, items=self.before).find(column) is not None:
             return self.script.fault(
                 f"{column.sql()} stands before a comma, which binds weaker than JOIN; write CROSS JOIN "
                 "instead of the comma, or put the condition into WHERE",
@@ -122,12 +165,18 @@ class Scope:
         if table := column.table:
             matching = [item for scope in scopes if (item := scope.item(table)) is not None]
             if not matching:
-                return self.script.unknown(
-                    "stream", table, [item.alias for item in items], span(column.args["table"])
-                )
+                renamed = [item.alias for item in items if (item.stream or "").lower() == table.lower()]
+                at = span(column.args["table"])
+                if renamed:
+                    return self.script.fault(
+                        f"there is no stream {table} here: it is called {' and '.join(renamed)}", at
+                    )
+                return self.script.unknown("stream", table, [item.alias for item in items], at)
             return self.script.unknown(
                 f"column in {matching[0].alias} of the name", column.name, matching[0].columns, span(column)
             )
+        if instead := hint(column.name):
+            return self.script.fault(f"{column.name} is not supported{instead}", span(column))
         return self.script.unknown(
             "column", column.name, [name for item in items for name in item.columns], span(column)
         )

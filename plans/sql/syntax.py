@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 from sqlglot import exp
@@ -173,6 +174,9 @@ WINDOW, GRANULARITY, CHANGES = "midstream_window", "midstream_granularity", "mid
 COMMA = "midstream_comma"
 """Tells, among the meta data of a join, that it is written as a comma."""
 
+JOINS_ELSEWHERE = ("POSITIONAL", "GLOBAL", "ANY", "ALL", "LOCAL")
+"""Words before JOIN in other dialects; with AS before them, they are aliases."""
+
 CHANGE_WORDS = ("ISTREAM", "DSTREAM", "RSTREAM")
 
 
@@ -185,8 +189,6 @@ class Misread(ParseError):
 
 
 WANTED: Mapping[tuple[str, str], str] = {
-    ("If", "true"): "THEN",
-    ("Between", "high"): "AND",
     ("CTE", "alias"): "a name",
 }
 """What is missing, by sqlglot's words for it; of all else, it is an expression."""
@@ -194,7 +196,6 @@ WANTED: Mapping[tuple[str, str], str] = {
 WORDS: Mapping[str, str] = {
     "CTE to have alias": "a name",
     "AS after CAST": "AS",
-    "END after CASE": "END",
     "FROM or comma after EXTRACT": "FROM",
     "table name": "the name of a stream",
 }
@@ -224,6 +225,18 @@ AGGREGATES: Mapping[str, str] = {
 """The aggregate functions, by the names that SQL has for them."""
 
 
+def _closed(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """As a parser of sqlglot's, but that the bracket must be closed."""
+
+    def parse_closed(parser: Any) -> Any:
+        found = parse(parser)
+        if parser._curr.token_type != TokenType.R_PAREN:
+            parser.raise_error("expected )")
+        return found
+
+    return parse_closed
+
+
 class StreamSql(Dialect):
     """SQL with windows, for sqlglot."""
 
@@ -240,7 +253,7 @@ class StreamSql(Dialect):
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {}
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-            name: UsualParser.FUNCTION_PARSERS[name]
+            name: _closed(UsualParser.FUNCTION_PARSERS[name])
             for name in ("CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
         }
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
@@ -265,16 +278,17 @@ class StreamSql(Dialect):
             raise Misread(f"{words}{hint(found)}", at)
 
         def _parse_types(self, check_func: bool = False, *_: Any, **__: Any) -> Any:
-            """A word, and a size, which nobody reads. With `check_func`, a string must follow, as in
-            DATE '2024-01-01': anything else that begins like a type is none."""
+            """A word, and a size. With `check_func`, a string must follow, as in DATE '2024-01-01': anything
+            else that begins like a type is none."""
             token = self._curr
             if check_func and self._next.token_type != TokenType.STRING:
                 return None
             if token.token_type not in self.TYPE_TOKENS or token.token_type.name not in exp.DType.__members__:
                 return None
             self._advance()
+            sizes: list[Any] = []
             if self._match(TokenType.L_PAREN):
-                self._parse_csv(lambda: self._match(TokenType.NUMBER) or None)
+                sizes = self._parse_csv(self._parse_size)
                 self._match_r_paren()
             name = token.token_type.name
             if token.token_type in self.TIMESTAMPS:
@@ -282,7 +296,85 @@ class StreamSql(Dialect):
                     name = "TIMESTAMPTZ"
                 else:
                     self._words("WITHOUT", "TIME", "ZONE")
-            return exp.DataType(this=exp.DType[name]).update_positions(token)
+            return exp.DataType(this=exp.DType[name], expressions=sizes).update_positions(token)
+
+        def _parse_size(self) -> Any:
+            if not self._match(TokenType.NUMBER):
+                self.raise_error("expected a number")
+            number = exp.Literal.number(self._prev.text)
+            return exp.DataTypeParam(this=number.update_positions(self._prev))
+
+        def _parse_interval(self, require_interval: bool = True, *arguments: Any, **options: Any) -> Any:
+            """INTERVAL 'text' or a number, with units behind it or not; the text stays as it is written."""
+            if self._curr.token_type != TokenType.INTERVAL or self._next.token_type not in (
+                TokenType.STRING,
+                TokenType.NUMBER,
+            ):
+                return super()._parse_interval(require_interval, *arguments, **options)
+            self._advance(2)
+            text = exp.Literal.string(self._prev.text).update_positions(self._prev)
+            units = []
+            if self._is_unit_of_interval():
+                units.append(self._parse_unit())
+                if self._words("TO"):
+                    units.append(self._parse_unit())
+            span = exp.IntervalSpan(this=units[0], expression=units[1]) if len(units) > 1 else None
+            return self.expression(exp.Interval(this=text, unit=span or (units[0] if units else None)))
+
+        def _is_unit_of_interval(self) -> bool:
+            return self._curr.text.upper() in self.dialect.VALID_INTERVAL_UNITS
+
+        def _parse_unit(self) -> Any:
+            if not self._is_unit_of_interval():
+                self.raise_error("expected a unit of time")
+            self._advance()
+            return exp.Var(this=self._prev.text.upper()).update_positions(self._prev)
+
+        def _parse_between(self, this: Any) -> Any:
+            """As usual, but that AND must be there."""
+            if self._words("SYMMETRIC"):
+                self.raise_error(
+                    "found BETWEEN SYMMETRIC, which is not supported; write least(…, …) and greatest(…, …)",
+                    self._prev,
+                )
+            self._words("ASYMMETRIC")
+            low: Any = self._parse_bitwise()
+            if not self._match(TokenType.AND):
+                self.raise_error("expected AND")
+            return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
+
+        def _parse_case(self) -> Any:
+            """As usual, but that THEN must be there."""
+            subject = self._parse_disjunction()
+            branches = []
+            while self._match(TokenType.WHEN):
+                when: Any = self._parse_disjunction()
+                if not self._match(TokenType.THEN):
+                    self.raise_error("expected THEN")
+                branches.append(self.expression(exp.If(this=when, true=self._parse_disjunction())))
+            default = self._parse_disjunction() if self._match(TokenType.ELSE) else None
+            if not self._match(TokenType.END):
+                self.raise_error("expected END")
+            return self.expression(exp.Case(this=subject, ifs=branches, default=default))
+
+        def _parse_alias(self, this: Any, explicit: bool = False) -> Any:
+            is_explicit = self._curr.token_type == TokenType.ALIAS
+            found = super()._parse_alias(this, explicit)
+            if is_explicit and found is this:
+                self.raise_error("expected a name")
+            return found
+
+        def _parse_table_alias(self, alias_tokens: Any = None) -> Any:
+            is_explicit = self._curr.token_type == TokenType.ALIAS
+            found = super()._parse_table_alias(alias_tokens)
+            if is_explicit and found is None:
+                self.raise_error("expected a name")
+            return found
+
+        def _parse_hint(self) -> Any:
+            if self._curr.token_type == TokenType.HINT:
+                self.raise_error("a hint, as in /*+ … */, is not supported")
+            return None
 
         def _parse_table(  # type: ignore[override]
             self, schema: bool = False, joins: bool = False, alias_tokens: Any = None, **_: Any
@@ -290,6 +382,8 @@ class StreamSql(Dialect):
             if self._is_word("TABLE") and self._next.token_type == TokenType.L_PAREN:
                 self._advance(2)
                 self._refuse_window_function()
+            if self._is_word("LATERAL") and self._next.token_type == TokenType.L_PAREN:
+                self.raise_error("found LATERAL, which is not supported; write a join, or a query in WHERE")
             if self._match(TokenType.L_PAREN, advance=False):
                 this = self._parse_bracketed()
             elif changes := self._parse_changes_of():
@@ -326,17 +420,19 @@ class StreamSql(Dialect):
                 self.raise_error("Window functions are not supported")
 
         def _parse_join(self, *arguments: Any, **options: Any) -> Any:
-            is_comma = self._curr.token_type == TokenType.COMMA
-            join = super()._parse_join(*arguments, **options)
-            if is_comma and join is not None:
-                join.meta[COMMA] = True
+            if not self._match(TokenType.COMMA):
+                return super()._parse_join(*arguments, **options)
+            join = self.expression(exp.Join(this=self._parse_table()))
+            join.meta[COMMA] = True
             return join
 
         def _parse_bracketed(self) -> Any:
             self._match(TokenType.L_PAREN)
             query = self._parse_changes_of() or self._parse_select(nested=True)
             if query is None:
-                self.raise_error("expected a query")
+                self.raise_error(
+                    "expected a query; joins in brackets are not supported: write (SELECT … FROM … JOIN …)"
+                )
             query = self._parse_query_modifiers(self._parse_set_operations(query))
             self._match_r_paren()
             while isinstance(query, exp.Subquery) and query.is_wrapper and CHANGES not in query.meta:
@@ -378,16 +474,12 @@ class StreamSql(Dialect):
                     self._advance(2)
                     this.meta[GRANULARITY] = self._parse_granularity()
                     self._match_r_paren()
-                elif not this.args.get("alias") and (alias := self._parse_alias_only(alias_tokens)):
+                elif self._curr.text.upper() in JOINS_ELSEWHERE and self._next.token_type == TokenType.JOIN:
+                    self.raise_error(f"found {self._curr.text} JOIN, which is not supported")
+                elif not this.args.get("alias") and (alias := self._parse_table_alias(alias_tokens)):
                     this.set("alias", alias)
                 else:
                     return
-
-        def _parse_alias_only(self, alias_tokens: Any) -> Any:
-            alias = self._parse_table_alias(alias_tokens=alias_tokens or self.TABLE_ALIAS_TOKENS)
-            if alias is not None and alias.args.get("columns"):
-                self.raise_error("names of columns behind an alias are not supported")
-            return alias
 
         def _once(self, this: Any, clause: str) -> None:
             if clause in this.meta:
@@ -436,7 +528,8 @@ class StreamSql(Dialect):
             while (word := self._curr.text.upper()) in ("COARSEST", "FINEST") and word not in bounds:
                 self._advance()
                 bounds[word] = self._parse_amount()
-                self._match(TokenType.COMMA)
+                if len(bounds) < 2:
+                    self._match(TokenType.COMMA)
             if bounds and len(bounds) < 2:
                 self.raise_error("expected both COARSEST and FINEST")
             if not bounds:
@@ -453,8 +546,12 @@ class StreamSql(Dialect):
             digits, _, rest = number.text.strip().partition(" ")
             if number.token_type == TokenType.STRING:
                 unit = rest.strip() or None
-            if not (digits.isascii() and digits.isdigit()) or int(digits[:20]) == 0 or len(digits) > 18:
+            if not (digits.isascii() and digits.isdigit()) or set(digits) == {"0"}:
                 self.raise_error(f"found {number.text}, expected a positive integer", number)
+            if len(digits) > 18:
+                self.raise_error(
+                    f"found {number.text}, which is too large, expected 18 digits at most", number
+                )
             if unit is None and (is_interval or self._is_unit()):
                 unit = self._curr.text
                 self._advance()
@@ -666,6 +763,7 @@ def parse(script: Script) -> Sequence[Statement]:
     try:
         tokens = dialect.tokenize(script.text)
         _check_depth(tokens, script)
+        _check_neighbours(tokens, script)
         parser = _Statements(
             error_level=ErrorLevel.IMMEDIATE,
             max_nodes=LEAST_WORK + WORK_PER_TOKEN * len(tokens),
@@ -724,6 +822,49 @@ def _in_words(message: str, found: str) -> str:
     if message[:1].isupper():
         return f"found {found}, which is not supported here"
     return message
+
+
+def _check_neighbours(tokens: Sequence[Token], script: Script) -> None:
+    """Refuse lists with nothing before or behind a comma, and what belongs to other dialects.
+
+    Else 0x1F and 1_000 would be numbers with an alias, and E'…' a column with one.
+    """
+    if tokens and tokens[-1].token_type == TokenType.COMMA:
+        end = tokens[-1].end + 1
+        raise script.fault("found the end, expected an expression", Span(end, end))
+    for token, other in pairwise(tokens):
+        if (
+            (token.token_type in BEFORE_LISTS and other.token_type == TokenType.COMMA)
+            or (token.token_type == TokenType.COMMA and other.token_type in BEHIND_COMMAS)
+            or (token.token_type in BEFORE_NAMED and other.token_type == TokenType.ALIAS)
+        ):
+            raise script.fault(f"found {other.text}, expected an expression", Span(other.start, other.end))
+        if token.end + 1 != other.start:
+            continue
+        both = script.text[token.start : other.end + 1]
+        at = Span(token.start, other.end)
+        if token.token_type == TokenType.NUMBER and other.token_type == TokenType.VAR:
+            raise script.fault(f"found {both}, expected a number in digits, such as 1000 or 2.5e3", at)
+        if other.token_type == TokenType.STRING and token.text.upper() in STRING_PREFIXES:
+            prefix = f"{token.text}'…'"
+            raise script.fault(
+                f"strings like {prefix} are not supported; write '…' with the characters as they are, or "
+                "chr(10)",
+                at,
+            )
+
+
+BEFORE_LISTS = (*OPENING, TokenType.SELECT, TokenType.FROM, TokenType.GROUP_BY, TokenType.COMMA)
+BEHIND_COMMAS = (
+    *CLOSING, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING,
+    TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.SEMICOLON,
+)  # fmt: skip
+BEFORE_NAMED = (*OPENING, TokenType.SELECT, TokenType.DISTINCT, TokenType.COMMA)
+"""What has no comma behind it, what has none before it, and what has no AS behind it. sqlglot passes over
+such commas and such an AS."""
+
+STRING_PREFIXES = ("E", "B", "X", "U", "N", "R")
+"""What stands right before a string in other dialects."""
 
 
 def _check_depth(tokens: Sequence[Token], script: Script) -> None:

@@ -27,15 +27,16 @@ from midstream.plans.algebra.operators import (
     Union,
 )
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import reads_stream
 from midstream.plans.expressions.expressions import Binary, Col, Expression, conjunction, conjuncts
-from midstream.plans.sql.blocks import JoinedParts, Part, qualified
-from midstream.plans.sql.clauses import CLAUSES, JOINS, UNSUPPORTED
+from midstream.plans.sql.blocks import JOINS, JoinedParts, Part, qualified
 from midstream.plans.sql.combining import alike, projected
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.grouping import Grouping, aggregates_in, shallow
+from midstream.plans.sql.nodes import in_words, refuse_unread, text_of, unsupported
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, Predicates, has_query
-from midstream.plans.sql.scalars import bare, in_words, text_of
+from midstream.plans.sql.scalars import bare
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
 from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY, WINDOW
 from midstream.plans.sql.ties import inner_side, other_side, same
@@ -47,14 +48,28 @@ CHANGE_OPERATORS: Mapping[str, Logical] = {"ISTREAM": Istream(), "DSTREAM": Dstr
 
 
 @dataclass(frozen=True)
+class Rows:
+    """What a query gives: a plan, and the names that the query gives its columns, where one may be there
+    twice; `times` are what the columns hold, if dates or timestamps."""
+
+    node: Node
+    names: tuple[str, ...]
+    times: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
 class Named:
     """What a name in FROM stands for; `is_relation` refuses windows, `name` and `time`, the column that a
-    stream is ordered by, are for messages."""
+    stream is ordered by, are for messages. `names` are those of the columns, where these are not the plan's;
+    `times` what they hold, if dates or timestamps.
+    """
 
     node: Node
     is_relation: bool = False
     name: str = ""
     time: str | None = None
+    names: tuple[str, ...] | None = None
+    times: tuple[str | None, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -67,12 +82,15 @@ class FromWhere:
 
 @dataclass(frozen=True)
 class Selected:
-    """What a query selects at a place: names and values; `word` tells that it is its changes that are."""
+    """What a query selects at a place: values under names of their own, and the names that it gives them;
+    `word` tells that it is its changes that are."""
 
     place: Place
     outputs: list[tuple[str, Expression]]
     word: str | None
     grouping: Grouping | None
+    names: tuple[str, ...]
+    times: tuple[str | None, ...]
 
 
 class Translator:
@@ -85,66 +103,104 @@ class Translator:
         self._usual = usual
         self._predicates = Predicates(self._inner)
 
-    def query(self, tree: exp.Expr) -> Node:
-        """A query by itself; its columns have the names that it gives them."""
-        return self._knowing(tree)._query(tree)
+    def statement(self, tree: exp.Expr) -> Rows:
+        """The query of a statement. Raises SqlError for what would not be read of it."""
+        refuse_unread(self._script, tree)
+        return self.query(tree)
 
-    def _knowing(self, tree: exp.Expr) -> Translator:
+    def query(self, tree: exp.Expr, around: Scope | None = None, obstacle: str | None = None) -> Rows:
+        """A query by itself. `around` is the scope of the query around it, of which it cannot read columns;
+        `obstacle` says why."""
+        return self._knowing(tree, around)._query(tree, around, obstacle)
+
+    def _knowing(self, tree: exp.Expr, around: Scope | None) -> Translator:
         """A translator that knows what WITH defines."""
         translator = self
         clause: Any = tree.args.get("with_") or exp.With(expressions=[])
-        if clause.args.get("recursive"):
-            raise self._unsupported("WITH RECURSIVE", clause)
+        defined: dict[str, exp.Expr] = {}
         for definition in clause.expressions:
-            names = {
-                **translator._names,
-                definition.alias.lower(): Named(translator.query(definition.this), name=definition.alias),
-            }
+            name, query = definition.alias, definition.this
+            if (first := defined.setdefault(name.lower(), query)) is not query:
+                raise self._script.fault(
+                    f"WITH defines {name} twice, as {in_words(first)} and as {in_words(query)}; "
+                    "give one of them another name",
+                    span(definition.args["alias"]),
+                )
+            rows = translator.query(query, around, obstacle="WITH")
+            new = self._renamed(rows.names, definition)
+            named = Named(rows.node, name=name, names=new, times=rows.times)
+            names = {**translator._names, name.lower(): named}
             translator = Translator(self._script, self._windows, names, self._usual)
         return translator
 
-    def _query(self, tree: exp.Expr) -> Node:
-        self._refuse(tree)
+    def _renamed(self, names: Sequence[str], tree: exp.Expr) -> tuple[str, ...]:
+        """The names of columns, of which an alias such as w(x, y) replaces the first ones."""
+        alias = tree.args.get("alias")
+        new = alias.args.get("columns") or [] if isinstance(alias, exp.TableAlias) else []
+        if len(new) > len(names):
+            raise self._script.fault(
+                f"found {len(new)} names for {len(names)} columns, expected {len(names)} at most",
+                span(new[len(names)]),
+            )
+        found: dict[str, str] = {}
+        for identifier in new:
+            if not isinstance(identifier, exp.Identifier):
+                raise self._script.fault(
+                    f"found {text_of(identifier)}, expected the name of a column", span(identifier)
+                )
+            if identifier.name.upper() in ("NOW", "UNBOUNDED") and not identifier.args.get("quoted"):
+                raise self._script.fault(
+                    f"found ({identifier.name}), expected names of columns; a window is written "
+                    f"WINDOW({identifier.name}), and a name in quotes",
+                    span(identifier),
+                )
+            if identifier.name.lower() in found:
+                raise self._script.fault(
+                    f"the columns {found[identifier.name.lower()]} and {names[len(found)]} are both called "
+                    f"{identifier.name}; give one of them another name",
+                    span(identifier),
+                )
+            found[identifier.name.lower()] = names[len(found)]
+        return (*(identifier.name for identifier in new), *names[len(new) :])
+
+    def _query(self, tree: exp.Expr, around: Scope | None, obstacle: str | None) -> Rows:
         match tree:
             case exp.Subquery():
-                return self._changed(self.query(tree.this), tree.meta.get(CHANGES))
+                rows = self.query(tree.this, around, obstacle)
+                return replace(rows, node=self._changed(rows.node, tree.meta.get(CHANGES), tree.this))
             case exp.Select():
-                if tree.args.get("kind"):
-                    raise self._unsupported("SELECT AS", tree)
-                return self._select(tree)
+                return self._select(tree, around, obstacle)
             case exp.Union() | exp.Except() | exp.Intersect():
-                return self._combined(tree)
+                return self._combined(tree, around, obstacle)
         raise self._unsupported(f"{in_words(tree)} as a query", tree)
 
     def _unsupported(self, what: str, tree: exp.Expr) -> SqlError:
-        return self._script.fault(f"{what} is not supported", span(tree))
+        return unsupported(self._script, what, tree)
 
-    def _refuse(self, tree: exp.Expr) -> None:
-        """Refuse clauses that streams have no meaning for, and those that are not there yet."""
-        for clause, found in tree.args.items():
-            if found and clause not in CLAUSES:
-                word = UNSUPPORTED.get(clause, clause.strip("_").replace("_", " ").upper())
-                at = found[0] if isinstance(found, list) else found
-                raise self._unsupported(word, at if isinstance(at, exp.Expr) else tree)
-
-    def _changed(self, node: Node, word: str | None) -> Node:
-        return node if word is None else Node(CHANGE_OPERATORS[word], (node,))
+    def _changed(self, node: Node, word: str | None, tree: exp.Expr) -> Node:
+        if word is None:
+            return node
+        if not reads_stream(node):
+            raise self._script.fault(
+                f"{word}: found {in_words(tree)}, which reads relations alone, and these are known from the "
+                "beginning; to have rows come in one by one, declare them by CREATE STREAM … ORDERED BY …",
+                span(tree),
+            )
+        return Node(CHANGE_OPERATORS[word], (node,))
 
     # SELECT
 
-    def _select(self, tree: exp.Select) -> Node:
-        block = self._block(tree, None)
+    def _select(self, tree: exp.Select, around: Scope | None, obstacle: str | None) -> Rows:
+        block = self._block(tree, around, obstacle)
         selected = self._selected(tree, block.place)
         node = projected(selected.place.scope.node, selected.outputs)
         if tree.args.get("distinct") is not None:
-            if tree.args["distinct"].args.get("on") is not None:
-                raise self._unsupported("DISTINCT ON", tree.args["distinct"])
             node = Node(Distinct(), (node,))
-        return self._changed(node, selected.word)
+        return Rows(self._changed(node, selected.word, tree), selected.names, selected.times)
 
-    def _block(self, tree: exp.Select, around: Scope | None) -> FromWhere:
-        parts = self._parts(tree)
-        joined = JoinedParts(self._script, around)
+    def _block(self, tree: exp.Select, around: Scope | None, obstacle: str | None = None) -> FromWhere:
+        parts = self._parts(tree, around)
+        joined = JoinedParts(self._script, around, obstacle)
         conditions: list[Expression] = []
         of_group: list[Expression] = []
         ties: list[Expression] = []
@@ -193,59 +249,74 @@ class Translator:
 
     # FROM
 
-    def _parts(self, tree: exp.Select) -> list[Part]:
+    def _parts(self, tree: exp.Select, around: Scope | None) -> list[Part]:
         clause = tree.args.get("from_")
         if clause is None:
             raise self._script.fault("found no FROM, expected a stream to select from", span(tree))
-        parts = [self._part(clause.this)]
+        parts = [self._part(clause.this, around)]
         for join in [*(clause.this.args.get("joins") or ()), *(tree.args.get("joins") or ())]:
             word = " ".join(filter(None, (join.method, join.side, join.kind))).upper()
             on, using = join.args.get("on"), tuple(join.args.get("using") or ())
             if word not in JOINS or (word.startswith("FULL") and using):
                 raise self._unsupported(f"{word} JOIN{' with USING' if using else ''}", join)
-            if JOINS[word] and on is None and not using:
-                raise self._script.fault(f"{word} JOIN: expected ON or USING", span(join))
-            self._refuse(join)
             if nested := join.this.args.get("joins"):
                 raise self._script.fault(
                     "found a JOIN before the ON of another, expected ON right behind what is joined; a query "
                     "in brackets can be joined",
                     span(nested[0]),
                 )
-            joined = self._part(join.this)
+            is_free = word == "CROSS" or COMMA in join.meta
+            if not is_free and on is None and not using:
+                instead = "" if JOINS[word] else "; CROSS JOIN pairs all rows"
+                raise self._script.fault(f"{word} JOIN: expected ON or USING{instead}".lstrip(), span(join))
+            if is_free and (on is not None or using):
+                what = "ON" if using == () else "USING"
+                raise self._script.fault(
+                    f"CROSS JOIN: found {what}, expected none; write JOIN", span(on or using[0])
+                )
+            joined = self._part(join.this, around)
             parts.append(
                 replace(joined, on=on, using=using, kept=JOINS[word], follows_comma=COMMA in join.meta)
             )
         return parts
 
-    def _part(self, tree: exp.Expr) -> Part:
-        stream = time = None
+    def _part(self, tree: exp.Expr, around: Scope | None) -> Part:
         if isinstance(tree, exp.Subquery):
-            self._refuse(tree)
-            node, is_relation = self._changed(self.query(tree.this), tree.meta.get(CHANGES)), False
+            rows = self.query(tree.this, around, obstacle="a query in FROM")
             at = span(tree)
+            node = self._changed(rows.node, tree.meta.get(CHANGES), tree.this)
+            named = Named(node, names=rows.names, times=rows.times)
             alias = tree.alias or f"query {at.start if at else 0}"
         elif isinstance(tree, exp.Table):
-            node, is_relation, stream, time = self._table(tree)
-            alias = tree.alias or stream
+            named = self._table(tree)
+            alias = tree.alias or named.name
         else:
             raise self._unsupported(f"{in_words(tree)} in FROM", tree)
-        columns = {name: name for name in node.schema.names}
+        node = named.node
+        names = self._renamed(named.names or node.schema.names, tree)
+        columns: dict[str, str] = {}
+        for name, column in zip(names, node.schema.names, strict=True):
+            columns[unused(name, (*columns, *names) if name in columns else ())] = column
+        times = {name: time for name, time in zip(columns, named.times or (), strict=False) if time}
+        item = Item(alias, columns, named.name or None, named.time, names, times)
         window: Any = tree.meta.get(WINDOW)
         granularity: Any = tree.meta.get(GRANULARITY)
-        if is_relation and (window or granularity):
+        if named.is_relation and (window or granularity):
             at = (window or granularity).at
-            raise self._script.fault("a relation has no window; ISTREAM(relation) makes a stream of it", at)
+            raise self._script.fault(
+                "a relation has no window, as its rows are known from the beginning; to have them come in "
+                "one by one, declare them by CREATE STREAM … ORDERED BY …",
+                at,
+            )
         if window is not None:
             with self._script.at(lambda: window.at):
-                node = self._windows.put(node, window, columns)
+                node = self._windows.put(node, window, Scope(self._script, node, (item,)))
         if granularity is not None:
             node = self._windows.coarsen(node, granularity)
-        return Part(alias, node, columns, tree, stream, time)
+        return Part(item, node, tree)
 
-    def _table(self, tree: exp.Table) -> tuple[Node, bool, str, str | None]:
-        """A stream or relation by its name, or the changes of one: its node, whether it is a relation, its
-        name, and the column that it is ordered by."""
+    def _table(self, tree: exp.Table) -> Named:
+        """A stream or relation by its name as it is written here, or the changes of one."""
         reference, word = tree.this, None
         if isinstance(reference, exp.Anonymous) and reference.name.upper() in CHANGE_WORDS:
             word = reference.name.upper()
@@ -257,24 +328,30 @@ class Translator:
             raise self._script.fault(
                 f"found {text_of(tree)}, expected the name of a stream or relation", span(tree)
             )
-        self._refuse(tree)
         named = self._names.get(reference.name.lower())
         if named is None:
             known = [one.name for one in self._names.values()]
             raise self._script.unknown("stream or relation", reference.name, known, span(reference))
-        node = self._changed(named.node, word)
-        return node, named.is_relation and word is None, reference.name, named.time
+        return replace(
+            named,
+            node=self._changed(named.node, word, reference),
+            is_relation=named.is_relation and word is None,
+            name=reference.name,
+        )
 
     # What is selected
 
     def _selected(self, tree: exp.Select, place: Place, keys: Sequence[Expression] = ()) -> Selected:
         """Grouping and HAVING, and above them what is selected. `keys` are grouped by besides."""
         items, word = self._items(tree, place)
+        below = place
         group, having = tree.args.get("group"), tree.args.get("having")
         trees = [item for _, item in items if isinstance(item, exp.Expr)]
         if having is not None:
-            _spell_out(having.this, items, place)
+            self._spell_out(having.this, items, place)
             trees.append(having.this)
+        if group is None and having is not None and not any(aggregates_in(item, place) for item in trees):
+            raise self._only_having(trees, having)
         grouping = None
         if group is not None or having is not None or any(aggregates_in(item, place) for item in trees):
             grouping = Grouping(place, [*self._keys(group, items, place), *keys], trees)
@@ -293,7 +370,23 @@ class Translator:
             raise self._script.fault(
                 f"found {len(outputs)} columns, expected {MOST_COLUMNS} at most", span(tree)
             )
-        return Selected(place, outputs, word, grouping)
+        names = tuple(name for name, _ in items)
+        times = tuple(_time(below, item) for _, item in items)
+        return Selected(place, outputs, word, grouping, names, times)
+
+    def _only_having(self, trees: Sequence[exp.Expr], having: exp.Expr) -> SqlError:
+        """The error that there are no groups."""
+        parts = (part for tree in trees for part in shallow(tree))
+        if (column := next((part for part in parts if isinstance(part, exp.Column)), None)) is not None:
+            return self._script.fault(
+                f"column {column.sql()} is neither grouped by nor in an aggregate function; a condition on "
+                "rows stands in WHERE, not in HAVING",
+                span(column),
+            )
+        return self._script.fault(
+            "HAVING without GROUP BY and without an aggregate function is not supported; write WHERE",
+            span(having),
+        )
 
     def _having(self, place: Place, tree: exp.Expr) -> Place:
         for condition in _conjuncts(tree):
@@ -338,9 +431,6 @@ class Translator:
         return items, word
 
     def _star(self, tree: exp.Expr, scope: Scope) -> Iterator[tuple[str, Expression]]:
-        star = tree.this if isinstance(tree, exp.Column) else tree
-        if any(star.args.get(clause) for clause in ("except_", "replace", "rename", "ilike")):
-            raise self._unsupported("* with exceptions", tree)
         items: Sequence[Item] = scope.items
         if isinstance(tree, exp.Column):
             chosen = scope.item(tree.table)
@@ -366,9 +456,6 @@ class Translator:
     ) -> Iterator[Expression]:
         if group is None:
             return
-        for clause in ("rollup", "cube", "grouping_sets", "totals", "all"):
-            if group.args.get(clause):
-                raise self._unsupported(f"GROUP BY {clause.upper().replace('_', ' ')}", group)
         for tree in group.expressions:
             item: exp.Expr | Expression = tree
             if isinstance(tree, exp.Literal) and not tree.is_string:
@@ -378,10 +465,8 @@ class Translator:
                         f"GROUP BY {tree.name}: expected a number from 1 to {len(items)}", span(tree)
                     )
                 item = items[number - 1][1]
-            elif isinstance(tree, exp.Column) and not tree.table:
-                named = [other for name, other in items if name.lower() == tree.name.lower()]
-                if named and not place.scope.knows(tree):
-                    item = named[0]
+            elif isinstance(tree, exp.Column) and not tree.table and place.scope.find(tree) is None:
+                item = self._aliased(tree, items) or item
             if isinstance(item, exp.Expr):
                 self._refuse_aggregates(place, item, "GROUP BY")
                 item = self._value(place, item)
@@ -389,14 +474,44 @@ class Translator:
                 raise self._unsupported("grouping by a column of the query around", tree)
             yield item
 
+    def _aliased(
+        self, column: exp.Column, items: Sequence[tuple[str, exp.Expr | Expression]]
+    ) -> exp.Expr | Expression | None:
+        """What is selected under a name. Raises SqlError where several different things are."""
+        found = [item for name, item in items if name.lower() == column.name.lower()]
+        if other := next((item for item in found if item != found[0]), None):
+            one, two = (str(i) if isinstance(i, Expression) else in_words(i) for i in (found[0], other))
+            raise self._script.fault(
+                f"{column.name} is ambiguous: both {one} and {two} are called so; "
+                "give one of them another name",
+                span(column),
+            )
+        return found[0] if found else None
+
+    def _spell_out(
+        self, tree: exp.Expr, items: Sequence[tuple[str, exp.Expr | Expression]], place: Place
+    ) -> None:
+        """Put what is selected in the place of its names, where these are no columns."""
+        for part in list(shallow(tree)):
+            if not isinstance(part, exp.Column) or part.table or place.scope.find(part) is not None:
+                continue
+            item = self._aliased(part, items)
+            if not isinstance(item, exp.Expr):
+                continue
+            if (outer := place.scope.outer) is not None and outer.knows(part):
+                raise self._script.fault(
+                    f"{part.name} is ambiguous: {in_words(item)} is called so, and a column of the query "
+                    "around; give one of them another name",
+                    span(part),
+                )
+            part.replace(exp.Paren(this=item.copy()))
+
     # UNION, EXCEPT, INTERSECT
 
-    def _combined(self, tree: exp.SetOperation) -> Node:
-        if tree.args.get("side") or tree.args.get("kind") or tree.args.get("on"):
-            raise self._unsupported("this form of a set operation", tree)
-        left, right = self.query(tree.this), self.query(tree.expression)
+    def _combined(self, tree: exp.SetOperation, around: Scope | None, obstacle: str | None) -> Rows:
+        mine, other = (self.query(side, around, obstacle) for side in (tree.this, tree.expression))
         with self._script.at(lambda: span(tree)):
-            left, right = alike(left, right)
+            left, right = alike(mine.node, other.node)
             is_distinct = bool(tree.args.get("distinct"))
             match tree:
                 case exp.Union():
@@ -405,21 +520,20 @@ class Translator:
                     node = Node(StrictDifference() if is_distinct else Difference(), (left, right))
                 case _:
                     node = Node(Intersection(), (left, right))
-            return Node(Distinct(), (node,)) if is_distinct else node
+            return replace(mine, node=Node(Distinct(), (node,)) if is_distinct else node)
 
     # Queries in conditions
 
     def _inner(self, tree: exp.Expr, place: Place, has_one_row: bool) -> Inner:
-        knowing = self._knowing(_query_of(tree))
+        knowing = self._knowing(_query_of(tree), place.scope)
         return knowing._inner_query(_query_of(tree), place, has_one_row)
 
     def _inner_query(self, tree: exp.Expr, place: Place, has_one_row: bool) -> Inner:
         if not isinstance(tree, exp.Select) or self._items_change(tree):
             if has_one_row:
                 raise self._many_rows(tree)
-            node = self._query(tree)
+            node = self._query(tree, place.scope, _obstacle(tree)).node
             return Inner(node, tuple(Col(name) for name in node.schema.names), ())
-        self._refuse(tree)
         block = self._block(tree, place.scope)
         group, having = tree.args.get("group"), tree.args.get("having")
         items, _ = self._items(tree, block.place)
@@ -486,14 +600,12 @@ MOST_COLUMNS = 1000
 """What a query selects at most; queries that select * from each other twice have twice as many each time."""
 
 
-def _spell_out(tree: exp.Expr, items: Sequence[tuple[str, exp.Expr | Expression]], place: Place) -> None:
-    """Put what is selected in the place of its names, where these are no columns."""
-    selected = {name.lower(): item for name, item in items if isinstance(item, exp.Expr)}
-    for part in list(shallow(tree)):
-        if isinstance(part, exp.Column) and not part.table and part.name.lower() in selected:
-            item = selected[part.name.lower()]
-            if not place.scope.knows(part):
-                part.replace(exp.Paren(this=item.copy()))
+def _obstacle(tree: exp.Expr) -> str:
+    """What a query is in a condition that cannot read columns of the query around."""
+    if isinstance(tree, exp.SetOperation):
+        word = type(tree).__name__.upper()
+        return f"{'a' if word == 'UNION' else 'an'} {word}; write a condition for each side"
+    return " or ".join(CHANGE_WORDS)
 
 
 def _query_of(tree: exp.Expr) -> exp.Expr:
@@ -522,6 +634,17 @@ def _name(tree: exp.Expr) -> str:
     """What an expression without an alias is called: a column by its own name, anything else by its text."""
     inner = bare(tree)
     return inner.name if isinstance(inner, exp.Column) else text_of(tree).lower()
+
+
+def _time(place: Place, item: exp.Expr | Expression) -> str | None:
+    """What something selected is, if that is a date or a timestamp."""
+    if isinstance(item, exp.Expr):
+        time = place.reader().time(item)
+        return None if time == "interval" else time
+    columns = (
+        (part, name) for part in place.scope.items for name, c in part.columns.items() if item == Col(c)
+    )
+    return next((part.times.get(name) for part, name in columns), None)
 
 
 def _with_columns(node: Node, values: Sequence[Expression], ties: Sequence[Expression]) -> Inner:

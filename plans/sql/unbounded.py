@@ -53,8 +53,8 @@ def refuse_unbounded(plan: Plan, script: Script, places: Mapping[Node, Span]) ->
 
 def _keeps_all(node: Node, lasting: Mapping[Node, Node]) -> bool:
     operator = logical(node)
-    if isinstance(operator, Split):
-        return False
+    if isinstance(operator, Split | Istream | Dstream):
+        return False  # they keep rows until these end, and what stays valid for ever does not
     if isinstance(operator, Aggregate):
         return bool(operator.keys) or any(
             call.distinct or call.name not in CONSTANT_SPACE for _, call in operator.calls

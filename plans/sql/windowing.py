@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 from sqlglot import exp
@@ -16,7 +16,9 @@ from midstream.plans.algebra.operators import (
     TimeWindow,
 )
 from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Col
 from midstream.plans.sql.faults import Script, Span, span
+from midstream.plans.sql.scope import Scope
 from midstream.plans.sql.syntax import Extent, GranularityClause, Value, WindowClause
 from midstream.plans.values.units import NANOSECONDS, TimeUnit, unit_name
 
@@ -44,15 +46,15 @@ class Windows:
         self._places = places
         self._meant_now = meant_now
 
-    def put(self, node: Node, clause: WindowClause, columns: Mapping[str, str]) -> Node:
-        """A stream with a window; `columns` are those of the stream, by the names that a query uses.
+    def put(self, node: Node, clause: WindowClause, scope: Scope) -> Node:
+        """A stream with a window; `scope` has what a query calls its columns.
 
         A now-window leaves a stream as it is (thesis, section 9.2).
         """
         if clause.is_now:
             self._meant_now.add(node)
             return node
-        made = self._by_rows(node, clause, columns) if clause.by_rows else self._by_time(node, clause)
+        made = self._by_rows(node, clause, scope) if clause.by_rows else self._by_time(node, clause)
         self._places[made] = clause.at
         return made
 
@@ -70,22 +72,20 @@ class Windows:
         slide = 1 if clause.slide is None else self._duration(node, clause.slide)
         return Node(TimeWindow(size, slide, bounds), (node,))
 
-    def _by_rows(self, node: Node, clause: WindowClause, columns: Mapping[str, str]) -> Node:
+    def _by_rows(self, node: Node, clause: WindowClause, scope: Scope) -> Node:
         size, bounds = self._extent(clause.extent, self._rows, clause.at)
         slide = 1 if clause.slide is None else self._rows(clause.slide)
         ties: Ties = "arrival" if clause.ties_by_arrival else self._ties
         if not clause.keys:
             return Node(CountWindow(size, slide, ties, bounds), (node,))
-        keys = tuple(self._key(key, columns) for key in clause.keys)
+        keys = tuple(self._key(key, scope) for key in clause.keys)
         return Node(PartitionedWindow(keys, size, slide, ties, None, bounds), (node,))
 
-    def _key(self, key: exp.Expr, columns: Mapping[str, str]) -> str:
-        if not isinstance(key, exp.Column):
+    def _key(self, key: exp.Expr, scope: Scope) -> str:
+        column = scope.resolve(key) if isinstance(key, exp.Column) else None
+        if not isinstance(column, Col):
             raise self._script.fault("expected a column to partition by", span(key))
-        lower = {name.lower(): column for name, column in columns.items()}
-        if key.name.lower() not in lower:
-            raise self._script.unknown("column", key.name, columns, span(key))
-        return lower[key.name.lower()]
+        return column.name
 
     def _extent(
         self, extent: Extent, read: Callable[[Value], int], at: Span

@@ -104,6 +104,7 @@ SHARED: Mapping[str, Shared] = {
     "floor": Shared("floor", (NUMBERS,)),
     "round": Shared("round({0}, {1}::integer)", (st.one_of(WHOLE, FLOATS), st.integers(-8, 18))),
     "trunc": Shared("trunc", (NUMBERS,)),
+    "within": Shared("case when {0} between {1} and {2} then {0} end", (NUMBERS, SMALL, NUMBERS)),
     "sqrt": Shared("sqrt", (NUMBERS,)),
     "exp": Shared("exp", (NUMBERS,)),
     "ln": Shared("ln", (NUMBERS,)),
@@ -461,7 +462,16 @@ def giving() -> dict[Type, list[str]]:
             continue
         kind = function.result if isinstance(function.result, Type) else Type.FLOAT
         found[kind].append(name)
-        if kind is Type.FLOAT and name in ("abs", "negate", "round", "trunc", "mod", "//", "date_part"):
+        if kind is Type.FLOAT and name in (
+            "abs",
+            "negate",
+            "round",
+            "trunc",
+            "within",
+            "mod",
+            "//",
+            "date_part",
+        ):
             found[Type.INTEGER].append(name)
     return found
 

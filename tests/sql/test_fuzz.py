@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Iterator
 from itertools import cycle, islice
@@ -11,7 +10,7 @@ from random import Random
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sql_grammar import DECLARATIONS, Grammar, mutations, statements
+from sql_grammar import DECLARATIONS, Grammar, mutations, prepared, statements
 
 from midstream.commands.explaining import explain
 from midstream.engine import Engine
@@ -19,8 +18,6 @@ from midstream.operators.engine.relations import constant
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import dumps, loads
-from midstream.plans.expressions.aggregates import UserAggregate
-from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import MidstreamError, PlanFormatError, SqlError
 from midstream.plans.values.schema import Schema, Type
 
@@ -56,20 +53,6 @@ def outcome(text: str, declarations: str = DECLARATIONS, unit: str | None = "mil
             assert "^" in message.splitlines()[-1], message
         return type(error).__name__
     return "results"
-
-
-def prepared(declarations: str = DECLARATIONS, unit: str | None = "milliseconds") -> Catalog:
-    """A catalog with streams, a relation, a function and an aggregate function."""
-    catalog = Catalog(unit)
-    catalog.add_function("twice", doubled)
-    catalog.add_function("DolToEuro", doubled, "float?")
-    catalog.add_aggregate(UserAggregate("tally", lambda _: 1, operator.add, int, type=Type.INTEGER))
-    catalog.execute(declarations)
-    return catalog
-
-
-def doubled(value: object) -> float | None:
-    return 2.0 * value if isinstance(value, float) else None
 
 
 def run(plan: Plan) -> None:

@@ -3,9 +3,11 @@ hold."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -13,10 +15,11 @@ from hypothesis import strategies as st
 
 pytest.importorskip("duckdb", reason="the oracle is DuckDB")
 
-from sql_oracle.checking import check
+from sql_oracle.checking import check, verdict
 from sql_oracle.data import World, generated, recorded
 from sql_oracle.duck import Oracle
 from sql_oracle.joins import Joins, groves
+from sql_oracle.names import Names
 from sql_oracle.queries import Query, read
 
 QUERIES = Path(__file__).parent / "queries"
@@ -85,6 +88,28 @@ def test_commas_and_joins_of_all_kinds_bind_as_in_plain_sql(
     world, oracle = oracle_of_groves(data.draw(st.integers(0, 9)))
     query = Joins(lambda options: data.draw(st.sampled_from(options))).query()
     check(query, world, oracle)
+
+
+INSTANTS = (0, 3, 5, 8, 11, 14, 20)
+"""Some of those at which the windows of `groves` hold something."""
+
+
+@given(st.data())
+def test_names_stand_for_what_they_stand_for_in_plain_sql(
+    oracle_of_groves: Callable[[int], tuple[World, Oracle]], data: st.DataObject
+) -> None:
+    world, oracle = oracle_of_groves(data.draw(st.integers(0, 9)))
+    verdict(Names(lambda options: data.draw(st.sampled_from(options))).query(), world, oracle, INSTANTS)
+
+
+def test_names_in_hundreds_of_queries_stand_for_what_they_do_in_plain_sql(
+    oracle_of_groves: Callable[[int], tuple[World, Oracle]],
+) -> None:
+    verdicts: Counter[str] = Counter()
+    for seed in range(300):
+        query = Names(Random(seed).choice).query()
+        verdicts[verdict(query, *oracle_of_groves(seed % 10), INSTANTS)] += "SELECT" in query.ours[8:]
+    assert verdicts["rows"] >= 30, verdicts
 
 
 def test_queries_have_names_of_their_own() -> None:

@@ -18,7 +18,7 @@ for _ in range(14):
 REFUSED = {
     "types in sizes of types": (
         f"SELECT CAST(a AS {'DECIMAL(' * 60}1{')' * 60}) FROM s",
-        "found DECIMAL, expected )",
+        "found DECIMAL, expected a number",
     ),
     "types as functions": (f"SELECT {'date(' * 40}a{')' * 40} FROM s", "there is no function date"),
     "subjects of subjects": (

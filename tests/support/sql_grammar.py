@@ -10,11 +10,16 @@ hypothesis draws, so that a failure shrinks, or a seeded random number generator
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
+
+from midstream.plans.expressions.aggregates import UserAggregate
+from midstream.plans.sql.catalog import Catalog
+from midstream.plans.values.schema import Type
 
 DECLARATIONS = """
     CREATE STREAM Bid(item INT, price REAL, note TEXT, is_open BOOLEAN, placed TIMESTAMP) ORDERED BY placed;
@@ -215,7 +220,8 @@ class Grammar:
             by_name = " BY NAME" if self._rarely(20) else ""
             return f"({self._alike(depth)}) {word}{by_name} {self._alike(depth)}"
         if depth and self._rarely(12):
-            return f"WITH Dear AS ({self._alike(depth)}) {self.query(depth - 1)}"
+            columns = self._pick(("", "", "(item, price, note, is_open)", "(price, item)"))
+            return f"WITH Dear{columns} AS ({self._alike(depth)}) {self.query(depth - 1)}"
         return self._select(depth)
 
     def _alike(self, depth: int) -> str:
@@ -285,6 +291,8 @@ class Grammar:
         if not self._rarely(30):
             self._aliases += 1
             alias = f"{alias}{self._aliases}" if self._aliases > 1 else alias
+        if self._rarely(10):
+            alias = self._pick(("Bid", "Auction", "Dear"))  # called as another stream is
         name = self._pick(("Bid", "Bid", "Bid", "Auction", "Auction", "Dear", "Category"))
         windows = WINDOWS[: len(WINDOWS) if self._rarely(12) else 11] if self._rarely(3) else WINDOWS[:3]
         window = self._pick(windows)
@@ -510,3 +518,17 @@ def mutations(draw: st.DrawFn, texts: Sequence[str]) -> str:
     """Some of the texts, changed in a few places."""
     pick: Pick = lambda options: draw(st.sampled_from(options))  # noqa: E731
     return mutated(pick(texts), pick)
+
+
+def prepared(declarations: str = DECLARATIONS, unit: str | None = "milliseconds") -> Catalog:
+    """A catalog with streams, a relation, a function and an aggregate function."""
+    catalog = Catalog(unit)
+    catalog.add_function("twice", doubled)
+    catalog.add_function("DolToEuro", doubled, "float?")
+    catalog.add_aggregate(UserAggregate("tally", lambda _: 1, operator.add, int, type=Type.INTEGER))
+    catalog.execute(declarations)
+    return catalog
+
+
+def doubled(value: object) -> float | None:
+    return 2.0 * value if isinstance(value, float) else None

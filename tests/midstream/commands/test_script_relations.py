@@ -15,7 +15,7 @@ from midstream.commands.relations import load
 from midstream.commands.running import Wishes, run_queries
 from midstream.io import ConnectorError
 from midstream.plans.sql.catalog import Catalog
-from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError
+from midstream.plans.values.errors import InputFileError, MidstreamError, SqlError
 
 ROWS = [(7, "lamp", 2, 5), (7, "light", 5, None), (8, "desk", 0, 4)]
 """item, name, since and until."""
@@ -98,7 +98,7 @@ def test_what_comes_into_a_join_with_a_relation_is_a_stream(source: str, tmp_pat
 @EVERYWHERE
 def test_changes_of_a_relation_alone_are_refused(source: str, tmp_path: Path) -> None:
     script = f"{SALES}{TEMPORAL.format(source)}SELECT item, name FROM ISTREAM(Thing)"
-    with pytest.raises(PlanError, match="istream: its input, relation Thing, reads relations alone"):
+    with pytest.raises(SqlError, match="ISTREAM: found Thing, which reads relations alone"):
         results(script, tmp_path)
 
 

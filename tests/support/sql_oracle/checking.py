@@ -8,10 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
+import duckdb
+
 from midstream.commands.explaining import plan_to_run
 from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
 from midstream.plans.sql.catalog import Catalog
+from midstream.plans.values.errors import SqlError
 from midstream.plans.values.streams import FOREVER, Element
 from sql_oracle.data import World
 from sql_oracle.duck import Oracle
@@ -41,6 +44,27 @@ def check(query: Query, world: World, oracle: Oracle, seed: int = 1) -> int:
     alone = oracle.answer(query, instants[nth])
     assert not compare(alone, expected[nth]), f"{query.name}: DuckDB answers otherwise for one instant alone"
     return compared
+
+
+def verdict(query: Query, world: World, oracle: Oracle, instants: Sequence[int]) -> str:
+    """What becomes of a query that may not be valid: "refused", "rows" or "no rows".
+
+    Raises AssertionError where it is accepted and DuckDB refuses it, or answers otherwise at one of the
+    instants.
+    """
+    try:
+        results = results_of(query, world, seed=1)
+    except SqlError:
+        return "refused"
+    expected = []
+    for instant in instants:
+        try:
+            expected.append(oracle.answer(query, instant))
+        except duckdb.Error as error:
+            raise AssertionError(f"accepted: {query.statement()}\nDuckDB: {error}") from error
+    for instant, theirs, ours in zip(instants, expected, snapshots(results, instants), strict=True):
+        assert not (difference := compare(ours, theirs)), f"at {instant}: {difference}\n{query.statement()}"
+    return "rows" if any(expected) else "no rows"
 
 
 def results_of(query: Query, world: World, seed: int) -> list[Element]:

@@ -111,6 +111,45 @@ def test_two_endless_sources_are_read_at_the_same_time(folder: Path) -> None:
     )
 
 
+JOINED = (
+    "SET time_unit = 'ms';\nCREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\n"
+    "CREATE STREAM t(ts TIMESTAMP, x INT) ORDERED BY ts;\n"
+    "SELECT s.x FROM s WINDOW(RANGE 5) AS s JOIN t WINDOW(RANGE 5) AS t ON s.x = t.x"
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "number", "status"),
+    [
+        ("1,7\n2,8\n", signal.SIGINT, 130),
+        ("1,7\n2,8\n", signal.SIGTERM, 130),
+        ("1,7\n2,none\n", None, 2),
+        ("5,7\n2,8\n", None, 2),
+    ],
+    ids=["interrupted", "terminated", "a bad row", "a late row"],
+)
+def test_an_early_end_beside_an_open_standard_input_is_no_abort(
+    rows: str, number: signal.Signals | None, status: int, folder: Path
+) -> None:
+    Path("two.sql").write_text(JOINED)
+    Path("t.csv").write_text("ts,x\n" + rows)
+    with process(
+        "run", "two.sql", "--source", "s=-", "--source", "t=t.csv", "--output", "o.jsonl"
+    ) as running:
+        assert running.stdin is not None
+        running.stdin.write(b'{"ts": 1, "x": 7}\n')
+        running.stdin.flush()
+        if number is not None:
+            deadline = time.monotonic() + LIMIT
+            while not list(folder.glob(".*")) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(0.3)  # until the sources are being read
+            running.send_signal(number)
+        found, error = finished(running)
+    assert found == status, error
+    assert "Fatal" not in error
+
+
 @pytest.mark.parametrize("number", [1, 5])
 def test_a_reader_that_goes_away_ends_the_run(number: int) -> None:
     with process("run", SCRIPTS[number]) as running:

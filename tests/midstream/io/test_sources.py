@@ -513,6 +513,17 @@ def test_standard_input_is_read_as_it_arrives(
         require_liveness(source.batches, pipe.send, second, pipe.close)
 
 
+def test_what_a_program_has_read_ahead_of_standard_input_is_not_lost(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with os.fdopen(pipe.reading, "rb") as reading:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(reading))
+        pipe.send(b"a line of the program's own\n" + JSON)
+        assert reading.readline().startswith(b"a line")
+        pipe.close()
+        assert all_of(open_source(BID, MILLISECONDS, "-").batches) == ROWS
+
+
 def test_standard_input_is_json_lines_if_nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for stdin in (io.TextIOWrapper(io.BytesIO(JSON)), io.StringIO(JSON.decode())):
         for clause in ("-", SourceClause("stdin")):

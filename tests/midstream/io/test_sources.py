@@ -10,20 +10,25 @@ import json
 import os
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from midstream.io import BadRows, ConnectorError, async_rows_source, open_source, parquet, rows_source
+from midstream.io.relations import load_parquet
 from midstream.io.sources import parquet_reader
 from midstream.plans.sql.declarations import ColumnDeclaration, SourceClause, StreamDeclaration
 from midstream.plans.values.errors import InputFileError, MissingExtra
-from midstream.plans.values.schema import Type
+from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.streams import FOREVER, Batch
 from midstream.plans.values.units import MILLISECONDS, TimeUnit
 
@@ -107,6 +112,46 @@ def test_timestamps_in_parquet(times: pa.Array, tmp_path: Path) -> None:
     pq.write_table(pa.table({"ts": times, "item": [1, 2], "price": [1, 2]}), file)
     starts = [start for start, _, _ in all_of(open_source(BID, MILLISECONDS, file).batches)]
     assert starts == [86_400_000, 2 * 86_400_000]
+
+
+LEGACY_TIMES = st.one_of(
+    st.tuples(st.just("us"), st.lists(st.none() | st.datetimes(datetime(1, 1, 2)), min_size=1)),
+    st.tuples(
+        st.just("ns"),
+        st.lists(st.none() | st.integers(-(2**63) + 1, 2**63 - 1), min_size=1),
+    ),
+)
+"""Timestamps of any year that Arrow writes as INT96: to the microsecond, or near 1970 to the nanosecond."""
+
+
+@given(LEGACY_TIMES)
+def test_timestamps_of_type_int96_are_exact_in_any_year(times: tuple[str, list[Any]]) -> None:
+    unit, instants = times
+    column = pa.array(instants, pa.timestamp(unit))
+    exact = [
+        None if instant is None else instant * (1000 if unit == "us" else 1)
+        for instant in column.cast(pa.int64()).to_pylist()
+    ]
+    columns = (
+        ColumnDeclaration("at", Type.INTEGER, nullable=False, is_timestamp=True),
+        ColumnDeclaration("until", Type.INTEGER, is_timestamp=True),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "b.parquet")
+        since = pa.array([datetime.min] * len(exact), pa.timestamp("us"))
+        n = pa.array(range(len(exact)))
+        table = pa.table({"n": n, "at": column.fill_null(0), "since": since, "until": column})
+        pq.write_table(table, file, use_deprecated_int96_timestamps=True, row_group_size=3)
+        found = all_of(open_source(StreamDeclaration("b", columns, "at"), TimeUnit.of("ns"), file).batches)
+        assert found == [(at or 0, (at or 0) + 1, (at,)) for at in exact]
+        if unit == "us":
+            relation = load_parquet(
+                file,
+                Schema.of(until="any?"),
+            )
+            assert [row for _, _, (row,) in relation] == instants
+        ends = load_parquet(file, Schema.of(n="integer"), period=("since", "until"), clock="ns")
+        assert [end for _, end, _ in ends] == [FOREVER if at is None else at for at in exact]
 
 
 def test_parquet_is_read_across_row_groups_and_slices(tmp_path: Path) -> None:

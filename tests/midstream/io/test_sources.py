@@ -337,6 +337,100 @@ def test_objects_may_have_their_keys_in_any_order(tmp_path: Path) -> None:
     ]
 
 
+def spelled(key: str, which: int) -> str:
+    """A key in JSON, with one of its letters as an escape, or as it is."""
+    letters = (f"\\u{ord(x):04x}" if n == which else json.dumps(x)[1:-1] for n, x in enumerate(key))
+    return '"' + "".join(letters) + '"'
+
+
+PAIRS = st.lists(
+    st.tuples(
+        st.sampled_from(["ts", "item", "price", "ITEM", "x", 'a":b']),
+        st.integers(-1, 8),
+        st.sampled_from(["", "", " ", "\t"]),
+        st.integers(0, 9) | st.sampled_from(['\\": 1', '"', {"ts": 1}, [{"item": 2}]]),
+    ),
+    max_size=6,
+).map(lambda more: [("ts", -1, "", 5), ("item", -1, "", 1), ("price", -1, "", 2), *more])
+"""Pairs of an object: a key, which of its letters is escaped, the room behind it, and a value."""
+
+
+@given(st.lists(PAIRS, min_size=1, max_size=4))
+def test_columns_that_an_object_has_twice_are_misfits(lines: list[list[tuple[Any, ...]]]) -> None:
+    text = "\n".join(
+        "{" + ", ".join(f"{spelled(key, which)}{room}:{json.dumps(v)}" for key, which, room, v in pairs) + "}"
+        for pairs in lines
+    )
+    good = [
+        number
+        for number, pairs in enumerate(lines, 1)
+        if [sum(key.lower() == name for key, *_ in pairs) for name in ("ts", "item", "price")] == [1, 1, 1]
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        file, dead = Path(folder, "b.jsonl"), Path(folder, "dead.jsonl")
+        file.write_text(text)
+        with BadRows(dead) as bad:
+            found = all_of(open_source(BID, MILLISECONDS, file, bad_rows=bad).batches)
+        letters = [json.loads(line) for line in dead.read_text().splitlines()]
+    assert found == [(5, 6, (1, 2.0))] * len(good)
+    assert [letter["line"] for letter in letters] == [n for n in range(1, len(lines) + 1) if n not in good]
+    assert all("columns of this name" in letter["reason"] for letter in letters)
+
+
+RESULTS = (
+    '{"query": "a", "start": 1, "end": 3, "row": {"item": 7, "price": 1}}\n'
+    '{"query": "b", "start": 1, "end": 4, "row": {"item": 8, "price": 2}}\n'
+    '{"query": "a", "start": 2, "end": 3, "row": {"item": 9, "price": 3}}\n'
+)
+
+
+@pytest.mark.parametrize("key", ["start", "end", "row", "query", "item"])
+def test_elements_that_have_a_key_twice(key: str, tmp_path: Path) -> None:
+    file, dead = tmp_path / "b.jsonl", tmp_path / "dead.jsonl"
+    line = RESULTS.splitlines()[0]
+    again = {"start": 2, "end": 9, "row": {"item": 1, "price": 1}, "query": "a", "item": 3}[key]
+    twice = line.replace(f'"{key}": ', f'"{key}": {json.dumps(again)}, "\\u{ord(key[0]):04x}{key[1:]}": ')
+    file.write_text(f"{line}\n{twice}\n{line}\n")
+    for arguments in ((str(file),), (str(file), "a")):
+        with BadRows(dead) as bad:
+            source = open_source(BID, MILLISECONDS, SourceClause("elements", arguments), bad_rows=bad)
+            assert all_of(source.batches) == [(1, 3, (7, 1.0))] * 2
+        (letter,) = map(json.loads, dead.read_text().splitlines())
+        assert letter["line"] == 2 and letter["reason"].startswith(f"column {key}: found ")
+
+
+def test_results_of_several_queries_are_one_stream_only_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_text(RESULTS)
+
+    def read(*query: str) -> Batch:
+        with BadRows(tmp_path / "dead.jsonl") as bad:
+            clause = SourceClause("elements", (str(file), *query))
+            return all_of(open_source(BID, MILLISECONDS, clause, bad_rows=bad).batches)
+
+    # Dead letters are for rows that do not fit; here none does.
+    with pytest.raises(InputFileError, match=r"r\.jsonl, line 2, .* of a and of b, .*'a'\) reads one"):
+        read()
+    assert read("a") == [(1, 3, (7, 1.0)), (2, 3, (9, 3.0))]
+    assert read("b") == [(1, 4, (8, 2.0))]
+    with pytest.raises(InputFileError, match="found results of a, b, expected some of A"):
+        read("A")
+    file.write_text(RESULTS.splitlines()[0] + "\n" + RESULTS.splitlines()[1].replace('"query": "b", ', ""))
+    with pytest.raises(InputFileError, match=r"line 2, .* of a and of no named query, .*'a'\) reads one"):
+        read()
+    file.write_text(RESULTS.splitlines()[1])
+    assert read() == read("b") == [(1, 4, (8, 2.0))]
+
+
+def test_bad_rows_of_a_query_keep_their_lines(tmp_path: Path) -> None:
+    file, dead = tmp_path / "r.jsonl", tmp_path / "dead.jsonl"
+    file.write_text(RESULTS + RESULTS.replace('"end": 3', '"end": 0'))
+    with BadRows(dead) as bad:
+        source = open_source(BID, MILLISECONDS, SourceClause("elements", (str(file), "a")), bad_rows=bad)
+        assert len(all_of(source.batches)) == 2
+    assert [json.loads(line)["line"] for line in dead.read_text().splitlines()] == [4, 6]
+
+
 def test_a_dead_letter_file_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(ConnectorError, match=r"dead letters, .*none/dead\.jsonl: No such file"):
         BadRows(tmp_path / "none" / "dead.jsonl")

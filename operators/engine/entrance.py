@@ -15,12 +15,14 @@ from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import listed, require_callable, require_mapping, shown
 from midstream.plans.values.errors import (
+    ArgumentError,
     DeclarationError,
     IntervalError,
     MidstreamError,
     PlanError,
     SchemaError,
 )
+from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import BEGINNING, END, FOREVER, Batch, Element, Time
 
 ELEMENTS = "a list of elements (start, end, payload)"
@@ -222,6 +224,16 @@ class Entrances(dict[str, Entrance]):
                     f"{_declared(known.source)}",
                     stream=source.stream,
                 )
+
+    def require_known(self, streams: Sequence[str]) -> None:
+        """Raise ArgumentError where slack or delay is declared of a stream that is not one of these."""
+        for what, declared in (("slack", self._slack), ("delay", self._delay)):
+            for name in declared:
+                if name not in streams:
+                    raise ArgumentError(
+                        f"{what}: found stream {name!r}, expected one that the plan reads, of "
+                        f"{', '.join(streams)}{suggest(str(name), streams)}"
+                    )
 
     def refer(self, plan: Plan, relations: Mapping[str, Sequence[Element]]) -> None:
         """Check the references among what a plan reads, from now on.

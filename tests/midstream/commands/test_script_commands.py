@@ -454,7 +454,26 @@ def test_explain_several_queries(folder: Path) -> None:
         result.stdout.index("query_1\n") < result.stdout.index("query_2\n") < result.stdout.index("count(*)")
     )
     assert list(json.loads(invoke("explain", "s.sql", "--json").stdout)) == ["query_1", "query_2"]
-    assert_refused(invoke("explain", "s.sql", "--svg", "q.svg"), "found 2 queries, expected one to draw")
+    for more in ((), ("--alternatives", 2)):
+        result = invoke("explain", "s.sql", "--svg", "q.svg", "--dot", "q.dot", *more)
+        assert result.exit_code == 0, result.output
+        for name in ("query_1", "query_2"):
+            assert ("count" in Path(f"q.{name}.dot").read_text()) is (name == "query_2")
+            ElementTree.parse(f"q.{name}.svg")
+            Path(f"q.{name}.svg").unlink()
+        refused = invoke("explain", "s.sql", "--svg", "-", *more)
+        assert_refused(
+            refused, "--svg: found 2 queries, expected one to draw to -; in a name such as plan.svg"
+        )
+    Path("q.query_2.svg").write_text(Path("s.sql").read_text())
+    result = invoke("explain", "q.query_2.svg", "--svg", "q.svg")
+    assert_refused(result, "--svg: found q.query_2.svg, which SCRIPT reads")
+
+
+@pytest.mark.parametrize("name", ["plan.png", "plan.PDF", "plan.svg.gz"])
+def test_a_drawing_is_no_other_kind_of_picture(name: str, folder: Path) -> None:
+    assert_refused(invoke("explain", "s.sql", "--svg", name), f"--svg: found {name}, expected a file in .svg")
+    assert not Path(name).exists()
 
 
 def test_explain_needs_no_source_and_knows_functions(folder: Path) -> None:

@@ -16,7 +16,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import require, require_mapping, wrong
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import suggest
-from midstream.plans.values.streams import Element, Time
+from midstream.plans.values.streams import Chronons, Element, Time
 
 
 def run(
@@ -42,6 +42,9 @@ def run(
                 f"run: found no stream {name} among {', '.join(streams) or 'none'}, expected the elements of "
                 f"each stream that the plan reads, or []{near}"
             )
+        elements = streams[name]
+        if isinstance(elements, Chronons):
+            graph.entrances[name].unit_said = elements.unit
     for name, batch in batches:
         feed.push(name, batch)
     feed.close()

@@ -13,10 +13,11 @@ from midstream.io.sources.bad_rows import BadRows, Misfit, WrongSource, shown
 from midstream.io.sources.clock import Now, never_back, system_clock
 from midstream.io.sources.converter import ODD, Converter, Converters
 from midstream.io.sources.rows import Rows, part
-from midstream.io.timestamps import Timestamps, UndeclaredUnit, advice
+from midstream.io.timestamps import Timestamps, UndeclaredUnit
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
 from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Batch, Element
+from midstream.plans.values.unit_words import advice
 from midstream.plans.values.units import TimeUnit
 
 BATCH = 1024

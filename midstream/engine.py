@@ -51,7 +51,8 @@ class Engine:
     Elements are checked where they enter: order, validity and schema. Then they run through the graph of all
     queries.
 
-    `slack` and `delay` declare disorder and latency, stream by stream (see InputManager). `dead_letters` is
+    `slack` and `delay` declare disorder and latency, stream by stream (see InputManager). Where a plan is
+    given they must be of its streams; an engine without one takes those of plans to come. `dead_letters` is
     handed what cannot be taken, in lists, instead of an error. `relations` holds the elements of each
     relation that a query may be joined to. Where `compile`, the ways of elements are compiled, which is
     faster; else they are walked, which a debugger can follow. None is for what the environment says by
@@ -95,6 +96,7 @@ class Engine:
         """Of plans between which autopilots have moved."""
         if plan is not None:
             self.add(plan, sink)
+            self._graph.entrances.require_known(self.streams)
 
     # Feeding
 

@@ -77,10 +77,12 @@ class Query:
         return self._graph.base.progress_of(root) if self._runs else FOREVER
 
 
-def catalog(unit: str = "milliseconds") -> Catalog:
+def catalog(unit: str | None = None) -> Catalog:
     """An empty catalog of streams, relations, functions and aggregates, for scripts to fill and to read.
 
-    `unit` is what application time is counted in.
+    `unit` is what application time is counted in, and what integers count that are timestamps. Without it
+    scripts say it, by SET time_unit or behind a stream; where nothing does, integers are refused by queries
+    that count time, and dates are counted in microseconds.
 
     >>> import midstream as ms
     >>> shop = ms.catalog("seconds")
@@ -94,9 +96,10 @@ def catalog(unit: str = "milliseconds") -> Catalog:
     """
     from midstream.plans.sql.catalog import Catalog
 
-    require_name("catalog", unit, "a unit of time such as 'seconds'")
+    if unit is not None:
+        require_name("catalog", unit, "a unit of time such as 'seconds', or None")
     try:
-        return Catalog(unit)
+        return Catalog(unit, checks=True)
     except ValueError as error:
         raise ArgumentError(f"catalog: {error}") from error
 
@@ -108,6 +111,7 @@ def sql(script: str, catalog: Catalog | None = None) -> Plan:
 
     >>> import midstream as ms
     >>> plan = ms.sql('''
+    ...     SET time_unit = 'milliseconds';
     ...     CREATE STREAM bid(item INT, price REAL, at TIMESTAMP) ORDERED BY at;
     ...     SELECT item, MAX(price) AS top FROM bid WINDOW(RANGE 1 MINUTE) GROUP BY item;
     ... ''')
@@ -119,4 +123,4 @@ def sql(script: str, catalog: Catalog | None = None) -> Plan:
     require_name("sql", script, "a script")
     if catalog is not None:
         require("sql: catalog", catalog, Catalog, "a catalog, or None")
-    return (Catalog() if catalog is None else catalog).query(script).plan
+    return (Catalog(None, checks=True) if catalog is None else catalog).query(script).plan

@@ -29,7 +29,7 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.equivalence.comparison import Prover, compare, next_answer
 from midstream.plans.values.arguments import listed, require, wrong
 from midstream.plans.values.errors import MigrationRefused
-from midstream.plans.values.streams import FOREVER, Batch, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 from midstream.plans.values.verdicts import Equivalence
 
 T = TypeVar("T")
@@ -266,24 +266,56 @@ def prepare_cheapest(
 
 
 def migrate_box(
-    old: Box, new: Box, strategy: Strategy, max_ends: Sequence[Time], reached: Sequence[Time]
+    old: Box,
+    new: Box,
+    strategy: Strategy,
+    max_ends: Sequence[Time],
+    reached: Sequence[Time],
+    *,
+    stateless: bool = False,
 ) -> tuple[Migration, list[Batch]]:
     """Set up a migration between two boxes, of whatever engine; the results that are ready at once come with
     it.
 
     `max_ends` are the largest end timestamps seen on each input, `reached` is each input's progress. Boxes
     have no plans to be compared, so the caller vouches that they mean the same. What a strategy requires of
-    plans is the caller's claim, too: for `swap`, that the boxes are stateless but for the order of their
-    results; for `genmig-end-timestamp` and `auto`, that the old box's `state()` leaves out nothing that
-    matters to later results.
+    plans is the caller's claim, too: for `genmig-end-timestamp` and `auto`, that the old box's `state()`
+    leaves out nothing that matters to later results; for `swap`, that the boxes are stateless. An old box
+    that keeps elements is believed to be so only where `stateless` says it: then they are results that wait
+    for the sake of order. A box that shows no state is believed.
 
-    Raises   MigrationRefused for `moving-states`: of boxes, nobody knows what is still valid.
+    Raises   MigrationRefused where inputs or outputs have other names; for `swap` where the old box keeps
+             something; where it keeps an element that ends later than all of `max_ends`, which must be wrong
+             then; for `moving-states`, as nobody knows of boxes what is still valid. The old box goes on.
     """
     require("migrate_box", strategy, Strategy, "a strategy, such as ms.find_strategy('genmig')")
+    require("migrate_box: stateless", stateless, bool, "True or False")
     for box in (old, new):
         require_box("migrate_box", box)
     for name, times in (("max_ends", max_ends), ("reached", reached)):
         if len(listed(f"migrate_box: {name}", times, "a list of instants")) != len(old.inputs):
             raise wrong(f"migrate_box: {name}", times, f"an instant for each of {len(old.inputs)} inputs")
+    for what, of_old, of_new in (("inputs", old.inputs, new.inputs), ("outputs", old.outputs, new.outputs)):
+        if tuple(of_old) != tuple(of_new):
+            raise MigrationRefused(
+                f"the {what} of the new box are {', '.join(of_new) or 'none'}, expected those of the old box "
+                f"in their order: {', '.join(of_old) or 'none'}"
+            )
+    _require_true_ends(old, max_ends)
+    if not stateless and (lost := strategy.loses(old)):
+        raise MigrationRefused(
+            f"{strategy.name} would lose what the old box keeps, {lost:,} element{'s' if lost > 1 else ''}; "
+            "use genmig, or say stateless=True where they are results that only wait for their turn"
+        )
     migration = strategy.begin(strategy.plan(Part(old, max_ends, reached)), new, reached)
     return migration, migration.begin()
+
+
+def _require_true_ends(box: Box, max_ends: Sequence[Time]) -> None:
+    latest = max((end for _, end, _ in box.state() if end != FOREVER), default=BEGINNING)
+    if latest > max(max_ends, default=BEGINNING):
+        raise MigrationRefused(
+            f"the old box keeps an element that is valid until {latest}, and max_ends say that none has come "
+            f"to its inputs that ends after {max(max_ends, default=BEGINNING)}; give the largest end of all "
+            "elements so far, input by input"
+        )

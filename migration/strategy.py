@@ -107,6 +107,10 @@ class Strategy(ABC):
         """How to replace a part: of a query, which has been checked, or between Boxes of another engine, of
         which nothing is known but what they show. It may refuse."""
 
+    def loses(self, old: Box) -> int:
+        """How many elements that the Box of another engine keeps would be lost."""
+        return 0
+
     def require_plan(self, part: Subplan) -> None:
         """Refuse what `plan` refuses; cheaper, where that can be told without making the plan."""
         self.plan(part)

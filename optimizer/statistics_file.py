@@ -6,10 +6,11 @@
                  "rates": {"always": 160}},
      "selectivities": {"item > 7": 0.1}}
 
-Of a stream, `d` is how many chronons elements are apart, and `l` how long they are valid, 1 unless it is
-told; of a relation, `always` is how many rows it has. `distributions` are the shares of a column's values:
-those beside the streams are of columns of that name in any stream. Conditions are written as `explain` shows
-them in the plan as written. See `StreamStatistics` for the rest.
+Of a stream, `d` is how many chronons elements are apart, null where there are none, and `l` how long they
+are valid, 1 unless it is told, null for ever; of a relation, `always` is how many rows it has.
+`distributions` are the shares of a column's values: those beside the streams are of columns of that name in
+any stream. Conditions are written as `explain` shows them in the plan as written. See `StreamStatistics` for
+the rest.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ def statistics_to_json(statistics: Statistics) -> dict[str, Any]:
                 f"found statistics of {node!r}, expected those of streams and relations only"
             )
         found: dict[str, Any] = {"g": known.g, "always": known.always, "even": known.even}
-        found |= {name: value for name in "dl" if math.isfinite(value := getattr(known, name))}
+        for name, value in (("d", known.d), ("l", known.l)):
+            if math.isfinite(value):
+                found[name] = value
+            elif not isinstance(node.operator, Relation):
+                found[name] = None
         if known.sample is not None:
             columns, rows = list(known.sample.schema.names), [list(row) for row in known.sample.rows]
             found["sample"] = {"columns": columns, "rows": rows}
@@ -113,6 +118,8 @@ def _stream(node: Node, told: Mapping[str, Any], name: str) -> StreamStatistics:
         raise StatisticsError(f"streams, {name}: found no d, expected how many chronons elements are apart")
     for field in ("d", "l", "g", "always"):
         value = told.get(field, 1)
+        if field in ("d", "l") and value is None:
+            continue
         if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
             raise StatisticsError(f"streams, {name}, {field}: found {value!r}, expected a number")
     if int(granule := told.get("g", 1)) != granule:
@@ -125,8 +132,8 @@ def _stream(node: Node, told: Mapping[str, Any], name: str) -> StreamStatistics:
     apart, length = (math.inf, math.inf) if is_constant else (math.inf, 1.0)
     try:
         return StreamStatistics(
-            told.get("d", apart),
-            told.get("l", length),
+            math.inf if told.get("d", apart) is None else told.get("d", apart),
+            math.inf if told.get("l", length) is None else told.get("l", length),
             int(granule),
             sample,
             told.get("always", 0.0),

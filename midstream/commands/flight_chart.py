@@ -57,7 +57,7 @@ def _draw_query(axes: Axes, name: str, records: Sequence[Record]) -> None:
         axes.plot(list(known), list(known.values()), color=color, linewidth=1, label=label)
         running = [known.get(at - first, nan) if record.running == plan else nan for at, record in looks]
         axes.plot(
-            [at for at, _ in looks],
+            [at - first for at, _ in looks],
             running,
             color=color,
             linewidth=3.5,

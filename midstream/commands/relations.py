@@ -13,10 +13,10 @@ from midstream.io.relations.instants import UNIX_EPOCH, DatesOnly
 from midstream.io.relations.parquet_file import load_parquet
 from midstream.io.relations.sql_database import load_sql
 from midstream.io.time_units import NANOSECONDS, Clock
-from midstream.io.timestamps import advice
 from midstream.plans.sql.declarations import RelationDeclaration, SourceClause
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Element
+from midstream.plans.values.unit_words import advice
 from midstream.plans.values.units import TimeUnit
 
 KINDS = "csv('path'), parquet('path') or database('url or SQLite file', 'table')"

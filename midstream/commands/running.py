@@ -20,7 +20,7 @@ from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
 from midstream.io import Source as Input
 from midstream.io.distinct_files import PossibleUse, Use, require_distinct_files
-from midstream.io.new_file import NewFile, is_special
+from midstream.io.new_file import NewFile, file_of, is_special
 from midstream.io.output import STDOUT
 from midstream.io.progress import Progress
 from midstream.io.sources.rows import part
@@ -282,7 +282,7 @@ def output_targets(wishes: Wishes, queries: Sequence[Query]) -> dict[str, str]:
     path = Path(wishes.output)
     if len(queries) == 1 or wishes.output == STDOUT or is_special(path):
         return dict.fromkeys((query.name for query in queries), wishes.output)
-    return {one.name: str(path.with_name(f"{path.stem}.{one.name}{path.suffix}")) for one in queries}
+    return {one.name: str(file_of(path, one.name)) for one in queries}
 
 
 def check_files(

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from midstream.commands.explaining import Stage
     from midstream.commands.flying import Flight
 
+Drawing = tuple[str, str, Path]
+"""An option, the query that it draws, and the file."""
+
 
 def run(
     script: options.Script,
@@ -102,7 +105,12 @@ def _flight(
 
 def explain(
     script: options.Script,
-    svg: Annotated[Path | None, typer.Option(help="A file for a drawing of the physical plan.")] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file for a drawing of the physical plan; of several queries, each has one with its name."
+        ),
+    ] = None,
     dot: Annotated[Path | None, typer.Option(help="A file for the same in Graphviz' language.")] = None,
     stage: Annotated[
         str, typer.Option(help="Which plan to draw: physical, logical, or the number of a stage from 1.")
@@ -142,20 +150,25 @@ def explain(
     wanted = replace(objective_of(objective), chronon=catalog.unit.nanoseconds / 1000)
     known = None if stats is None else read_statistics(stats, [query.plan for query in queries])
     reads = [*options.also_read(script, functions), *source_files(catalog, {}), ("--stats", stats)]
-    require_distinct_files(reads, [("--svg", svg), ("--dot", dot)])
+    drawings = _drawings({"--svg": svg, "--dot": dot}, [query.name for query in queries])
+    require_distinct_files(reads, [(option, path) for option, _, path in drawings])
+    if svg is not None and svg.suffix.lower() not in ("", ".svg"):
+        raise MidstreamError(f"--svg: found {svg}, expected a file in .svg")
     if number is not None:
         if stage != "physical":
             raise MidstreamError(f"--stage: found {stage!r}, expected none beside --alternatives")
         compared = {query.name: compare(query.plan, number, known, wanted) for query in queries}
-        _show_alternatives(compared, svg, dot, as_json, catalog.unit.name)
+        ways = {"--svg": lambda name: compared[name].svg(), "--dot": lambda name: compared[name].dot()}
+        if not _draw(drawings, ways):
+            _show_alternatives(compared, as_json, catalog.unit.name)
         return
     explanations = {query.name: explained(query.plan, known, objective=wanted) for query in queries}
 
-    def drawn() -> Stage:
-        return _stage(explanations[queries[0].name].stages, stage)
+    def drawn(query: str) -> Stage:
+        return _stage(explanations[query].stages, stage)
 
-    drawings = ((svg, lambda: drawn().svg(notes)), (dot, lambda: drawn().dot(notes)))
-    if _draw(drawings, len(queries)):
+    draw = {"--svg": lambda name: drawn(name).svg(notes), "--dot": lambda name: drawn(name).dot(notes)}
+    if _draw(drawings, draw):
         return
     parts = shared_parts(explanations) if len(queries) > 1 else ()
     if as_json:
@@ -180,13 +193,8 @@ def explain(
             )
 
 
-def _show_alternatives(
-    compared: Mapping[str, Comparison], svg: Path | None, dot: Path | None, as_json: bool, unit: str
-) -> None:
-    """Draw the cheapest plans of a query, or print those of all."""
-    first = next(iter(compared.values()))
-    if _draw(((svg, first.svg), (dot, first.dot)), len(compared)):
-        return
+def _show_alternatives(compared: Mapping[str, Comparison], as_json: bool, unit: str) -> None:
+    """Print the cheapest plans of each query."""
     if as_json:
         shown = {name: {**one.as_dict(), "time_unit": unit} for name, one in compared.items()}
         typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
@@ -196,17 +204,36 @@ def _show_alternatives(
         typer.echo(f"{title}{one.text()}\ntime is counted in {unit}\n")
 
 
-def _draw(drawings: Sequence[tuple[Path | None, Callable[[], str]]], queries: int) -> bool:
-    """Write the drawings that have a file, of the only query; whether standard output has one of them."""
+def _drawings(wishes: Mapping[str, Path | None], queries: Sequence[str]) -> list[Drawing]:
+    """Which query is drawn into which file: each of several into one of its own. Raises MidstreamError where
+    several should be drawn to standard output."""
+    from midstream.io.new_file import file_of, is_special
+    from midstream.io.output import STDOUT
+
+    found: list[Drawing] = []
+    for option, path in wishes.items():
+        if path is None:
+            continue
+        if len(queries) == 1:
+            found.append((option, queries[0], path))
+        elif str(path) == STDOUT or is_special(path):
+            raise MidstreamError(
+                f"{option}: found {len(queries)} queries, expected one to draw to {path}; in a name such as "
+                f"plan{option.replace('--', '.')} each has a file of its own"
+            )
+        else:
+            found += [(option, query, file_of(path, query)) for query in queries]
+    return found
+
+
+def _draw(drawings: Sequence[Drawing], draw: Mapping[str, Callable[[str], str]]) -> bool:
+    """Write drawings, each option's in its language; whether standard output has one of them."""
     from midstream.io.new_file import write_file
     from midstream.io.output import STDOUT
 
-    files = [(path, draw) for path, draw in drawings if path is not None]
-    if files and queries != 1:
-        raise MidstreamError(f"found {queries} queries, expected one to draw")
-    for path, draw in files:
-        write_file(path, draw())
-    return any(str(path) == STDOUT for path, _ in files)
+    for option, query, path in drawings:
+        write_file(path, draw[option](query))
+    return any(str(path) == STDOUT for _, _, path in drawings)
 
 
 def _stage(stages: Sequence[Stage], wanted: str) -> Stage:

@@ -10,14 +10,16 @@ import io
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 from midstream.io.errors import ConnectorError
 from midstream.io.output import forget
 from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.unit_words import ImplausibleTime
 
 INTERRUPTIONS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -55,15 +57,40 @@ def as_process(command: Callable[[], object]) -> int:
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Errors of the MidstreamError family and interruptions become messages on stderr, and an exit status."""
+    """Errors of the MidstreamError family and interruptions become messages on stderr, and an exit status.
+    So do warnings of unlikely times, as notes."""
     try:
-        yield
+        with _noted():
+            yield
     except KeyboardInterrupt as interruption:
         tell("interrupted", *getattr(interruption, "__notes__", ()))
         raise SystemExit(130) from None
     except (MidstreamError, OSError, RecursionError, MemoryError) as error:
         tell(_message(error), *getattr(error, "__notes__", ()))
         raise SystemExit(2) from error
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def note(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, ImplausibleTime):
+                print(f"note: {message}", file=sys.stderr)
+            else:
+                show(message, category, filename, lineno, file, line)
+
+        warnings.simplefilter("always", ImplausibleTime)
+        warnings.showwarning = note
+        yield
 
 
 def _message(error: Exception) -> str:

@@ -160,6 +160,15 @@ class NewFile:
             error.add_note(f"{self.path} {'is complete' if is_complete else 'has not been written'}")
 
 
+def file_of(path: Path, query: str) -> Path:
+    """The file of one of several queries: with its name before the suffix.
+
+    >>> file_of(Path("results.csv.gz"), "query_1").name
+    'results.csv.query_1.gz'
+    """
+    return path.with_name(f"{path.stem}.{query}{path.suffix}")
+
+
 def is_special(path: Path) -> bool:
     """Whether a path leads to a device, a pipe or a socket."""
     return path.exists() and not (path.is_file() or path.is_dir())

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from midstream.plans.values.instants import iso_format
+from midstream.plans.values.unit_words import IN_SCRIPTS
 from midstream.plans.values.units import TimeUnit
-
-PLAUSIBLE = range(315_532_800, 4_102_444_800)
-"""Seconds since 1970, from 1980 to 2100: when most data are from."""
-
-GUESSES = ("seconds", "milliseconds", "microseconds", "nanoseconds")
-"""What integers are guessed to count. Of shorter numbers, such as 5000 days, nothing can be told."""
 
 
 class UndeclaredUnit(ValueError):
@@ -22,10 +17,6 @@ class UndeclaredUnit(ValueError):
         self.value = value
         self.remedy = remedy
         self.column: str | None = None
-
-
-IN_SCRIPTS = "SET time_unit = '{0}' at the script's beginning, or TIME_UNIT '{0}' behind the declaration"
-"""How a script says what integers count, where the unit is {0}."""
 
 
 class Timestamps:
@@ -93,35 +84,3 @@ class Timestamps:
                 self.cut += len(cut)
                 self.example = self.example or iso_format(1)(cut[0]).rstrip("0").rstrip(".")
         return [None if instant is None else instant // length for instant in found]
-
-
-def guess(first: int, last: int) -> str:
-    """What integers look like, as timestamps.
-
-    >>> guess(1_356_999_120, 1_357_002_720)
-    'look like seconds since 1970, from 2013-01-01T00:12:00 to 2013-01-01T01:12:00'
-    >>> guess(7, 5000)
-    'do not tell what they count'
-    """
-    for word in GUESSES:
-        unit = TimeUnit.of(word)
-        per_second = 10**9 // unit.nanoseconds
-        if first // per_second in PLAUSIBLE and last // per_second in PLAUSIBLE:
-            seconds = iso_format(10**9)
-            return (
-                f"look like {word} since 1970, from {seconds(first // per_second)} to "
-                f"{seconds(last // per_second)}"
-            )
-    return "do not tell what they count"
-
-
-def advice(values: Sequence[int], remedy: str = IN_SCRIPTS) -> tuple[str, str]:
-    """What was found where integers have no unit, and what is to be done about it."""
-    first, last = min(values), max(values)
-    looks = guess(first, last)
-    word = next((word for word in GUESSES if f" {word} " in looks), "seconds")
-    which = f"values such as {first}" if first == last else f"values from {first} to {last}"
-    return (
-        f"an integer as timestamp, and nothing says what it counts; {which} {looks}",
-        remedy.format(word) + ("" if "look like" in looks else ", or whatever they count"),
-    )

@@ -72,12 +72,15 @@ def compile_inlet(
     checks: Checks,
     names: Mapping[str, object],
     marks: Sequence[Mark] = (),
+    *,
+    is_timed: bool = False,
 ) -> Inlet | None:
     """The inlet of a stream that is in order; None where it reaches more than one function should hold.
 
     `names` has the stream's `way`, `entrance` and `manager`; `take`, to which what is unusual is left; and
     `adopt_plans`, which is called behind an element when something is `waiting`. The `marks` are of those who
-    watch the stream: an element that begins another cell is unusual.
+    watch the stream: an element that begins another cell is unusual. Where the stream `is_timed`, so is one
+    that starts at or after `entrance.usual_until`.
     """
     if len(stops) > legs.LEG or len(sinks) > legs.LEG:
         return None
@@ -100,7 +103,8 @@ def compile_inlet(
         sound=checks.sound,
         floats=checks.floats,
         body="\n    ".join(body or ["pass"]),
-        watched="".join(f"start < mark{i}.limit and " for i in range(len(marks))),
+        watched="".join(f"start < mark{i}.limit and " for i in range(len(marks)))
+        + ("start < entrance.usual_until and " if is_timed else ""),
         noted="".join(f"mark{i}.append(element)\n    " for i in range(len(marks))),
     )
     route.names |= {f"mark{i}": mark for i, mark in enumerate(marks)}

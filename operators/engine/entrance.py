@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import chain
@@ -15,13 +16,16 @@ from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import listed, require_callable, require_mapping, shown
 from midstream.plans.values.errors import (
+    ArgumentError,
     DeclarationError,
     IntervalError,
     MidstreamError,
     PlanError,
     SchemaError,
 )
-from midstream.plans.values.streams import BEGINNING, END, FOREVER, Batch, Element, Time
+from midstream.plans.values.schema import suggest
+from midstream.plans.values.streams import BEGINNING, END, FOREVER, Batch, Chronons, Element, Time
+from midstream.plans.values.unit_words import ImplausibleTime, advice, implausible, usual_until
 
 ELEMENTS = "a list of elements (start, end, payload)"
 
@@ -41,6 +45,7 @@ class Entrance:
 
     __slots__ = (
         "_in_floats",
+        "_is_told",
         "_keys",
         "_letters",
         "_look",
@@ -49,6 +54,8 @@ class Entrance:
         "last",
         "manager",
         "source",
+        "unit_said",
+        "usual_until",
     )
 
     def __init__(
@@ -67,6 +74,12 @@ class Entrance:
         self._in_floats = self.checks.in_floats()
         self._keys = KeyChecks(f"stream {source.stream}", source.columns, source.keys)
         self._max_end: Time = BEGINNING
+        self.unit_said: str | None = None
+        """In which unit whoever feeds the stream said that time is counted."""
+        self._is_told = False
+        self.usual_until: Time = FOREVER if source.unit is None else BEGINNING
+        """Elements that start before this have been looked at, or need not be: whether the time that they
+        tell is likely."""
         self.last: Element | None = None
         """The last element of a chronon stream that is in order: none ended later."""
 
@@ -89,6 +102,8 @@ class Entrance:
     def push(self, elements: Iterable[Any]) -> tuple[Batch, Time]:
         """Elements arrived; gives what is ready, in order, and the progress."""
         batch = list(elements) if elements.__class__ is list else listed("push", elements, ELEMENTS)
+        if batch and self.source.unit is not None:
+            self._look_at_times(elements.unit if isinstance(elements, Chronons) else self.unit_said, batch)
         try:
             is_sound, in_order, integers = self._look(batch, self.manager.progress)
         except Exception:  # whatever an odd value raises when it is looked at
@@ -113,6 +128,35 @@ class Entrance:
         elif batch:
             self._max_end = max(self._max_end, *map(END, batch))
         return ready
+
+    def count_in(self, source: Source) -> None:
+        """A query counts the stream in a unit of which nothing was known, or declares what was assumed."""
+        self.source = source
+        self.usual_until = BEGINNING
+
+    def _look_at_times(self, said: str | None, batch: Batch) -> None:
+        """Refuse time that is counted in another unit, or in one that nothing declares; tell of time that is
+        far from now, once."""
+        stream, unit = self.source.stream, self.source.unit
+        assert unit is not None
+        if said is not None and said != unit:
+            raise IntervalError(
+                f"stream {stream}: found time in {said}, expected {unit}, which the query counts it in",
+                stream=stream,
+            )
+        is_assumed = self.source.is_assumed
+        try:
+            times = [int(start) for start, _, _ in (batch if is_assumed else (batch[0], batch[-1]))]
+        except (TypeError, ValueError):
+            return  # what is no element is found out next
+        if is_assumed and said is None:
+            found, expected = advice(times)
+            raise IntervalError(f"stream {stream}: found {found}, expected {expected}", stream=stream)
+        if not self._is_told and (odd := implausible(times, unit)):
+            self._is_told = True
+            warnings.warn(f"stream {stream}: {odd}", ImplausibleTime, stacklevel=2)
+        if not is_assumed:
+            self.usual_until = FOREVER if self._is_told else usual_until(unit)
 
     def _unique(self, batch: Batch) -> Batch:
         """The elements that break no key. What is late takes none: it is for the manager to refuse."""
@@ -216,12 +260,26 @@ class Entrances(dict[str, Entrance]):
             if known is None:
                 slack, delay = self._slack.get(source.stream), self._delay.get(source.stream)
                 self[source.stream] = Entrance(source, slack, delay, self.letters)
+            elif unlike := known.source.unlike_unit(source):
+                raise PlanError(
+                    f"query {query}: {unlike}: those that run, and this one", stream=source.stream
+                )
             elif known.source != source:
                 raise PlanError(
                     f"query {query}: found stream {_declared(source)}, expected it as it is known: "
                     f"{_declared(known.source)}",
                     stream=source.stream,
                 )
+
+    def require_known(self, streams: Sequence[str]) -> None:
+        """Raise ArgumentError where slack or delay is declared of a stream that is not one of these."""
+        for what, declared in (("slack", self._slack), ("delay", self._delay)):
+            for name in declared:
+                if name not in streams:
+                    raise ArgumentError(
+                        f"{what}: found stream {name!r}, expected one that the plan reads, of "
+                        f"{', '.join(streams)}{suggest(str(name), streams)}"
+                    )
 
     def refer(self, plan: Plan, relations: Mapping[str, Sequence[Element]]) -> None:
         """Check the references among what a plan reads, from now on.

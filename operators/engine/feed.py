@@ -164,7 +164,9 @@ class Feed:
             "waiting": self._graph.guests.ready,
         }
         marks = [watch.marks[stream] for watch in self._watches.get(stream, ())]
-        return compile_inlet(way.source, list(way.stops.values()), way.sinks(), entrance.checks, names, marks)
+        is_timed = entrance.source.unit is not None
+        stops, sinks = list(way.stops.values()), way.sinks()
+        return compile_inlet(way.source, stops, sinks, entrance.checks, names, marks, is_timed=is_timed)
 
     def _take(self, stream: str, elements: Iterable[Element]) -> None:
         """Elements of a stream whose way is not compiled, or not yet."""

@@ -14,13 +14,17 @@ from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import require, require_mapping, wrong
-from midstream.plans.values.streams import Element, Time
+from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.schema import suggest
+from midstream.plans.values.streams import Chronons, Element, Time
 
 
 def run(
     plan: Plan | Stream, streams: Mapping[str, Iterable[Element]], batch_size: int = 1000
 ) -> list[Element]:
     """Run a plan over complete streams and return the results of its first output.
+
+    Raises   ArgumentError where `streams` lacks one that the plan reads; of one without elements, give [].
 
     >>> from midstream.plans.algebra.builder import stream
     >>> run(stream("s", x="integer").window(3).plan(), {"s": [(1, 2, (7,))]})
@@ -30,7 +34,18 @@ def run(
     graph = QueryGraph(Entrances())
     graph.add(plan_of("run", plan), results.extend)
     feed = Feed(graph)
-    for name, batch in interleave(streams, batch_size):
+    batches = interleave(streams, batch_size)
+    for name in feed.streams:
+        if name not in streams:
+            near = suggest(name, streams)
+            raise ArgumentError(
+                f"run: found no stream {name} among {', '.join(streams) or 'none'}, expected the elements of "
+                f"each stream that the plan reads, or []{near}"
+            )
+        elements = streams[name]
+        if isinstance(elements, Chronons):
+            graph.entrances[name].unit_said = elements.unit
+    for name, batch in batches:
         feed.push(name, batch)
     feed.close()
     return results

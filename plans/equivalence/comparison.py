@@ -139,4 +139,7 @@ def _unlike(one: Plan, other: Plan) -> str:
     for leaf in leaves:
         if declared.get(str(leaf), leaf) != leaf:
             return f"{leaf} has the columns {declared[str(leaf)].columns} in one, {leaf.columns} in the other"
+        known = declared.get(str(leaf), leaf)
+        if isinstance(leaf, Source) and isinstance(known, Source) and (unlike := known.unlike_unit(leaf)):
+            return unlike
     return ""

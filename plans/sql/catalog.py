@@ -46,7 +46,7 @@ from midstream.plans.sql.windowless import windowless
 from midstream.plans.values.arguments import require, require_callable, require_name, shown
 from midstream.plans.values.errors import MidstreamError, PlanError
 from midstream.plans.values.schema import PYTHON_TYPES, Column, Schema, Type, parse_column
-from midstream.plans.values.units import MICROSECONDS, MILLISECONDS, TimeUnit
+from midstream.plans.values.units import MICROSECONDS, MILLISECONDS, TimeUnit, WatchedUnit
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ class Catalog:
 
     unit    what integers and bare numbers count in scripts; None where only SET time_unit, or TIME_UNIT
             behind a stream, says it
+    checks  whether plans are to refuse integers whose unit nothing declares; those who feed streams may do so
+            themselves, as the command line does
     ties    whether count windows take rows of equal timestamps in order of arrival, or refuse them
 
     >>> catalog = Catalog()
@@ -98,10 +100,15 @@ class Catalog:
           └─ source Bid
     """
 
-    def __init__(self, unit: str | TimeUnit | None = MILLISECONDS, ties: Ties = "error") -> None:
+    def __init__(
+        self, unit: str | TimeUnit | None = MILLISECONDS, ties: Ties = "error", *, checks: bool = False
+    ) -> None:
         self.declared_unit = TimeUnit.of(unit) if isinstance(unit, str) else unit
         """What integers and bare numbers count, unless a stream says otherwise; None where nothing does."""
         self._chronon = self.declared_unit
+        self._checks = checks
+        self._counts_time = False
+        """Whether a query has an interval, an instant, or a window of some time."""
         self._ties: Ties = ties
         self._is_unbounded_allowed = False
         self._streams: dict[str, StreamDeclaration] = {}
@@ -246,14 +253,46 @@ class Catalog:
     def _translated(self, script: Script, tree: exp.Expr) -> tuple[Rows, dict[Node, Span]]:
         places: dict[Node, Span] = {}
         self._chronon = self.unit  # from now on: plans count in it
-        windows = Windows(script, self.unit, self._unit_of, self._ties, places, self._meant_now)
-        usual = Place(_NOWHERE, self.unit, self._functions, self._aggregates)
+        unit = WatchedUnit(self.unit)
+        windows = Windows(script, unit, self._unit_of, self._ties, places, self._meant_now)
+        usual = Place(_NOWHERE, unit, self._functions, self._aggregates)
         with script.at(lambda: span(tree)):
             rows = Translator(script, windows, self._named(), usual).statement(tree)
+        if unit.is_used and not self._counts_time:
+            self._counts_time = True
+            if self._checks:
+                node, places = self._assuming(rows.node, places)
+                rows = replace(rows, node=node)
         for derived in self._derived.values():
             if derived.script is script:
                 places = {**derived.places, **places}
         return rows, {below: places[below] for below in rows.node.walk() if below in places}
+
+    def _assuming(self, node: Node, places: dict[Node, Span]) -> tuple[Node, dict[Node, Span]]:
+        """A node, and the streams that queries define, where it is assumed what integers count."""
+        plan = Plan({"": node, **{key: one.node for key, one in self._derived.items()}})
+        assumed: dict[Node, Node] = {}
+        for below in plan.nodes:
+            again = Node(self._assumed(below.operator), tuple(assumed[child] for child in below.inputs))
+            assumed[below] = again
+        for key, one in self._derived.items():
+            known = {assumed[at]: span for at, span in one.places.items()}
+            self._derived[key] = replace(one, node=assumed[one.node], places=known)
+        return assumed[node], {assumed[at]: span for at, span in places.items() if at in assumed}
+
+    def _assumed(self, operator: Any) -> Any:
+        if isinstance(operator, Source):
+            declared = self._streams.get(operator.stream.lower())
+            return operator if declared is None else self._counted(declared, operator)
+        return operator
+
+    def _counted(self, stream: StreamDeclaration, source: Source) -> Source:
+        """The source of a stream with the unit that is declared of it; or with an assumed one, where nothing
+        declares one and queries count time. Plans that do not count it may have any."""
+        is_declared = stream.unit is not None or self.declared_unit is not None
+        if stream.ordered_by is None or not (is_declared or self._counts_time or not self._checks):
+            return source
+        return replace(source, unit=self.unit.name, is_assumed=self._checks and not is_declared)
 
     def _unit_of(self, node: Node) -> TimeUnit | None:
         """What a bare number counts in a window over a node."""
@@ -275,12 +314,7 @@ class Catalog:
 
     def _named(self) -> dict[str, Named]:
         names = {
-            key: Named(
-                Node(Source(one.name, one.schema, one.has_intervals, one.keys, self._references(one))),
-                name=one.name,
-                time=one.ordered_by,
-                times=_times(one),
-            )
+            key: Named(Node(self._source(one)), name=one.name, time=one.ordered_by, times=_times(one))
             for key, one in self._streams.items()
         }
         for key, one in self._relations.items():
@@ -291,6 +325,11 @@ class Catalog:
             for key, one in self._derived.items()
         }
         return names | derived
+
+    def _source(self, stream: StreamDeclaration) -> Source:
+        references = self._references(stream)
+        source = Source(stream.name, stream.schema, stream.has_intervals, stream.keys, references)
+        return self._counted(stream, source)
 
     def _declared(self) -> dict[str, StreamDeclaration | RelationDeclaration]:
         return {**self._streams, **self._relations}

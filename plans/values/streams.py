@@ -106,11 +106,23 @@ def instant(time: int | date | str, time_unit: str) -> int:
     return found
 
 
-def chronons(
-    rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | None = None
-) -> Iterator[Element]:
+class Chronons(Iterator[Element]):
+    """Elements of a raw stream, and in which unit their time is counted, where whoever made them said so."""
+
+    __slots__ = ("_elements", "unit")
+
+    def __init__(self, elements: Iterator[Element], unit: str | None) -> None:
+        self._elements = elements
+        self.unit = unit
+
+    def __next__(self) -> Element:
+        return next(self._elements)
+
+
+def chronons(rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | None = None) -> Chronons:
     """A raw stream `(timestamp, payload)` as a physical one: each payload is valid for one chronon (section
-    6.5.1). With a unit of time, timestamps may be instants of the calendar.
+    6.5.1). With a unit of time, timestamps may be instants of the calendar, and a plan that counts the stream
+    in another unit refuses them.
 
     >>> list(chronons([(3, "a"), (3, "b"), (5, "a")]))
     [(3, 4, 'a'), (3, 4, 'b'), (5, 6, 'a')]
@@ -120,7 +132,10 @@ def chronons(
     """
     if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
         raise wrong("chronons", rows, "rows (timestamp, payload)")
-    return _chronons(rows, time_unit)
+    from midstream.plans.values.units import unit_name  # loads what reads SQL
+
+    name = None if not isinstance(time_unit, str) else unit_name(time_unit)
+    return Chronons(_chronons(rows, time_unit), None if name is None else f"{name}s")
 
 
 def _chronons(rows: Iterable[Any], time_unit: str | None) -> Iterator[Element]:

@@ -87,3 +87,24 @@ MILLISECONDS = TimeUnit.of("milliseconds")
 
 MICROSECONDS = TimeUnit.of("microseconds")
 """What scripts count in where nothing is declared: as fine as most programs write dates and times."""
+
+
+class WatchedUnit(TimeUnit):
+    """A unit that notes whether something was counted in it: whether anybody asked for its length.
+
+    >>> watched = WatchedUnit(MILLISECONDS)
+    >>> watched.is_used, watched.chronons(5, "second"), watched.is_used
+    (False, 5000, True)
+    """
+
+    is_used: bool
+
+    def __init__(self, unit: TimeUnit) -> None:
+        object.__setattr__(self, "name", unit.name)
+        object.__setattr__(self, "_unit", unit)
+        object.__setattr__(self, "is_used", False)
+
+    @property
+    def nanoseconds(self) -> int:
+        object.__setattr__(self, "is_used", True)
+        return self._unit.nanoseconds  # type: ignore[attr-defined,no-any-return]

@@ -11,11 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inside import graph_of
 
+import midstream as ms
 from midstream.engine import Engine
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import stream
-from midstream.plans.values.errors import IntervalError, LateElementError, MidstreamError, StreamOrderError
+from midstream.plans.values.errors import (
+    ArgumentError,
+    IntervalError,
+    LateElementError,
+    MidstreamError,
+    StreamOrderError,
+)
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, chronons
 from midstream.testing import elements, is_ordered, rows
@@ -194,3 +201,21 @@ def test_what_is_taken_does_not_depend_on_batches(
 def test_bounds_are_checked_when_the_stream_is_first_read() -> None:
     with pytest.raises(IntervalError, match="found slack -1"):
         Engine(QUERY, slack={"bids": -1})
+
+
+@pytest.mark.parametrize("what", ["slack", "delay"])
+def test_disorder_and_latency_are_declared_of_streams_that_there_are(what: str) -> None:
+    with pytest.raises(ArgumentError, match=rf"{what}: found stream 'bidz', .*did you mean bids\?"):
+        Engine(QUERY, **{what: {"bids": 5, "bidz": 5}})  # type: ignore[arg-type]
+    # Without a plan they may be of streams that a later query reads.
+    engine = Engine(**{what: {"bids": 5, "asks": 5}})  # type: ignore[arg-type]
+    engine.add(QUERY)
+    engine.push("bids", [])
+
+
+@pytest.mark.parametrize("streams", [{}, {"a": []}, {"A": [], "b": []}, {"a": [(1, 2, (1,))], "c": []}])
+def test_run_needs_the_elements_of_every_stream(streams: dict[str, list[Element]]) -> None:
+    a, b = (ms.stream(name, x="integer").window(5) for name in "ab")
+    with pytest.raises(ArgumentError, match=r"run: found no stream [ab] among .*, or \[\]"):
+        ms.run(a.union(b), streams)
+    assert ms.run(a.union(b), {"a": [], "b": [(1, 2, (1,))]}) == [(1, 6, (1,))]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from midstream.io.parquet import opened_parquet
+from midstream.io.parquet import Moments, opened_parquet, read_columns
 from midstream.io.progress import Progress
 from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, Period, collect, rows_of
 from midstream.io.relations.instants import Nanoseconds, as_clock
@@ -46,24 +46,32 @@ def load_parquet(
     declared = Declaration(schema, columns or {}, period, as_clock(clock))
     origin = Origin(os.fspath(path), "row", InputFileError)
     with opened_parquet(path) as file:
-        return collect(_chunks(file, declared, origin), declared, origin, progress, file.metadata.num_rows)
+        positions = _positions(file, declared, origin)
+        total = file.metadata.num_rows
+    return collect(_chunks(path, positions, declared, origin), declared, origin, progress, total)
 
 
-def _chunks(file: pq.ParquetFile, declared: Declaration, origin: Origin) -> Iterator[Chunk]:
-    """The rows in the order of the file. State: one row group's pages of the columns that are read."""
+def _positions(file: pq.ParquetFile, declared: Declaration, origin: Origin) -> list[str]:
+    """The columns that are read. Raises the origin's error where one is not there or does not fit."""
     names: list[str] = file.schema_arrow.names
     wanted = [*declared.sources, *(declared.period or ())]
     positions = {name: origin.position(names, name) for name in wanted}
     for name, column in zip(declared.sources, declared.schema, strict=True):
         _require_type(file.schema_arrow.field(positions[name]).type, name, column, origin)
+    return list(positions)
+
+
+def _chunks(
+    path: str | os.PathLike[str], names: Sequence[str], declared: Declaration, origin: Origin
+) -> Iterator[Chunk]:
+    """The rows in the order of the file. State: one row group's pages of the columns that are read."""
     read = 0
-    for batch in file.iter_batches(CHUNK, columns=list(positions)):
-        at = {name: batch.column(batch.schema.names.index(name)) for name in positions}
-        payload = [at[name].to_pylist() for name in declared.sources]
-        times = [_instants(at[name]) for name in declared.period or ()]
-        numbers = range(read + 1, read + 1 + len(batch))
-        read += len(batch)
-        yield Chunk(numbers, rows_of(payload, len(batch)), *times)
+    for count, columns in read_columns(path, names, CHUNK):
+        payload = [_values(columns[name], name, origin) for name in declared.sources]
+        times = [_instants(columns[name]) for name in declared.period or ()]
+        numbers = range(read + 1, read + 1 + count)
+        read += count
+        yield Chunk(numbers, rows_of(payload, count), *times)
 
 
 def _require_type(found: pa.DataType, name: str, column: Column, origin: Origin) -> None:
@@ -81,12 +89,30 @@ def _require_type(found: pa.DataType, name: str, column: Column, origin: Origin)
         raise origin.misfit(None, name, str(found), column.type.value)
 
 
-def _instants(array: pa.Array) -> Sequence[Any]:
+def _values(column: pa.Array | Moments, name: str, origin: Origin) -> list[Any]:
+    import pyarrow as pa
+
+    if isinstance(column, Moments):
+        try:
+            column = pa.array(column, pa.int64()).cast(pa.timestamp("ns"))
+        except OverflowError:
+            if any(v is not None and v % 1000 for v in column):
+                found = "nanoseconds beside years beyond 1677 to 2262"
+                raise origin.misfit(None, name, found, "timestamps of one precision") from None
+            micros = (None if v is None else v // 1000 for v in column)
+            column = pa.array(micros, pa.int64()).cast(pa.timestamp("us"))
+    values: list[Any] = column.to_pylist()
+    return values
+
+
+def _instants(column: pa.Array | Moments) -> Sequence[Any]:
     """Timestamps as nanoseconds, because datetime ends at microseconds; all else as it is."""
     import pyarrow as pa
 
-    if not pa.types.is_timestamp(array.type):
-        values: list[Any] = array.to_pylist()
+    if isinstance(column, Moments):
+        return [None if v is None else Nanoseconds(v) for v in column]
+    if not pa.types.is_timestamp(column.type):
+        values: list[Any] = column.to_pylist()
         return values
-    length = NANOSECONDS[array.type.unit]
-    return [None if v is None else Nanoseconds(v * length) for v in array.cast(pa.int64()).to_pylist()]
+    length = NANOSECONDS[column.type.unit]
+    return [None if v is None else Nanoseconds(v * length) for v in column.cast(pa.int64()).to_pylist()]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
+import select
 import socket
 import sys
 import zlib
@@ -68,7 +70,9 @@ def stdin_arrivals() -> Arriving:
     """The bytes of standard input. It is not closed: it belongs to the process."""
     with _named("stdin"):
         if isinstance(sys.stdin, io.TextIOWrapper):
-            yield from _read(cast(_Readable, sys.stdin.buffer))
+            buffer = sys.stdin.buffer
+            raw = getattr(buffer, "raw", None)
+            yield from _read_raw(buffer, raw) if isinstance(raw, io.FileIO) else _read(buffer)
         else:
             # Something that a program put in its place.
             while line := sys.stdin.readline():
@@ -114,6 +118,23 @@ def whole_lines(arrivals: Iterable[bytes], name: str = "") -> Iterator[bytes]:
 def _read(file: _Readable) -> Iterator[bytes]:
     while some := file.read1(CHUNK):
         yield some
+
+
+def _read_raw(buffer: _Readable, raw: io.FileIO) -> Iterator[bytes]:
+    """The bytes of a buffered file. Its lock is not held while they are waited for: an interpreter that ends
+    while a thread holds the lock of standard input aborts the process."""
+    _wait_for(raw)
+    some: bytes | None = buffer.read1(CHUNK)  # the program may have read ahead
+    while some or some is None:
+        if some:
+            yield some
+        _wait_for(raw)
+        some = raw.read(CHUNK)  # None where another process was faster, and the file does not wait
+
+
+def _wait_for(raw: io.FileIO) -> None:
+    if os.name == "posix":  # elsewhere only sockets can be waited for
+        select.select([raw], [], [])
 
 
 @contextmanager

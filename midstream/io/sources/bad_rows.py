@@ -27,6 +27,10 @@ class Misfit(Exception):
         self.expected = expected
 
 
+class WrongSource(Misfit):
+    """Why a source does not fit, whatever its rows are: that ends the run in any case."""
+
+
 def readable(text: str) -> str:
     """A text without halves of surrogate pairs: they stand for bytes that are no text; no file takes them.
 

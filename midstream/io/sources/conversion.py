@@ -9,14 +9,15 @@ from itertools import islice, repeat
 from operator import add
 from typing import Any, TypeVar
 
-from midstream.io.sources.bad_rows import BadRows, Misfit, shown
+from midstream.io.sources.bad_rows import BadRows, Misfit, WrongSource, shown
 from midstream.io.sources.clock import Now, never_back, system_clock
 from midstream.io.sources.converter import ODD, Converter, Converters
 from midstream.io.sources.rows import Rows, part
-from midstream.io.timestamps import Timestamps, UndeclaredUnit, advice
+from midstream.io.timestamps import Timestamps, UndeclaredUnit
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
 from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Batch, Element
+from midstream.plans.values.unit_words import advice
 from midstream.plans.values.units import TimeUnit
 
 BATCH = 1024
@@ -151,7 +152,8 @@ def convert_each(
 ) -> Batch:
     """The elements of rows, one by one; those that do not fit are told to `bad_rows`.
 
-    Raises   InputFileError for an integer where timestamps need a unit: that ends the run in any case.
+    Raises   InputFileError for an integer where timestamps need a unit, and for a source that does not fit:
+             these end the run in any case.
     """
     batch: Batch = []
     numbers: list[int] = []
@@ -163,7 +165,8 @@ def convert_each(
             batch.append(convert(candidate.values))
             numbers.append(candidate.number)
         except Misfit as misfit:
-            bad_rows.report(origin.name, origin.unit, candidate.number, misfit, candidate.text())
+            told = BadRows() if isinstance(misfit, WrongSource) else bad_rows
+            told.report(origin.name, origin.unit, candidate.number, misfit, candidate.text())
         except UndeclaredUnit as error:
             values = [error.value, *_undeclared(remaining, convert)]
             lacking = Misfit(error.column, *advice(values, error.remedy))

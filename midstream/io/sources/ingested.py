@@ -11,13 +11,12 @@ from typing import Any
 
 from midstream.io.errors import ConnectorError
 from midstream.io.ingested import IngestedFile, Manifest, read_manifest
-from midstream.io.parquet import opened_parquet
+from midstream.io.parquet import Moments, opened_parquet
 from midstream.io.requirements import require_libraries
 from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.columns import find_column
 from midstream.io.sources.conversion import BATCH, Candidate, Conversion, Origin, convert_each, lists_of
 from midstream.io.sources.converter import ODD
-from midstream.io.sources.values import Moments
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.instants import nanoseconds
 from midstream.plans.values.schema import Schema

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midstream.io.parquet import opened_parquet
+from midstream.io.parquet import Moments, opened_parquet, read_columns
 from midstream.io.relations.instants import Nanoseconds
 from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.columns import find_column
@@ -22,7 +22,6 @@ from midstream.io.sources.conversion import (
 )
 from midstream.io.sources.converter import INSTANT, ODD
 from midstream.io.sources.rows import Rows
-from midstream.io.sources.values import Moments
 from midstream.io.time_units import NANOSECONDS
 from midstream.plans.sql.declarations import ColumnDeclaration
 from midstream.plans.values.errors import InputFileError
@@ -59,11 +58,11 @@ def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> It
                 found=misfit.found,
                 expected=misfit.expected,
             ) from None
-        read = 0
-        for batch in file.iter_batches(BATCH, columns=found):
-            columns = [_values(batch.column(batch.schema.names.index(name))) for name in found]
-            yield from in_batches(_elements(columns, len(batch), read + 1, conversion, origin, bad_rows))
-            read += len(batch)
+    read = 0
+    for count, arrays in read_columns(path, found, BATCH):
+        columns = [_values(arrays[name]) for name in found]
+        yield from in_batches(_elements(columns, count, read + 1, conversion, origin, bad_rows))
+        read += count
 
 
 def _elements(
@@ -115,11 +114,13 @@ def _require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: boo
         raise Misfit(column.name, str(found), INSTANT if is_time else column.type.value)
 
 
-def _values(array: pa.Array) -> list[Any]:
+def _values(array: pa.Array | Moments) -> list[Any]:
     """The values of a column; dates and timestamps as Moments, because datetime ends at microseconds."""
     import pyarrow as pa
     from pyarrow import types
 
+    if isinstance(array, Moments):
+        return array
     if types.is_timestamp(array.type):
         size = NANOSECONDS[array.type.unit]
         return Moments(v if v is None else v * size for v in _values(array.cast(pa.int64())))

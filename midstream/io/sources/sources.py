@@ -38,7 +38,7 @@ TEXT_FORMATS = ("csv", "jsonl", "elements")
 KINDS = {
     "csv": "csv('path')",
     "jsonl": "jsonl('path')",
-    "elements": "elements('path')",
+    "elements": "elements('path'), with a query's name where the file has results of several",
     "parquet": "parquet('path')",
     "file": "file('path')",
     "ingested": "ingested('folder'), with a date, or two, from which and until which to read",
@@ -113,6 +113,8 @@ def open_source(
             return opening.file(path, file_format(path))
         case (("csv" | "jsonl" | "elements" | "parquet"), (str() as path,)):
             return opening.file(path, kind)
+        case "elements", (str() as path, str() as query):
+            return opening.file(path, kind, query)
         case "stdin", ():
             return opening.text("stdin", "jsonl", stdin_arrivals(), is_live=True)
         case "stdin", (str() as word,):
@@ -136,11 +138,12 @@ class _Opening:
     clock: Now | None
     has_header: bool
 
-    def file(self, path: str, form: str) -> Source:
+    def file(self, path: str, form: str, query: str | None = None) -> Source:
         if form != "parquet":
             is_live = _may_wait(path)
             file_progress = FileProgress(os.path.getsize(path)) if os.path.isfile(path) else None
-            opened = self.text(path, form, file_arrivals(Path(path), file_progress), is_live=is_live)
+            arrivals = file_arrivals(Path(path), file_progress)
+            opened = self.text(path, form, arrivals, is_live=is_live, query=query)
             return replace(opened, file_progress=file_progress)
         conversion = Conversion(self.stream, self.unit, value_converter, self.clock)
         batches = parquet_batches(Path(path), conversion, self.bad_rows)
@@ -151,14 +154,17 @@ class _Opening:
         batches = ingested_batches(Path(folder), conversion, self.bad_rows, since, until)
         return Source(folder, batches, timestamps=conversion.timestamps, unit="row")
 
-    def text(self, name: str, form: str, arrivals: Arriving, *, is_live: bool) -> Source:
+    def text(
+        self, name: str, form: str, arrivals: Arriving, *, is_live: bool, query: str | None = None
+    ) -> Source:
         converters = text_converter if form == "csv" else value_converter
         conversion = Conversion(self.stream, self.unit, converters, self.clock)
         if form == "csv":
             reader: TextReader = CsvReader(name, conversion, self.bad_rows, has_header=self.has_header)
+        elif form == "elements":
+            reader = ElementReader(name, conversion, self.bad_rows, query=query)
         else:
-            kind = ElementReader if form == "elements" else JsonReader
-            reader = kind(name, conversion, self.bad_rows)
+            reader = JsonReader(name, conversion, self.bad_rows)
         batches = _closing(reader.batches(arrivals), arrivals)
         return Source(name, batches, is_live, conversion.timestamps)
 

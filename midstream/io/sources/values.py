@@ -10,6 +10,7 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
+from midstream.io.parquet import Moments
 from midstream.io.relations.instants import Nanoseconds, nanoseconds
 from midstream.io.sources.converter import Converter, describe
 from midstream.io.sources.texts import text_converter
@@ -18,10 +19,6 @@ from midstream.plans.sql.declarations import ColumnDeclaration
 from midstream.plans.values.schema import Type
 
 Values = Sequence[Any]
-
-
-class Moments(list[Any]):
-    """A column of Nanoseconds that saves what makes them so; value by value, they must be."""
 
 
 _NONE = type(None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from midstream.plans.algebra.operators.base import Leaf
@@ -17,6 +17,7 @@ from midstream.plans.algebra.operators.declarations import (
 )
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER, Time
+from midstream.plans.values.units import TimeUnit
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,11 @@ class Source(Leaf):
 
     Its elements are chronons, made from timestamped rows, unless `intervals` says that they bring intervals
     of their own.
+
+    `unit` is what a chronon of it is, such as "seconds"; None where the program that made the plan speaks in
+    chronons. It is `is_assumed` where nothing declares what integers count, and the plan counts time all the
+    same. Equality does not ask for it: a plan of the builder equals one of SQL. Whoever brings plans together
+    asks for `unlike_unit`.
     """
 
     name = "source"
@@ -36,6 +42,8 @@ class Source(Leaf):
     intervals: bool = False
     keys: tuple[Key, ...] = ()
     references: tuple[Reference, ...] = ()
+    unit: str | None = field(default=None, compare=False)
+    is_assumed: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         check_declarations(f"stream {self.stream}", self.columns, self.keys, self.references)
@@ -61,6 +69,8 @@ class Source(Leaf):
             "columns": self.columns.to_json(),
             "intervals": self.intervals,
             **declarations_to_json(self.keys, self.references),
+            **({} if self.unit is None else {"unit": self.unit}),
+            **({"is_assumed": True} if self.is_assumed else {}),
         }
 
     @classmethod
@@ -71,7 +81,15 @@ class Source(Leaf):
             bool(data["intervals"]),
             keys_from_json(data),
             references_from_json(data),
+            None if data.get("unit") is None else TimeUnit.of(str(data["unit"])).name,
+            bool(data.get("is_assumed", False)),
         )
+
+    def unlike_unit(self, other: Source) -> str:
+        """In which units two plans count a stream, where they do not agree; nothing where they may."""
+        if self.unit is None or other.unit is None or self.unit == other.unit:
+            return ""
+        return f"stream {self.stream} is counted in {self.unit} in one, in {other.unit} in the other"
 
     def __str__(self) -> str:
         return f"source {self.stream}"

@@ -7,10 +7,11 @@ from dataclasses import replace
 from itertools import compress
 from typing import Any
 
+from midstream.io.parquet import Moments
 from midstream.io.sources.conversion import Conversion
 from midstream.io.sources.converter import ODD, Converter, Converters
 from midstream.io.sources.texts import text_converter
-from midstream.io.sources.values import Moments, value_converter
+from midstream.io.sources.values import value_converter
 from midstream.io.timestamps import Timestamps
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.sql.declarations import ColumnDeclaration

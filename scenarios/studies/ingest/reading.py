@@ -80,6 +80,8 @@ class PieceReader:
         if piece.form == "csv":
             for _ in reader.batches(blocks(piece.path, CHUNK, 0, piece.header)):
                 raise AssertionError("a header has no rows")
+        if isinstance(reader, ElementReader):
+            reader.begin(b"".join(blocks(piece.path, CHUNK, 0, piece.header)))
         reader.number = piece.line
         return reader.batches(self._arrivals(piece.since, piece.until))
 

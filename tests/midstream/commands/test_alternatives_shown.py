@@ -190,7 +190,7 @@ def test_what_cannot_be_compared() -> None:
     assert "--stage: found 'logical', expected none beside --alternatives" in result.stderr
     assert "none.json: No such file" in invoke("--stats", "none.json").stderr
     Path("q.sql").write_text(f"{SCRIPT}; SELECT price FROM bids")
-    assert "found 2 queries, expected one to draw" in invoke("--alternatives", 1, "--svg", "q.svg").stderr
+    assert "found 2 queries, expected one to draw to -" in invoke("--alternatives", 1, "--svg", "-").stderr
 
 
 def test_statistics_are_written_and_read() -> None:

@@ -7,11 +7,15 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from matplotlib.figure import Figure
 from typer.testing import CliRunner, Result
 
+import midstream as ms
 from midstream.cli import app
+from midstream.commands import flight_chart
 from midstream.commands.feeding import arrivals
 from midstream.io.sources.source import Source
+from midstream.migration.autopilot.records import Record
 from midstream.migration.autopilot.settings import EAGER
 
 SQL = """
@@ -66,6 +70,18 @@ def test_decisions_in_a_file_and_a_chart(folder: Path) -> None:
     assert again.exit_code == 0
     assert (folder / "e.jsonl").read_text() == (folder / "d.jsonl").read_text()
     assert (folder / "d.svg").read_text() == svg
+
+
+def test_a_chart_begins_where_the_first_look_is() -> None:
+    start = 1_700_000_000_000_000  # microseconds since 1970
+    plans = [ms.stream(name, x="integer").plan() for name in "ab"]
+    records = [
+        Record("q", start + 1000 * n, "stay", "", plans[0], costs=dict.fromkeys(plans, 1.0 + n))
+        for n in range(10)
+    ]
+    axes = Figure().subplots()
+    flight_chart._draw_query(axes, "q", records)
+    assert [(min(line.get_xdata()), max(line.get_xdata())) for line in axes.lines] == [(0, 9000)] * 4
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,45 @@ def test_two_endless_sources_are_read_at_the_same_time(folder: Path) -> None:
     )
 
 
+JOINED = (
+    "SET time_unit = 'ms';\nCREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\n"
+    "CREATE STREAM t(ts TIMESTAMP, x INT) ORDERED BY ts;\n"
+    "SELECT s.x FROM s WINDOW(RANGE 5) AS s JOIN t WINDOW(RANGE 5) AS t ON s.x = t.x"
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "number", "status"),
+    [
+        ("1,7\n2,8\n", signal.SIGINT, 130),
+        ("1,7\n2,8\n", signal.SIGTERM, 130),
+        ("1,7\n2,none\n", None, 2),
+        ("5,7\n2,8\n", None, 2),
+    ],
+    ids=["interrupted", "terminated", "a bad row", "a late row"],
+)
+def test_an_early_end_beside_an_open_standard_input_is_no_abort(
+    rows: str, number: signal.Signals | None, status: int, folder: Path
+) -> None:
+    Path("two.sql").write_text(JOINED)
+    Path("t.csv").write_text("ts,x\n" + rows)
+    with process(
+        "run", "two.sql", "--source", "s=-", "--source", "t=t.csv", "--output", "o.jsonl"
+    ) as running:
+        assert running.stdin is not None
+        running.stdin.write(b'{"ts": 1, "x": 7}\n')
+        running.stdin.flush()
+        if number is not None:
+            deadline = time.monotonic() + LIMIT
+            while not list(folder.glob(".*")) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(0.3)  # until the sources are being read
+            running.send_signal(number)
+        found, error = finished(running)
+    assert found == status, error
+    assert "Fatal" not in error
+
+
 @pytest.mark.parametrize("number", [1, 5])
 def test_a_reader_that_goes_away_ends_the_run(number: int) -> None:
     with process("run", SCRIPTS[number]) as running:
@@ -415,7 +454,26 @@ def test_explain_several_queries(folder: Path) -> None:
         result.stdout.index("query_1\n") < result.stdout.index("query_2\n") < result.stdout.index("count(*)")
     )
     assert list(json.loads(invoke("explain", "s.sql", "--json").stdout)) == ["query_1", "query_2"]
-    assert_refused(invoke("explain", "s.sql", "--svg", "q.svg"), "found 2 queries, expected one to draw")
+    for more in ((), ("--alternatives", 2)):
+        result = invoke("explain", "s.sql", "--svg", "q.svg", "--dot", "q.dot", *more)
+        assert result.exit_code == 0, result.output
+        for name in ("query_1", "query_2"):
+            assert ("count" in Path(f"q.{name}.dot").read_text()) is (name == "query_2")
+            ElementTree.parse(f"q.{name}.svg")
+            Path(f"q.{name}.svg").unlink()
+        refused = invoke("explain", "s.sql", "--svg", "-", *more)
+        assert_refused(
+            refused, "--svg: found 2 queries, expected one to draw to -; in a name such as plan.svg"
+        )
+    Path("q.query_2.svg").write_text(Path("s.sql").read_text())
+    result = invoke("explain", "q.query_2.svg", "--svg", "q.svg")
+    assert_refused(result, "--svg: found q.query_2.svg, which SCRIPT reads")
+
+
+@pytest.mark.parametrize("name", ["plan.png", "plan.PDF", "plan.svg.gz"])
+def test_a_drawing_is_no_other_kind_of_picture(name: str, folder: Path) -> None:
+    assert_refused(invoke("explain", "s.sql", "--svg", name), f"--svg: found {name}, expected a file in .svg")
+    assert not Path(name).exists()
 
 
 def test_explain_needs_no_source_and_knows_functions(folder: Path) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+import midstream as ms
 from midstream.cli import app
+from midstream.optimizer import Statistics
+from midstream.optimizer.statistics_file import statistics_from_json, statistics_to_json
 
 DECLARED = """
 SET time_unit = 'seconds';
@@ -55,6 +59,31 @@ def test_without_a_time_window_the_last_elements_tell() -> None:
     streams = saved("SELECT k FROM a WINDOW(ROWS 5) WHERE v > 0.5;")
     assert streams["a"]["d"] == pytest.approx(5, rel=0.01)
     assert invoke("explain", "q.sql", "--stats", "seen.json").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "rows", ["", "5,1,1\n", "5,1,1\n5,2,1\n", ",,\n"], ids=["none", "one", "ties", "bad"]
+)
+@pytest.mark.parametrize("window", ["RANGE 1 MINUTE", "ROWS 5 TIES BY ARRIVAL", "NOW"])
+@pytest.mark.parametrize("query", ["SELECT k FROM a {0} WHERE v > 0.5", "SELECT k FROM a {0} x, b {0} y"])
+def test_what_was_seen_of_few_elements_is_what_explain_reads(rows: str, window: str, query: str) -> None:
+    Path("a.csv").write_text("ts,k,v\n" + rows)
+    Path("q.sql").write_text(DECLARED + query.format(f"WINDOW({window})"))
+    run = ("run", "q.sql", "--source", "a=a.csv", "--source", "b=b.csv", "--output", "o.jsonl")
+    ran = invoke(*run, "--save-stats", "seen.json", "--dead-letters", "dead.jsonl")
+    assert ran.exit_code == 0, ran.output
+    explained = invoke("explain", "q.sql", "--stats", "seen.json")
+    assert explained.exit_code == 0, explained.output
+
+
+@pytest.mark.parametrize("apart", [2.5, math.inf])
+@pytest.mark.parametrize("length", [0.0, 7.0, math.inf])
+def test_what_never_comes_or_never_ends_stays_so(apart: float, length: float) -> None:
+    plan = ms.stream("e", x="integer", intervals=True).distinct().plan()
+    (leaf,) = (node for node in plan.nodes if not node.inputs)
+    known = Statistics({leaf: ms.StreamStatistics(apart, length)})
+    text = json.dumps(statistics_to_json(known), allow_nan=False)
+    assert statistics_from_json(json.loads(text), [plan]).streams == known.streams
 
 
 def test_several_queries_have_one_file() -> None:

@@ -10,20 +10,25 @@ import json
 import os
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from midstream.io import BadRows, ConnectorError, async_rows_source, open_source, parquet, rows_source
+from midstream.io.relations import load_parquet
 from midstream.io.sources import parquet_reader
 from midstream.plans.sql.declarations import ColumnDeclaration, SourceClause, StreamDeclaration
 from midstream.plans.values.errors import InputFileError, MissingExtra
-from midstream.plans.values.schema import Type
+from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.streams import FOREVER, Batch
 from midstream.plans.values.units import MILLISECONDS, TimeUnit
 
@@ -107,6 +112,46 @@ def test_timestamps_in_parquet(times: pa.Array, tmp_path: Path) -> None:
     pq.write_table(pa.table({"ts": times, "item": [1, 2], "price": [1, 2]}), file)
     starts = [start for start, _, _ in all_of(open_source(BID, MILLISECONDS, file).batches)]
     assert starts == [86_400_000, 2 * 86_400_000]
+
+
+LEGACY_TIMES = st.one_of(
+    st.tuples(st.just("us"), st.lists(st.none() | st.datetimes(datetime(1, 1, 2)), min_size=1)),
+    st.tuples(
+        st.just("ns"),
+        st.lists(st.none() | st.integers(-(2**63) + 1, 2**63 - 1), min_size=1),
+    ),
+)
+"""Timestamps of any year that Arrow writes as INT96: to the microsecond, or near 1970 to the nanosecond."""
+
+
+@given(LEGACY_TIMES)
+def test_timestamps_of_type_int96_are_exact_in_any_year(times: tuple[str, list[Any]]) -> None:
+    unit, instants = times
+    column = pa.array(instants, pa.timestamp(unit))
+    exact = [
+        None if instant is None else instant * (1000 if unit == "us" else 1)
+        for instant in column.cast(pa.int64()).to_pylist()
+    ]
+    columns = (
+        ColumnDeclaration("at", Type.INTEGER, nullable=False, is_timestamp=True),
+        ColumnDeclaration("until", Type.INTEGER, is_timestamp=True),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "b.parquet")
+        since = pa.array([datetime.min] * len(exact), pa.timestamp("us"))
+        n = pa.array(range(len(exact)))
+        table = pa.table({"n": n, "at": column.fill_null(0), "since": since, "until": column})
+        pq.write_table(table, file, use_deprecated_int96_timestamps=True, row_group_size=3)
+        found = all_of(open_source(StreamDeclaration("b", columns, "at"), TimeUnit.of("ns"), file).batches)
+        assert found == [(at or 0, (at or 0) + 1, (at,)) for at in exact]
+        if unit == "us":
+            relation = load_parquet(
+                file,
+                Schema.of(until="any?"),
+            )
+            assert [row for _, _, (row,) in relation] == instants
+        ends = load_parquet(file, Schema.of(n="integer"), period=("since", "until"), clock="ns")
+        assert [end for _, end, _ in ends] == [FOREVER if at is None else at for at in exact]
 
 
 def test_parquet_is_read_across_row_groups_and_slices(tmp_path: Path) -> None:
@@ -290,6 +335,100 @@ def test_objects_may_have_their_keys_in_any_order(tmp_path: Path) -> None:
     assert all_of(open_source(BID, MILLISECONDS, file).batches) == [
         (i, i + 1, (i, float(i))) for i in range(600)
     ]
+
+
+def spelled(key: str, which: int) -> str:
+    """A key in JSON, with one of its letters as an escape, or as it is."""
+    letters = (f"\\u{ord(x):04x}" if n == which else json.dumps(x)[1:-1] for n, x in enumerate(key))
+    return '"' + "".join(letters) + '"'
+
+
+PAIRS = st.lists(
+    st.tuples(
+        st.sampled_from(["ts", "item", "price", "ITEM", "x", 'a":b']),
+        st.integers(-1, 8),
+        st.sampled_from(["", "", " ", "\t"]),
+        st.integers(0, 9) | st.sampled_from(['\\": 1', '"', {"ts": 1}, [{"item": 2}]]),
+    ),
+    max_size=6,
+).map(lambda more: [("ts", -1, "", 5), ("item", -1, "", 1), ("price", -1, "", 2), *more])
+"""Pairs of an object: a key, which of its letters is escaped, the room behind it, and a value."""
+
+
+@given(st.lists(PAIRS, min_size=1, max_size=4))
+def test_columns_that_an_object_has_twice_are_misfits(lines: list[list[tuple[Any, ...]]]) -> None:
+    text = "\n".join(
+        "{" + ", ".join(f"{spelled(key, which)}{room}:{json.dumps(v)}" for key, which, room, v in pairs) + "}"
+        for pairs in lines
+    )
+    good = [
+        number
+        for number, pairs in enumerate(lines, 1)
+        if [sum(key.lower() == name for key, *_ in pairs) for name in ("ts", "item", "price")] == [1, 1, 1]
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        file, dead = Path(folder, "b.jsonl"), Path(folder, "dead.jsonl")
+        file.write_text(text)
+        with BadRows(dead) as bad:
+            found = all_of(open_source(BID, MILLISECONDS, file, bad_rows=bad).batches)
+        letters = [json.loads(line) for line in dead.read_text().splitlines()]
+    assert found == [(5, 6, (1, 2.0))] * len(good)
+    assert [letter["line"] for letter in letters] == [n for n in range(1, len(lines) + 1) if n not in good]
+    assert all("columns of this name" in letter["reason"] for letter in letters)
+
+
+RESULTS = (
+    '{"query": "a", "start": 1, "end": 3, "row": {"item": 7, "price": 1}}\n'
+    '{"query": "b", "start": 1, "end": 4, "row": {"item": 8, "price": 2}}\n'
+    '{"query": "a", "start": 2, "end": 3, "row": {"item": 9, "price": 3}}\n'
+)
+
+
+@pytest.mark.parametrize("key", ["start", "end", "row", "query", "item"])
+def test_elements_that_have_a_key_twice(key: str, tmp_path: Path) -> None:
+    file, dead = tmp_path / "b.jsonl", tmp_path / "dead.jsonl"
+    line = RESULTS.splitlines()[0]
+    again = {"start": 2, "end": 9, "row": {"item": 1, "price": 1}, "query": "a", "item": 3}[key]
+    twice = line.replace(f'"{key}": ', f'"{key}": {json.dumps(again)}, "\\u{ord(key[0]):04x}{key[1:]}": ')
+    file.write_text(f"{line}\n{twice}\n{line}\n")
+    for arguments in ((str(file),), (str(file), "a")):
+        with BadRows(dead) as bad:
+            source = open_source(BID, MILLISECONDS, SourceClause("elements", arguments), bad_rows=bad)
+            assert all_of(source.batches) == [(1, 3, (7, 1.0))] * 2
+        (letter,) = map(json.loads, dead.read_text().splitlines())
+        assert letter["line"] == 2 and letter["reason"].startswith(f"column {key}: found ")
+
+
+def test_results_of_several_queries_are_one_stream_only_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_text(RESULTS)
+
+    def read(*query: str) -> Batch:
+        with BadRows(tmp_path / "dead.jsonl") as bad:
+            clause = SourceClause("elements", (str(file), *query))
+            return all_of(open_source(BID, MILLISECONDS, clause, bad_rows=bad).batches)
+
+    # Dead letters are for rows that do not fit; here none does.
+    with pytest.raises(InputFileError, match=r"r\.jsonl, line 2, .* of a and of b, .*'a'\) reads one"):
+        read()
+    assert read("a") == [(1, 3, (7, 1.0)), (2, 3, (9, 3.0))]
+    assert read("b") == [(1, 4, (8, 2.0))]
+    with pytest.raises(InputFileError, match="found results of a, b, expected some of A"):
+        read("A")
+    file.write_text(RESULTS.splitlines()[0] + "\n" + RESULTS.splitlines()[1].replace('"query": "b", ', ""))
+    with pytest.raises(InputFileError, match=r"line 2, .* of a and of no named query, .*'a'\) reads one"):
+        read()
+    file.write_text(RESULTS.splitlines()[1])
+    assert read() == read("b") == [(1, 4, (8, 2.0))]
+
+
+def test_bad_rows_of_a_query_keep_their_lines(tmp_path: Path) -> None:
+    file, dead = tmp_path / "r.jsonl", tmp_path / "dead.jsonl"
+    file.write_text(RESULTS + RESULTS.replace('"end": 3', '"end": 0'))
+    with BadRows(dead) as bad:
+        source = open_source(BID, MILLISECONDS, SourceClause("elements", (str(file), "a")), bad_rows=bad)
+        assert len(all_of(source.batches)) == 2
+    assert [json.loads(line)["line"] for line in dead.read_text().splitlines()] == [4, 6]
 
 
 def test_a_dead_letter_file_that_cannot_be_written(tmp_path: Path) -> None:
@@ -511,6 +650,17 @@ def test_standard_input_is_read_as_it_arrives(
         source = open_source(BID, MILLISECONDS, SourceClause("stdin", (word,)))
         assert source.is_live
         require_liveness(source.batches, pipe.send, second, pipe.close)
+
+
+def test_what_a_program_has_read_ahead_of_standard_input_is_not_lost(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with os.fdopen(pipe.reading, "rb") as reading:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(reading))
+        pipe.send(b"a line of the program's own\n" + JSON)
+        assert reading.readline().startswith(b"a line")
+        pipe.close()
+        assert all_of(open_source(BID, MILLISECONDS, "-").batches) == ROWS
 
 
 def test_standard_input_is_json_lines_if_nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -280,6 +280,18 @@ def test_a_script_declares_streams(tmp_path: Path) -> None:
     ]
 
 
+def test_results_of_several_queries_are_refused_also_in_several_pieces(tmp_path: Path) -> None:
+    (tmp_path / "q.sql").write_text(SCRIPT)
+    _, old = feeds_of_script(str(tmp_path / "q.sql"), str(tmp_path))
+    line = '{"query": "a", "start": 3, "end": null, "row": {"item": 4}}\n'
+    lines = [line, line.replace('"a"', '"b"')]
+    (tmp_path / "old.jsonl").write_text("".join(lines))
+    first, second = survey(listed(tmp_path / "old.jsonl", "elements"), len(lines[0]))
+    assert sum(len(batch) for _, batch in PieceReader(old, first).batches()) == 1
+    with pytest.raises(InputFileError, match="line 2, column query: found results of a and of b"):
+        list(PieceReader(old, second).batches())
+
+
 @pytest.mark.parametrize(
     ("declared", "message"),
     [

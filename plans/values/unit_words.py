@@ -1,0 +1,82 @@
+"""Words about timestamps: what integers seem to count, and how a script says what they count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from midstream.plans.values.instants import iso_format
+from midstream.plans.values.units import TimeUnit
+
+PLAUSIBLE = range(315_532_800, 4_102_444_800)
+"""Seconds since 1970, from 1980 to 2100: when most data are from."""
+
+GUESSES = ("seconds", "milliseconds", "microseconds", "nanoseconds")
+"""What integers are guessed to count. Of shorter numbers, such as 5000 days, nothing can be told."""
+
+
+IN_SCRIPTS = "SET time_unit = '{0}' at the script's beginning, or TIME_UNIT '{0}' behind the declaration"
+"""How a script says what integers count, where the unit is {0}."""
+
+
+def guess(first: int, last: int) -> str:
+    """What integers look like, as timestamps.
+
+    >>> guess(1_356_999_120, 1_357_002_720)
+    'look like seconds since 1970, from 2013-01-01T00:12:00 to 2013-01-01T01:12:00'
+    >>> guess(7, 5000)
+    'do not tell what they count'
+    """
+    for word in GUESSES:
+        unit = TimeUnit.of(word)
+        per_second = 10**9 // unit.nanoseconds
+        if first // per_second in PLAUSIBLE and last // per_second in PLAUSIBLE:
+            seconds = iso_format(10**9)
+            return (
+                f"look like {word} since 1970, from {seconds(first // per_second)} to "
+                f"{seconds(last // per_second)}"
+            )
+    return "do not tell what they count"
+
+
+def advice(values: Sequence[int], remedy: str = IN_SCRIPTS) -> tuple[str, str]:
+    """What was found where integers have no unit, and what is to be done about it."""
+    first, last = min(values), max(values)
+    looks = guess(first, last)
+    word = next((word for word in GUESSES if f" {word} " in looks), "seconds")
+    which = f"values such as {first}" if first == last else f"values from {first} to {last}"
+    return (
+        f"an integer as timestamp, and nothing says what it counts; {which} {looks}",
+        remedy.format(word) + ("" if "look like" in looks else ", or whatever they count"),
+    )
+
+
+USUAL = range(-2_208_988_800, 7_258_118_400)
+"""Seconds since 1970, from 1900 to 2200."""
+
+
+class ImplausibleTime(UserWarning):
+    """A timestamp lies outside of 1900 to 2200; mostly integers count something else than is declared."""
+
+
+def usual_until(unit: str) -> int:
+    """The chronon with which 2200 begins."""
+    return USUAL.stop * 10**9 // TimeUnit.of(unit).nanoseconds
+
+
+def implausible(times: Sequence[int], unit: str) -> str:
+    """Of timestamps in chronons: the first that lies outside of 1900 to 2200, in words; nothing of others.
+
+    >>> print(implausible([5, 1_700_000_000_000], "seconds").partition(";")[0])
+    found a timestamp outside of 1900 to 2200: 1700000000000 in seconds, which is +055840-11-08T22:13:20
+    >>> implausible([5, 1_700_000_000], "seconds")
+    ''
+    """
+    length = TimeUnit.of(unit).nanoseconds
+    first = next((time for time in times if time * length // 10**9 not in USUAL), None)
+    if first is None:
+        return ""
+    looks = guess(first, first)
+    return (
+        f"found a timestamp outside of 1900 to 2200: {first} in {unit}, which is {iso_format(length)(first)}"
+        f"{f'; as an integer it would {looks}' if 'look like' in looks else ''}; it was taken as it is"
+    )

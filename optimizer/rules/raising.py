@@ -329,7 +329,7 @@ def _ways(rows: Rows, more: Rows) -> Iterator[dict[str, str]]:
     leaves that they are found in."""
     # Of a leaf alone it does not matter when its rows are valid, as they are asked of at once.
     is_timeless = len(more.leaves) == 1 and not _has_partners(more)
-    for weaker in _weaker(rows):
+    for weaker, known in _weaker(rows):
         places = range(len(weaker.leaves))
         for chosen in islice(permutations(places, len(more.leaves)), MOST_WAYS):
             pairs = [(weaker.leaves[at], leaf) for at, leaf in zip(chosen, more.leaves, strict=True)]
@@ -340,7 +340,7 @@ def _ways(rows: Rows, more: Rows) -> Iterator[dict[str, str]]:
                     for name in more.leaves[place].schema.names
                 }
                 if _all_hold(weaker, [_renamed(guard, names) for guard in more.guards]):
-                    yield names
+                    yield {name: known[below] for name, below in names.items()}
 
 
 def _all_hold(rows: Rows, guards: Iterable[Guard]) -> bool:
@@ -369,35 +369,61 @@ _WITHIN = (Difference, StrictDifference, Intersection)
 """What gives rows of its first input, and no others."""
 
 
-def _weaker(rows: Rows) -> Iterator[Rows]:
-    """Rows, and more rows among which they are: those that a difference is taken of."""
-    yield rows
+def _weaker(rows: Rows, names: Mapping[str, str] | None = None) -> Iterator[tuple[Rows, Mapping[str, str]]]:
+    """Rows, and more rows among which they are: those that a difference is taken of, or that groups are made
+    of. With the names that the columns of their leaves have in the first ones."""
+    if names is None:
+        names = {name: name for name in rows.schema.names}
+    yield rows, names
     for place, leaf in enumerate(rows.leaves):
-        inside, over = leaf, []
-        while isinstance(logical(inside), TimeWindow | Granularity):
-            over.append(logical(inside))
-            (inside,) = inside.inputs
-        if isinstance(logical(inside), _WITHIN) and len(found := _rows(inside.inputs[0])) == 1:
-            (below,) = found
-            if len(below.leaves) == 1 and all(isinstance(one, Col) for _, one in below.columns):
-                (node,) = below.leaves
-                for operator in reversed(over):
-                    node = Node(operator, (node,))
-                names = {
-                    f"{place}:{above}": f"{place}:{_name(one)}"
-                    for above, (_, one) in zip(leaf.schema.names, below.columns, strict=True)
-                }
-                here = {f"0:{name}": f"{place}:{name}" for name in node.schema.names}
-                moved = rows.renamed(names)
-                leaves = (*rows.leaves[:place], node, *rows.leaves[place + 1 :])
-                yield from _weaker(
-                    replace(moved, leaves=leaves).where(_renamed(guard, here) for guard in below.guards)
-                )
+        if (found := _whole(leaf)) is not None:
+            node, columns, guards = found
+            above = {f"{place}:{name}": f"{place}:{below}" for name, below in columns.items()}
+            hidden = {
+                f"{place}:{name}": f"{place}?{name}" for name in leaf.schema.names if name not in columns
+            }
+            moved = rows.renamed({**above, **hidden})
+            kept = [g for g in moved.guards if not any("?" in name.partition(":")[0] for name in _reads(g))]
+            leaves = (*rows.leaves[:place], node, *rows.leaves[place + 1 :])
+            here = {f"0:{name}": f"{place}:{name}" for name in node.schema.names}
+            back = {f"{place}:{name}": f"{place}?{name}" for name in node.schema.names}
+            back |= {below: names[name] for name, below in above.items()}
+            back |= {name: was for name, was in names.items() if not name.startswith(f"{place}:")}
+            more = replace(moved, leaves=leaves, guards=frozenset(kept))
+            yield from _weaker(more.where(_renamed(guard, here) for guard in guards), back)
 
 
-def _name(column: Expression) -> str:
-    assert isinstance(column, Col)
-    return column.name.partition(":")[2]
+def _whole(leaf: Node) -> tuple[Node, dict[str, str], list[Guard]] | None:
+    """The rows that a leaf keeps some of, as another leaf under guards, and by columns of the leaf those that
+    they are of it."""
+    inside, over = leaf, []
+    while isinstance(logical(inside), TimeWindow | Granularity):
+        over.append(logical(inside))
+        (inside,) = inside.inputs
+    operator = logical(inside)
+    shown = inside.schema.names
+    if isinstance(operator, Aggregate):
+        shown = operator.keys
+    elif not isinstance(operator, _WITHIN):
+        return None
+    if not all(inside.schema[name].type in EXACT for name in shown):
+        return None
+    alternatives = _rows(inside.inputs[0])
+    if len(alternatives) > 1 or len(alternatives[0].leaves) > 1:
+        return None
+    (below,) = alternatives
+    (node,) = below.leaves
+    for window in reversed(over):
+        node = Node(window, (node,))
+    values = dict(below.columns)
+    if not isinstance(operator, Aggregate):
+        values = dict(zip(shown, values.values(), strict=True))
+    columns = {name: one.name.partition(":")[2] for name in shown if isinstance(one := values[name], Col)}
+    return node, columns, [guard for guard in below.guards if not isinstance(guard, Met)]
+
+
+def _reads(guard: Guard) -> frozenset[str]:
+    return guard.condition.columns() if isinstance(guard, Met) else guard.columns()
 
 
 def _anytime(leaf: Node) -> Node:

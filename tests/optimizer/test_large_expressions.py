@@ -84,14 +84,14 @@ def largest(plan: Plan) -> Expression | None:
 @pytest.mark.parametrize("top", TOPS)
 @pytest.mark.parametrize("step", STEPS)
 def test_what_is_chosen_grows_no_faster_than_the_text(step: str, top: str) -> None:
-    """A condition moves below a view at most once where that would compute something twice."""
+    """Where a view reads its column once, a condition moves below all views and doubles the plan at most."""
     for depth in DEPTHS:
         plan = TOPS[top](views(depth, STEPS[step])).plan()
         engine = Engine(plan)
         for source in engine.streams:
             engine.push(source, [(t, t + 1, (t, t)[: 2 if source == "s" else 1]) for t in range(10)])
         chosen = engine.optimize()
-        assert size(chosen.plan) <= size(plan) + 2 * size(views(1, STEPS[step]).plan()) + 20
+        assert size(chosen.plan) <= 2 * size(plan) + 20
         assert len(chosen.plan.nodes) <= len(plan.nodes) + 2
         engine.migrate(chosen)
         if depth <= 10:

@@ -35,6 +35,7 @@ def all_substituted(expressions: Iterable[Expression], by: Definitions) -> list[
     """The same for several; None where that would compute something twice or become too large: expressions
     would double with each projection, until Python cannot compile them.
 
+    >>> from midstream.plans.expressions.operands import col
     >>> x, twice = col("x"), {"x": (col("z") + 1).expression}
     >>> all_substituted([(x + x).expression], twice)
     >>> [str(one) for one in all_substituted([(x + x).expression], {"x": Col("z")}) or ()]

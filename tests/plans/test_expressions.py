@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.expressions import (
+    DEEPEST_EXPRESSION,
     TRUE,
     Apply,
     Binary,
@@ -411,6 +412,34 @@ def test_a_condition_may_have_any_number_of_parts(word: str, size: int) -> None:
     assert [holds((value,)) for value in (0, size - 1, size)] == (
         [True, True, False] if word == "or" else [False, False, True]
     )
+
+
+NESTED = {
+    "a sum": lambda deep: deep + col("x"),
+    "a quotient": lambda deep: deep / 2.0,
+    "a function": lambda deep: call("abs", deep),
+    "a choice": lambda deep: case((col("x") > 0, deep), default=0),
+    "a callable": lambda deep: Operand(Apply(_same, (deep.expression,), Type.INTEGER)),
+    "a negation": lambda deep: deep > 0 if deep.expression == Col("x") else ~deep,
+}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@pytest.mark.parametrize("declared", ["integer", "integer?"])
+@pytest.mark.parametrize("step", NESTED)
+def test_expressions_in_each_other_are_compiled_up_to_a_limit(step: str, declared: str) -> None:
+    """Python reads fewer brackets in brackets: what stands deeper is a function of its own."""
+    deep = col("x")
+    for _ in range(DEEPEST_EXPRESSION - 3):
+        deep = NESTED[step](deep)
+    value = compile_row(deep.expression, Schema.of(x=declared))((1,))
+    expected = {"a sum": DEEPEST_EXPRESSION - 2, "a quotient": 2.0 ** (3 - DEEPEST_EXPRESSION)}
+    assert value == expected.get(step, 1)
+    if declared == "integer?" and step != "a choice":
+        assert compile_row(deep.expression, Schema.of(x=declared))((None,)) is None
 
 
 @pytest.mark.parametrize("schema", [Schema.of(x="integer"), Schema.of(x="integer?")])

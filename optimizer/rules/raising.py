@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice, permutations, product
+from itertools import islice, product
 
 import networkx as nx
 
@@ -330,17 +330,24 @@ def _ways(rows: Rows, more: Rows) -> Iterator[dict[str, str]]:
     # Of a leaf alone it does not matter when its rows are valid, as they are asked of at once.
     is_timeless = len(more.leaves) == 1 and not _has_partners(more)
     for weaker, known in _weaker(rows):
-        places = range(len(weaker.leaves))
-        for chosen in islice(permutations(places, len(more.leaves)), MOST_WAYS):
-            pairs = [(weaker.leaves[at], leaf) for at, leaf in zip(chosen, more.leaves, strict=True)]
-            if all(a == b or (is_timeless and _anytime(a) == _ever(b)) for a, b in pairs):
-                names = {
-                    f"{place}:{name}": f"{at}:{name}"
-                    for place, at in enumerate(chosen)
-                    for name in more.leaves[place].schema.names
-                }
-                if _all_hold(weaker, [_renamed(guard, names) for guard in more.guards]):
-                    yield {name: known[below] for name, below in names.items()}
+        candidates = [
+            [
+                at
+                for at, inside in enumerate(weaker.leaves)
+                if inside == leaf or (is_timeless and _anytime(inside) == _ever(leaf))
+            ]
+            for leaf in more.leaves
+        ]
+        for chosen in islice(product(*candidates), MOST_WAYS):
+            if len(set(chosen)) < len(chosen):
+                continue
+            names = {
+                f"{place}:{name}": f"{at}:{name}"
+                for place, at in enumerate(chosen)
+                for name in more.leaves[place].schema.names
+            }
+            if _all_hold(weaker, [_renamed(guard, names) for guard in more.guards]):
+                yield {name: known[below] for name, below in names.items()}
 
 
 def _all_hold(rows: Rows, guards: Iterable[Guard]) -> bool:

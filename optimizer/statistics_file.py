@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from midstream.optimizer.rules.substitution import definitions, substituted
+from midstream.optimizer.rules.substitution import all_substituted, definitions
 from midstream.optimizer.statistics import Distribution, Sample, Statistics, StreamStatistics
 from midstream.plans.algebra.operators import Filter, Join, Project, Relation
 from midstream.plans.algebra.plan import Node, Plan
@@ -227,8 +227,10 @@ def _forms(part: Expression, node: Node) -> Iterator[Expression]:
     yield part
     for child in node.inputs:
         if set(part.columns()) <= set(child.schema.names):
-            below = substituted(part, definitions(child)) if isinstance(child.operator, Project) else part
-            yield from _forms(below, child)
+            is_computed = isinstance(child.operator, Project)
+            below = all_substituted([part], definitions(child)) if is_computed else [part]
+            for one in below or ():
+                yield from _forms(one, child)
 
 
 def _object(told: object, place: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from midstream.plans.expressions.expressions import TRUE, Expression, join_keys, pair_scope
+from midstream.plans.expressions.expressions import TRUE, Expression, condition_source, join_keys, pair_scope
 from midstream.plans.values.schema import Schema
 
 
@@ -22,7 +22,7 @@ class Pairing:
 def pairing(condition: Expression, columns: Sequence[str], left: Schema, right: Schema) -> Pairing:
     """The pairing of a join whose payload is the listed columns of both sides."""
     scope = pair_scope(left, right)
-    holds = "True" if condition == TRUE else condition.source(scope)
+    holds = "True" if condition == TRUE else condition_source(condition, scope)
     if tuple(columns) == left.names + right.names:
         return Pairing(holds, names=scope.names)
     return Pairing(holds, f"({''.join(f'{scope.resolve[name]}, ' for name in columns)})", scope.names)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from midstream.operators.base.operator import Operator
-from midstream.plans.expressions.expressions import Expression, evaluate, row_scope, tuple_source
+from midstream.plans.expressions.expressions import (
+    Expression,
+    condition_source,
+    evaluate,
+    row_scope,
+    tuple_source,
+)
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Batch
 
@@ -25,7 +31,7 @@ def filtering(condition: Expression, schema: Schema) -> Callable[[Batch], Batch]
     """From a batch to its elements whose payload satisfies a condition, computed in line."""
     scope = row_scope(schema, "x[2]")
     function: Callable[[Batch], Batch] = evaluate(
-        f"lambda batch: [x for x in batch if {condition.source(scope)}]", scope
+        f"lambda batch: [x for x in batch if {condition_source(condition, scope)}]", scope
     )
     return function
 

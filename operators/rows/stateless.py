@@ -14,7 +14,7 @@ from midstream.operators.base.running import Running
 from midstream.operators.base.stateless import Stateless, filtering, mapping
 from midstream.operators.base.union import Union
 from midstream.plans.algebra.implementations import rows as facts
-from midstream.plans.expressions.expressions import Col, Expression, row_scope, tuple_source
+from midstream.plans.expressions.expressions import Col, Expression, condition_source, row_scope, tuple_source
 from midstream.plans.values.schema import Schema
 
 
@@ -37,7 +37,7 @@ class Filter(Stateless):
 
     def code(self, names: dict[str, Any]) -> Code:
         """A condition."""
-        return Code(condition=self._condition.source(row_scope(self._schema, "row", names)))
+        return Code(condition=condition_source(self._condition, row_scope(self._schema, "row", names)))
 
 
 class Map(Stateless):

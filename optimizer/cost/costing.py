@@ -15,7 +15,7 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import equal_columns, expressions, logical
-from midstream.plans.expressions.expressions import TRUE, Expression, conjuncts, join_keys
+from midstream.plans.expressions.expressions import TRUE, Expression, conjuncts, join_keys, walk
 from midstream.plans.expressions.ranges import find_range
 from midstream.plans.values.schema import Schema
 
@@ -43,6 +43,10 @@ class PairCosting(Protocol):
         """The share of pairs whose keys are in the range that the condition states."""
 
 
+SIMPLE = 8
+"""How many operators and calls in expressions the units of predicates and functions cover."""
+
+
 @dataclass(frozen=True)
 class Costing:
     """A node, and what is expected of its inputs."""
@@ -64,6 +68,13 @@ class Costing:
     def conditions(self) -> tuple[Expression, ...]:
         """The parts of the operator's condition."""
         return _conditions(self.node)
+
+    @property
+    def evaluated(self) -> float:
+        """How many times a simple expression the operator's expressions take: as many as they have operators
+        and calls, beyond a few that the units cover."""
+        steps = sum(1 for one in expressions(self.node) for part in walk(one) if part.parts())
+        return max(1.0, steps / SIMPLE)
 
     @cached_property
     def facts(self) -> Facts:

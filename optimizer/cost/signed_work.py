@@ -23,12 +23,14 @@ from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
 def signed_filter_work(costing: Costing, output: Estimate) -> Work:
     """As of intervals, of both signs."""
     u = costing.units
-    return Work(2 * (costing.inputs[0].rate * u.predicate + output.rate * u.output), 0.0)
+    asked = costing.inputs[0].rate * u.predicate * costing.evaluated
+    return Work(2 * (asked + output.rate * u.output), 0.0)
 
 
 def signed_map_work(costing: Costing, output: Estimate) -> Work:
     """As of intervals, of both signs."""
-    return Work(2 * output.rate * (costing.units.function + result(costing.units)), 0.0)
+    u = costing.units
+    return Work(2 * output.rate * (u.function * costing.evaluated + result(u)), 0.0)
 
 
 def signed_union_work(costing: Costing, output: Estimate) -> Work:

@@ -65,13 +65,13 @@ PairFormula = Callable[[PairCosting, Estimate], Work]
 def filter_work(costing: Costing, output: Estimate) -> Work:
     """(22.13), (22.14)."""
     u = costing.units
-    return Work(costing.inputs[0].rate * u.predicate + output.rate * u.output, 0.0)
+    return Work(costing.inputs[0].rate * u.predicate * costing.evaluated + output.rate * u.output, 0.0)
 
 
 def map_work(costing: Costing, output: Estimate) -> Work:
     """(22.13), (22.15)."""
     u = costing.units
-    return Work(output.rate * (u.function + u.create + u.output), 0.0)
+    return Work(output.rate * (u.function * costing.evaluated + u.create + u.output), 0.0)
 
 
 def union_work(costing: Costing, output: Estimate) -> Work:

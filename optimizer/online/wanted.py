@@ -8,7 +8,7 @@ from itertools import combinations
 
 import networkx as nx
 
-from midstream.optimizer.rules.substitution import definitions, substituted
+from midstream.optimizer.rules.substitution import all_substituted, definitions
 from midstream.plans.algebra.operators import Filter, Join, Project, Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
@@ -81,6 +81,6 @@ def _of_one_stream(part: Expression, node: Node) -> Iterator[tuple[str, Expressi
                 yield child.operator.stream, part
             else:
                 is_computed = isinstance(child.operator, Project)
-                yield from _of_one_stream(
-                    substituted(part, definitions(child)) if is_computed else part, child
-                )
+                below = all_substituted([part], definitions(child)) if is_computed else [part]
+                for one in below or ():
+                    yield from _of_one_stream(one, child)

@@ -1,4 +1,4 @@
-"""Whether expressions can be asked of equal rows alike, and whether they can be asked at all."""
+"""Whether expressions can be asked of equal rows alike."""
 
 from __future__ import annotations
 
@@ -44,13 +44,6 @@ def tells_no_equal_rows_apart(node: Node, matched: object) -> bool:
 def below_tells_no_equal_rows_apart(node: Node, matched: object) -> bool:
     """Whether the operator below it asks equal rows alike, of which one is kept."""
     return asks_equal_rows_alike(node.inputs[0])
-
-
-@lru_cache(maxsize=4096)
-def is_total(expression: Expression, schema: Schema) -> bool:
-    """Whether it is certain that it raises for no row."""
-    terms = Terms()
-    return terms.are_total([_read(terms, expression, schema)])
 
 
 def _read(terms: Terms, expression: Expression, schema: Schema) -> int:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from midstream.optimizer.rules.bounds import bound
 from midstream.optimizer.rules.negations import inwards
-from midstream.optimizer.rules.substitution import definitions, substituted
+from midstream.optimizer.rules.substitution import all_substituted, definitions
 from midstream.plans.algebra.operators import Aggregate, Filter, Join, MaxUnion, Project, Union
 from midstream.plans.algebra.operators.base import Choosing
 from midstream.plans.algebra.plan import Node
@@ -83,7 +83,8 @@ def _is_part_known(node: Node, part: Expression) -> bool:
         return True
     match operator:
         case Project():
-            return is_known(node.inputs[0], substituted(part, definitions(node)))
+            below = all_substituted([part], definitions(node))
+            return below is not None and is_known(node.inputs[0], below[0])
         case Join():
             return any(
                 part.columns() <= {*side.schema.names} and is_known(side, part) for side in node.inputs

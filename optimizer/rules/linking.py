@@ -22,6 +22,7 @@ from midstream.plans.expressions.expressions import (
     conjunction,
     conjuncts,
     equality,
+    may_raise,
 )
 from midstream.plans.values.schema import Type
 
@@ -111,8 +112,9 @@ def linked(node: Node) -> Node:
     if not logical(node).is_snapshot_reducible:
         return node
     node = node.with_inputs(tuple(map(linked, node.inputs)))
-    if not isinstance(node.operator, Join):
+    if not is_free_join(node):
         return node
+    assert isinstance(node.operator, Join)
     inputs = joined_inputs(node)
     conditions = Conditions(stated_conditions(node, inputs), inputs, node.operator.columns)
 
@@ -128,10 +130,16 @@ def hides_columns_of(join: Node, other: Node) -> bool:
     return any(name in other.schema for child in join.inputs for name in child.schema.names)
 
 
+def is_free_join(node: Node) -> bool:
+    """Whether a join may change places with others: what may raise in its condition is asked of the pairs
+    that it makes, and of no others."""
+    return isinstance(node.operator, Join) and not may_raise(node.operator.condition)
+
+
 def joined_inputs(node: Node) -> tuple[Node, ...]:
     """What a join and the joins right below it join; a join below whose hidden columns would meet others of
     the same name counts as an input."""
-    sides = [joined_inputs(c) if isinstance(c.operator, Join) else (c,) for c in node.inputs]
+    sides = [joined_inputs(c) if is_free_join(c) else (c,) for c in node.inputs]
     left, right = ({name for child in side for name in child.schema.names} for side in sides)
     return node.inputs if left & right else (*sides[0], *sides[1])
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from midstream.plans.algebra.operators import Filter, Project
+from midstream.plans.algebra.operators import Filter, Join, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
-from midstream.plans.expressions.expressions import FALSE, Not, conjuncts, walk
+from midstream.plans.expressions.expressions import FALSE, Col, Expression, Not, conjuncts, walk
 
 
 def operators(node: Node) -> tuple[int, ...]:
@@ -53,6 +53,37 @@ def filtering(node: Node) -> tuple[int, ...]:
 def projecting(node: Node) -> tuple[int, ...]:
     """How many operators stand above projections, other than these."""
     return (_summed(node, _is_projection, lambda each, below: 0 if _is_projection(each) else below),)
+
+
+def above_projections(node: Node) -> tuple[int, ...]:
+    """How many conditions stand above projections, each once for each of these.
+
+    A column counts as many as the conditions that it stands for: what they are computed from does not matter.
+    """
+
+    def of(each: Node, below: int) -> int:
+        if not isinstance(each.operator, Filter):
+            return 0
+        return below * sum(_meant(part, each.inputs[0]) for part in conjuncts(each.operator.condition))
+
+    return (_summed(node, _is_projection, of),)
+
+
+def _meant(part: Expression, node: Node) -> int:
+    """How many conditions a part of one stands for."""
+    parts = conjuncts(part)
+    if len(parts) > 1:
+        return sum(_meant(one, node) for one in parts)
+    while isinstance(part, Col):
+        names = {child: child.schema.names for child in node.inputs}
+        if isinstance(node.operator, Project):
+            part, (node,) = dict(node.operator.columns)[part.name], node.inputs
+            return _meant(part, node)
+        below = next((child for child, known in names.items() if part.name in known), None)
+        if below is None or not isinstance(node.operator, Filter | Join):
+            break
+        node = below
+    return 1
 
 
 def projected(node: Node) -> tuple[int, ...]:

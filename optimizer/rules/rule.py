@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from midstream.optimizer.rules.raising import asks_no_more
 from midstream.plans.algebra.plan import Node, Operator
 from midstream.plans.values.arguments import listed, require, require_callable, require_name, wrong
 from midstream.plans.values.errors import MidstreamError, PlanError
@@ -142,12 +143,15 @@ def staged(rules: Sequence[Rule | Stage]) -> list[Sequence[Rule]]:
     return [*(each.rules for each in rules if isinstance(each, Stage)), alone]
 
 
-def apply(rule: Rule, node: Node) -> Iterator[Node]:
+def apply(rule: Rule, node: Node, *, raises_alike: bool = False) -> Iterator[Node]:
     """The subplans that a rule makes of a node.
 
     What holds for all rules is checked here: the columns stay what they are, in name, type and order, and the
     measure of a simplifying rule falls. That the result is well-formed, a plan node checks itself. Raises
     PlanError, naming the rule, where the rule is wrong.
+
+    Where the plan holds an expression that may raise, a result that may ask it of further rows is left out;
+    where the result must also raise as often (`raises_alike`), one that may ask it of fewer rows, too.
     """
     if not rule.shape.fits(node):
         return
@@ -160,7 +164,8 @@ def apply(rule: Rule, node: Node) -> Iterator[Node]:
             raise PlanError(f"rule {rule.name} on {node!r}: {error}", rule=rule.name) from error
         if result != node:
             _check(rule, node, result)
-            yield result
+            if asks_no_more(result, node) and (not raises_alike or asks_no_more(node, result)):
+                yield result
 
 
 def _check(rule: Rule, node: Node, result: Node) -> None:

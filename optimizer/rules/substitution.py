@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from midstream.optimizer.rules.readings import operator_of
 from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Col, Expression, ordered
+from midstream.plans.expressions.expressions import Col, Const, Expression, is_large, ordered, walk
 
 Definitions = Mapping[str, Expression]
 """By the names of columns, what they stand for."""
@@ -30,6 +31,25 @@ def substituted(expression: Expression, by: Definitions) -> Expression:
     return ordered(expression.rebuilt(lambda part: substituted(part, by)))
 
 
-def all_substituted(expressions: Iterable[Expression], by: Definitions) -> list[Expression]:
-    """The same for several."""
-    return [substituted(expression, by) for expression in expressions]
+def all_substituted(expressions: Iterable[Expression], by: Definitions) -> list[Expression] | None:
+    """The same for several; None where that would compute something twice or become too large: expressions
+    would double with each projection, until Python cannot compile them.
+
+    >>> from midstream.plans.expressions.operands import col
+    >>> x, twice = col("x"), {"x": (col("z") + 1).expression}
+    >>> all_substituted([(x + x).expression], twice)
+    >>> [str(one) for one in all_substituted([(x + x).expression], {"x": Col("z")}) or ()]
+    ['z + z']
+    """
+    expressions = list(expressions)
+    read = Counter(part.name for e in expressions for part in walk(e) if isinstance(part, Col))
+    computed = [times for name, times in read.items() if not is_simple(by.get(name))]
+    if any(times > 1 for times in computed):
+        return None
+    made = [substituted(expression, by) for expression in expressions]
+    return None if computed and any(map(is_large, made)) else made
+
+
+def is_simple(expression: Expression | None) -> bool:
+    """Whether it costs nothing to compute it again: a column, which may stay as it is, or a constant."""
+    return expression is None or isinstance(expression, Col | Const)

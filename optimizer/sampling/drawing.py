@@ -42,5 +42,5 @@ class Drawn:
 
 def drawn(schema: Schema, seed: str, share: float) -> Expression:
     """The condition that a row with these columns is drawn."""
-    columns = tuple(map(Col, schema.names))
-    return Apply(Drawn(seed, share), columns, Type.BOOLEAN, name=f"drawn {share:g}", strict=False)
+    columns, name = tuple(map(Col, schema.names)), f"drawn {share:g}"
+    return Apply(Drawn(seed, share), columns, Type.BOOLEAN, name=name, strict=False, is_total=True)

@@ -9,12 +9,12 @@ from itertools import product
 
 from midstream.optimizer.cost import CostModel
 from midstream.optimizer.cost.estimate import Estimate
+from midstream.optimizer.rules.linking import is_free_join
 from midstream.optimizer.search.clusters import Cluster, Clusters
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.join_orders import JoinOrders, order_joins
 from midstream.optimizer.search.join_problem import Alternative
 from midstream.optimizer.search.memo import Group, Memo
-from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import StatisticsError
@@ -143,7 +143,7 @@ class Cheapest:
     def _of_group(self, group: Group) -> list[Node | Cluster]:
         if not self._orders_joins:
             return list(group.expressions)
-        others = [each for each in group.expressions if not isinstance(each.operator, Join)]
+        others = [each for each in group.expressions if not is_free_join(each)]
         # Two inputs have one order: which side is which makes no difference to a join.
         found = self._clusters.of(group)
         return [*others, *(each.tree if len(each.leaves) == 2 else each for each in found)]

@@ -8,7 +8,7 @@ from itertools import product
 
 from midstream.optimizer.cost import CostModel
 from midstream.optimizer.cost.estimate import Estimate
-from midstream.optimizer.rules.linking import stated_conditions
+from midstream.optimizer.rules.linking import is_free_join, stated_conditions
 from midstream.optimizer.search.join_problem import Alternative, JoinProblem, Shape
 from midstream.optimizer.search.memo import Group, Memo
 from midstream.plans.algebra.operators import Join
@@ -104,7 +104,7 @@ class Clusters:
 
 
 def _joins(group: Group) -> list[Node]:
-    return [expression for expression in group.expressions if isinstance(expression.operator, Join)]
+    return [expression for expression in group.expressions if is_free_join(expression)]
 
 
 def _are_apart(left: Cluster, right: Cluster) -> bool:

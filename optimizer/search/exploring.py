@@ -19,13 +19,16 @@ class Exploration:
 
     Rules that simplify are applied from the first round on. Stages of others follow each other: the rules of
     the next one come in when those before it bring nothing new, so that they have what is left of a budget.
-    The result of an exploring rule is simplified, and its joins are linked, before the memo takes it.
+    The result of an exploring rule is simplified, and its joins are linked, before the memo takes it. Where
+    it `raises_alike`, rules may not take away errors either.
     """
 
-    def __init__(self, memo: Memo, rules: Sequence[Rule | Stage]) -> None:
+    def __init__(self, memo: Memo, rules: Sequence[Rule | Stage], *, raises_alike: bool = False) -> None:
         self._memo = memo
+        self._raises_alike = raises_alike
         every = flat(rules)
-        self._simplifier = Simplifier([rule for rule in every if rule.is_simplifying])
+        simplifying = (rule for rule in every if rule.is_simplifying)
+        self._simplifier = Simplifier(simplifying, raises_alike=raises_alike)
         self._height = max((_height(rule.shape) for rule in every), default=0)
         self._rules = self._simplifier.rules
         self._stages = deque(_exploring(rules))
@@ -80,7 +83,7 @@ class Exploration:
             yield
             self._is_done.add(key)
             binding = expression.with_inputs(inputs)
-            for result in apply(rule, binding):
+            for result in apply(rule, binding, raises_alike=self._raises_alike):
                 self._take(rule, binding, result)
 
     def _take(self, rule: Rule, binding: Node, result: Node) -> None:

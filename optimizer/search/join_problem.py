@@ -12,6 +12,7 @@ from midstream.optimizer.cost.column_facts import Facts
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.rules.linking import (
     Conditions,
+    is_free_join,
     joined_inputs,
     links,
     representatives,
@@ -178,8 +179,9 @@ def problem_of(node: Node, model: CostModel) -> JoinProblem | None:
 
     What stands below is taken as it is: one plan of each input, with its cost.
     """
-    if not isinstance(node.operator, Join):
+    if not is_free_join(node):
         return None
+    assert isinstance(node.operator, Join)
     inputs = joined_inputs(node)
     numbers = {child: i for i, child in enumerate(inputs)}
 

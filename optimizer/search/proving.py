@@ -38,7 +38,8 @@ def prove(left: Plan, right: Plan, *, rules: Sequence[Rule | Stage] = PROVING, s
     Both plans are put into one memo, simplified. Rules are applied in rounds. Before each round, subplans
     that have the same normal form are made one, so that rules need not do what the normal form does: whatever
     is about the order of joins, of filters, or of what stands in conditions. The plans mean the same if their
-    outputs come to be in the same groups.
+    outputs come to be in the same groups. Rules are applied only where what may raise is asked of the same
+    rows as before: an error on one side alone is a difference.
 
     Cost     At most `steps` applications of rules; O(expressions) normal forms.
     """
@@ -110,11 +111,11 @@ class _Proof:
         self._memo = Memo()
         self._meanings = Meanings()
         self._by_meaning: dict[Meaning, Node] = {}
-        self.exploration = Exploration(self._memo, flat(rules))
+        self.exploration = Exploration(self._memo, flat(rules), raises_alike=True)
 
     def begin(self, root: Node) -> Node:
         """Let the memo know an output."""
-        simple, simplifying = simplify(root, self._rules)
+        simple, simplifying = simplify(root, self._rules, raises_alike=True)
         rewritten, linking = link(simple)
         self._memo.rewrite(root, rewritten, (*simplifying, *linking))
         return root

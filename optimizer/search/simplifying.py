@@ -17,8 +17,9 @@ Simplified = tuple[Node, tuple[Step, ...]]
 class Simplifier:
     """Applies simplifying rules, inputs before consumers. What a subplan becomes is found once."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[Rule], *, raises_alike: bool = False) -> None:
         self.rules = tuple(rules)
+        self._raises_alike = raises_alike
         self._known: dict[Node, Simplified] = {}
 
     def simplify(self, node: Node, stays: Container[Node] = ()) -> Simplified:
@@ -38,7 +39,7 @@ class Simplifier:
             steps += (step.below(number) for step in below)
         node = node.with_inputs(tuple(inputs))
         for rule in self.rules:
-            for result in apply(rule, node):
+            for result in apply(rule, node, raises_alike=self._raises_alike):
                 simple, further = self.simplify(result, stays)
                 return simple, (*steps, Step(rule.name, (), node, result, rule.equation), *further)
         return node, tuple(steps)
@@ -51,10 +52,11 @@ def link(node: Node) -> Simplified:
     return rewritten, () if rewritten == node else (Step(LINKED_JOINS, (), node, rewritten, reason),)
 
 
-def simplify(node: Node, rules: Sequence[Rule | Stage]) -> Simplified:
+def simplify(node: Node, rules: Sequence[Rule | Stage], *, raises_alike: bool = False) -> Simplified:
     """A subplan after the simplifying rules of each stage in turn, then after those that stand alone."""
     steps: tuple[Step, ...] = ()
     for stage in staged(rules):
-        node, further = Simplifier(rule for rule in stage if rule.is_simplifying).simplify(node)
+        simplifying = (rule for rule in stage if rule.is_simplifying)
+        node, further = Simplifier(simplifying, raises_alike=raises_alike).simplify(node)
         steps += further
     return node, steps

@@ -7,9 +7,10 @@ from itertools import permutations
 
 from midstream.optimizer.rules import apply
 from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
-from midstream.optimizer.rules.filters.filtered import parts_of
+from midstream.optimizer.rules.filters.filtered import parts_of, without
 from midstream.optimizer.rules.filters.implied_condition import IMPLIED_CONDITION
 from midstream.optimizer.rules.known import is_implied
+from midstream.optimizer.rules.raising import asks_no_more
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
 from midstream.plans.equivalence.certificate import Step
@@ -39,9 +40,9 @@ def stacked_filters(nodes: Iterable[Node]) -> Iterator[Stacked]:
     for over_same in filters.values():
         for strong, weak in permutations(over_same, 2):
             ours, theirs = parts_of(strong), parts_of(weak)
-            if not theirs <= ours and all(is_implied(part, ours, weak.schema) for part in theirs):
-                stacked = Node(Filter(conjunction(ours - theirs)), (weak,))
-                if steps := _steps(stacked, strong):
+            if not {*theirs} <= {*ours} and all(is_implied(part, ours, weak.schema) for part in theirs):
+                stacked = Node(Filter(conjunction(without(ours, theirs))), (weak,))
+                if asks_no_more(stacked, strong) and (steps := _steps(stacked, strong)):
                     yield stacked, strong, steps
 
 

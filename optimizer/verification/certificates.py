@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from midstream.optimizer.rules import ALL_STAGES, Rule, Stage, apply, flat
 from midstream.optimizer.rules.linking import LINKED_JOINS, linked
+from midstream.optimizer.rules.raising import asks_no_more
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.certificate import (
@@ -82,6 +83,8 @@ def _wrong(step: Step, plan: Plan, rules: Mapping[str, Rule]) -> str:
         return f"there is no output {step.output}"
     if min(step.place, default=0) < 0 or at(plan.outputs[step.output], step.place) != step.before:
         return "in its place stands another subplan"
+    if not asks_no_more(step.after, step.before):
+        return "it may ask an expression that raises of further rows"
     left, right = (step.after, step.before) if step.is_reversed else (step.before, step.after)
     if _leads(step.rule, left, right, rules):
         return ""

@@ -34,6 +34,13 @@ def is_even(value: int | None) -> bool | None:
     return None if value is None else value % 2 == 0
 
 
+def inverse(value: int | None) -> int:
+    """A function that raises for 0 and NULL."""
+    if not value:
+        raise ZeroDivisionError(f"found {value}, expected another number")
+    return 2 // value
+
+
 def condition(random: Random, names: Sequence[str]) -> Expression:
     """A condition over some columns; over none, one that reads nothing."""
     if not names or random.random() < 0.06:
@@ -58,7 +65,8 @@ def _turned(both: Expression) -> Expression:
 def _comparison(random: Random, names: Sequence[str]) -> Expression:
     one = col(random.choice(names))
     other = col(random.choice(names)) if random.random() < 0.4 else lit(random.choice((0, 1)))
-    match random.choice(("=", "=", "<", "<=", "<>", ">", "null", "known", "opaque", "sum")):
+    kinds = ("=", "=", "<", "<=", "<>", ">", "null", "known", "opaque", "raising", "sum")
+    match random.choice(kinds):
         case "=":
             return (one == other).expression
         case "<":
@@ -73,8 +81,10 @@ def _comparison(random: Random, names: Sequence[str]) -> Expression:
             return one.is_null().expression
         case "known":
             return (~one.is_null()).expression
+        case "raising":
+            return (opaque(inverse, [random.choice(names)], "integer") > 0).expression
         case "opaque":
-            return opaque(is_even, [random.choice(names)], "boolean?").expression
+            return opaque(is_even, [random.choice(names)], "boolean?", total=True).expression
         case _:
             return (one + other == lit(1)).expression
 

@@ -89,7 +89,8 @@ def verify_rule(
     The two sides are compared on up to `inputs` small inputs, the smallest first. If all operators are
     snapshot-reducible, these are bags of rows of 0, 1 and NULL at one instant, up to three rows an input.
     Else they are streams of up to three elements. All of these are tried if they are no more than `inputs`,
-    and some random inputs besides. It is a difference too if one side raises an error and the other does not.
+    and some random inputs besides. It is a difference too if one side raises an error and the other does not,
+    unless a function raises it on the left: the right side may ask it of fewer rows.
 
     The answer is the same on every machine unless `seconds` ends the search earlier, which its reason tells.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any
 
 from midstream.plans.algebra.operators import (
@@ -31,7 +31,14 @@ from midstream.plans.algebra.operators import (
     Union,
 )
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import equal_columns, has_arrival_order, keys, logical, logical_node
+from midstream.plans.algebra.properties import (
+    equal_columns,
+    expressions,
+    has_arrival_order,
+    keys,
+    logical,
+    logical_node,
+)
 from midstream.plans.equivalence.blocks import (
     DISTINCT,
     EITHER_WAY,
@@ -43,8 +50,16 @@ from midstream.plans.equivalence.blocks import (
     merged_classes,
 )
 from midstream.plans.equivalence.terms import Terms
-from midstream.plans.expressions.aggregates import AggregateCall
-from midstream.plans.expressions.expressions import FALSE, TRUE, Col, Expression
+from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
+from midstream.plans.expressions.expressions import (
+    FALSE,
+    TRUE,
+    Col,
+    Expression,
+    conjunction,
+    conjuncts,
+    may_raise,
+)
 from midstream.plans.values.schema import Schema, Type
 
 MOST_ATOMS = 16
@@ -134,6 +149,17 @@ class _Side:
             return self._one(node, (node,)) if self._is_above_windows else self._over_time(node, inputs[0])
         schema = node.inputs[0].schema
         match operator:
+            case Filter(condition) if may_raise(condition):
+                return self._asking_filter(node, condition)
+            case Project() if _asks(node):
+                asked = tuple(self._by_place(one, schema) for one in operator.expressions)
+                return self._asking(node, ("asked of rows", asked), inputs[0])
+            case Join() if _asks(node):
+                return self._asking_join(node, operator)
+            case Aggregate() if _asks(node):
+                return self._asking_groups(node, operator)
+            case _ if _asks(node):
+                return self._one(node, (operator, *(self.of(child) for child in node.inputs)))
             case Filter(condition):
                 return tuple(self._blocks.where(b, self._read([condition], schema, b.out)) for b in inputs[0])
             case Project(columns):
@@ -152,6 +178,46 @@ class _Side:
             case Aggregate():
                 return self._groups(node, operator, inputs[0])
         return self._structure(node)
+
+    def _asking(self, node: Node, tag: tuple[Hashable, ...], form: BlockSum) -> BlockSum:
+        """What may raise, asked of the rows of a form and no others: what is above stays above, and what is
+        below stays below."""
+        return tuple(chain.from_iterable(self._one(node, tag, (block,)) for block in form))
+
+    def _asking_filter(self, node: Node, condition: Expression) -> BlockSum:
+        """A filter of which some parts may raise, above one of the others: these are asked first."""
+        parts = conjuncts(condition)
+        first = list(takewhile(lambda part: not may_raise(part), parts))
+        if first:
+            below = Node(Filter(conjunction(first)), node.inputs)
+            return self._of(Node(Filter(conjunction(parts[len(first) :])), (below,)))
+        asked = tuple(self._by_place(part, node.schema) for part in parts)
+        return self._asking(node, ("asked by a filter", asked), self._forms[node.inputs[0]])
+
+    def _asking_join(self, node: Node, join: Join) -> BlockSum:
+        """A join of which some parts may raise, as a filter above a join of the others."""
+        names = tuple(name for child in node.inputs for name in child.schema.names)
+        sure = conjunction(part for part in conjuncts(join.condition) if not may_raise(part))
+        pairs = Node(Filter(join.condition), (Node(Join(sure, names), node.inputs),))
+        return self._of(Node(Project(tuple((name, Col(name)) for name in join.columns)), (pairs,)))
+
+    def _asking_groups(self, node: Node, operator: Aggregate) -> BlockSum:
+        """An aggregation of which arguments may raise, above a projection that computes them."""
+        if any(isinstance(call.function, UserAggregate) for _, call in operator.calls):
+            return self._one(node, (operator, *(self.of(child) for child in node.inputs)))
+        keys = [(f"key {number}", Col(key)) for number, key in enumerate(operator.keys)]
+        arguments = {name: call.argument for name, call in operator.calls if call.argument is not None}
+        rows = Node(Project((*keys, *arguments.items())), node.inputs)
+        calls = tuple(
+            (name, replace(call, argument=Col(name) if name in arguments else None))
+            for name, call in operator.calls
+        )
+        groups = Node(Aggregate(tuple(key for key, _ in keys), calls), (rows,))
+        return self._of(groups)
+
+    def _by_place(self, expression: Expression, schema: Schema) -> Expression:
+        """An expression as it is written, over numbered columns: what may raise is asked in this order."""
+        return expression.renamed({name: str(place) for place, name in enumerate(schema.names)})
 
     def _over_time(self, node: Node, form: BlockSum) -> BlockSum:
         """An operator that sees more of its input than what is valid at one instant. It gives the same over
@@ -331,6 +397,15 @@ class _Side:
             if can_move and all(map(self._terms.is_faithful, block.terms)):
                 return self._without_distinct(self._blocks.inlined(block, place, atom.inner[0]))
         return block
+
+
+def _asks(node: Node) -> bool:
+    """Whether an operator may raise an error of some row."""
+    operator = logical(node)
+    calls = operator.calls if isinstance(operator, Aggregate) else ()
+    return any(isinstance(call.function, UserAggregate) for _, call in calls) or any(
+        map(may_raise, expressions(node))
+    )
 
 
 def _ordered(ranks: Sequence[tuple[Any, ...]]) -> list[int]:

@@ -180,6 +180,7 @@ class Terms:
             head, arguments = self._forms[part]
             is_sure = head[0] in _SURE or (head[0] == "call" and head[1] in _SURE_FUNCTIONS)
             is_sure &= Type.ANY not in head
+            is_sure |= head[0] == "apply" and head[-1]
             self._total[part] = is_sure and all(map(self._total.__getitem__, arguments))
         return self._total[term]
 
@@ -437,6 +438,6 @@ def _head(expression: Expression, schema: Schema) -> Head | None:
             return ("in", *types)
         case Call(function):
             return ("call", function, *types)
-        case Apply(function, _, type_, nullable, _, strict):
-            return ("apply", function, type_, nullable, strict)
+        case Apply(function, _, type_, nullable, _, strict, is_total):
+            return ("apply", function, type_, nullable, strict, is_total)
     return None

@@ -19,9 +19,11 @@ of which `==` is an expression; no tree has operators.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from operator import index
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -38,9 +40,24 @@ from midstream.plans.functions.function import (
     may_exceed,
     wider,
 )
-from midstream.plans.values.errors import ExpressionError, PlanFormatError
+from midstream.plans.values.arguments import shown
+from midstream.plans.values.errors import ExpressionError, FunctionError, MidstreamError, PlanFormatError
 from midstream.plans.values.finite import LARGEST, NEVER_REACHES, defined, finite, integral, within_floats
-from midstream.plans.values.schema import Schema, Type, suggest
+from midstream.plans.values.schema import PYTHON_TYPES, Schema, Type, suggest
+
+DEEPEST_SOURCE = 24
+"""How many expressions in each other become one text: Python reads 200 brackets in brackets, and each has
+some."""
+
+DEEPEST_EXPRESSION = 200
+"""How many expressions may stand in each other: what is asked of one is asked of its parts, and Python calls
+functions only so deep."""
+
+LARGEST_REPEATED = 1_000
+"""How many parts an expression has at most that is put in the place of another, or written several times."""
+
+DEEPEST_REPEATED = 60
+"""How many expressions stand in each other then."""
 
 
 class Kind(NamedTuple):
@@ -67,7 +84,22 @@ class Expression:
         raise NotImplementedError
 
     def source(self, scope: Bindings) -> str:
-        """Python source that computes the value in a scope."""
+        """Python source that computes the value in a scope. What stands too deep in it becomes a function of
+        its own, as Python reads only so many brackets in brackets."""
+        if scope.level == 0 and is_large(self, most=sys.maxsize, deepest=DEEPEST_EXPRESSION):
+            raise ExpressionError(
+                f"an expression nests too deeply; compute it in steps: more than {DEEPEST_EXPRESSION} "
+                "expressions stand in each other"
+            )
+        if scope.level == DEEPEST_SOURCE and self.parts():
+            return _outlined(self, scope)
+        scope.level += 1
+        text = self.code(scope)
+        scope.level -= 1
+        return text
+
+    def code(self, scope: Bindings) -> str:
+        """The same from the sources of its parts."""
         raise NotImplementedError
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
@@ -98,6 +130,8 @@ class Bindings:
     schema: Schema
     resolve: Mapping[str, str]
     names: dict[str, Any] = field(default_factory=dict)
+    level: int = 0
+    """How deep in the text the expression stands that is being compiled."""
 
     def bind(self, value: Any) -> str:
         """A name for an object that source text cannot spell."""
@@ -128,7 +162,7 @@ class Col(Expression):
         column = schema[self.name]
         return Kind(column.type, column.nullable)
 
-    def source(self, scope: Bindings) -> str:
+    def code(self, scope: Bindings) -> str:
         return scope.resolve[self.name]
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
@@ -164,7 +198,7 @@ class Const(Expression):
     def kind(self, schema: Schema) -> Kind:
         return Kind(CONSTANT_TYPES[type(self.value)], self.value is None)
 
-    def source(self, scope: Bindings) -> str:
+    def code(self, scope: Bindings) -> str:
         """Its literal."""
         # Python spells and reads only so many digits.
         is_literal = not isinstance(self.value, float | int) or abs(self.value) < _LARGEST_LITERAL
@@ -194,7 +228,7 @@ CHECKS: Mapping[Type, Callable[[Any], Any]] = {
     Type.FLOAT: within_floats,
     Type.ANY: finite,
 }
-"""What users' functions give is made what they declare to give, by its type."""
+"""What users' aggregates give is made what they declare to give, by its type."""
 INEXACT = frozenset({Type.FLOAT, Type.ANY})
 """The types of numbers that are unknown where they are not finite."""
 
@@ -237,7 +271,7 @@ class Binary(Expression):
         type_ = Type.FLOAT if self.operator == "/" else wider(left.type, right.type)
         return Kind(type_, nullable or not self._is_defined(left, right))
 
-    def source(self, scope: Bindings) -> str:
+    def code(self, scope: Bindings) -> str:
         """The operator in Python, guarded where an operand may be unknown."""
         texts = [part.source(scope) for part in self.parts()]
         left, right = (part.kind(scope.schema) for part in self.parts())
@@ -287,7 +321,10 @@ class Binary(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Logic(Expression):
-    """`and` or `or` of two or more conditions in three-valued logic."""
+    """`and` or `or` of two or more conditions in three-valued logic.
+
+    Where one of them may raise, each is asked only if those before it leave open what comes out.
+    """
 
     operator: str
     conditions: tuple[Expression, ...]
@@ -305,13 +342,15 @@ class Logic(Expression):
         kinds = [_boolean(part, schema) for part in self.conditions]
         return Kind(Type.BOOLEAN, any(kind.nullable for kind in kinds))
 
-    def source(self, scope: Bindings) -> str:
+    def code(self, scope: Bindings) -> str:
         """Python's own operator where no condition can be unknown."""
         texts = [part.source(scope) for part in self.conditions]
-        if self.kind(scope.schema).nullable:
-            helper = scope.bind(_all if self.operator == "and" else _any)
-            return f"{helper}(({', '.join(texts)},))"
-        return f"({f' {self.operator} '.join(texts)})"
+        if not self.kind(scope.schema).nullable:
+            return f"({f' {self.operator} '.join(texts)})"
+        if any(map(may_raise, self.conditions)):
+            return _in_order(self.operator, texts, scope)
+        helper = scope.bind(_all if self.operator == "and" else _any)
+        return f"{helper}(({', '.join(texts)},))"
 
     def to_json(self) -> Any:
         return {"operator": self.operator, "of": [part.to_json() for part in self.conditions]}
@@ -332,7 +371,7 @@ class Not(Expression):
     def kind(self, schema: Schema) -> Kind:
         return _boolean(self.condition, schema)
 
-    def source(self, scope: Bindings) -> str:
+    def code(self, scope: Bindings) -> str:
         nullable = self.kind(scope.schema).nullable
         return guarded([self.condition.source(scope)], [nullable], scope, lambda known: f"(not {known[0]})")
 
@@ -356,9 +395,10 @@ class IsNull(Expression):
         self.value.kind(schema)
         return Kind(Type.BOOLEAN, False)
 
-    def source(self, scope: Bindings) -> str:
-        """`is None`; of what is never unknown the answer, as Python warns of the question about a literal."""
-        if not self.value.kind(scope.schema).nullable:
+    def code(self, scope: Bindings) -> str:
+        """`is None`; of what is never unknown the answer, as Python warns of the question about a literal.
+        What may raise is asked in any case."""
+        if not self.value.kind(scope.schema).nullable and not may_raise(self.value):
             return "False"
         return f"({self.value.source(scope)} is None)"
 
@@ -397,7 +437,7 @@ class Case(Expression):
         is_nullable = any(argument.nullable for argument in arguments) or may_exceed(arguments, common)
         return Kind(common, is_nullable)
 
-    def source(self, scope: Bindings) -> str:
+    def code(self, scope: Bindings) -> str:
         conditions = [condition.source(scope) for condition, _ in self.branches]
         values = (*(value for _, value in self.branches), self.default)
         arguments = [_argument(value, scope.schema) for value in values]
@@ -439,7 +479,7 @@ class Cast(Expression):
         kind = self.value.kind(schema)
         return Kind(self.type, kind.nullable or (kind.type, self.type) not in SURE)
 
-    def source(self, scope: Bindings) -> str:
+    def code(self, scope: Bindings) -> str:
         """A call, where the types differ. Unknown stays unknown by itself."""
         kind, text = self.value.kind(scope.schema), self.value.source(scope)
         if (kind.type, self.type) in SAME:
@@ -474,7 +514,7 @@ class Call(Expression):
     def kind(self, schema: Schema) -> Kind:
         return Kind(*self.definition.kind([_argument(part, schema) for part in self.arguments]))
 
-    def source(self, scope: Bindings) -> str:
+    def code(self, scope: Bindings) -> str:
         arguments = [_argument(part, scope.schema) for part in self.arguments]
         return self.definition.source(arguments, [part.source(scope) for part in self.arguments], scope)
 
@@ -492,7 +532,8 @@ class Apply(Expression):
     gives unknown.
 
     It must be deterministic and must not read anything else, or plans that hold it have no meaning that could
-    be kept. It has no serial form.
+    be kept. What it raises, and a value of another type than declared, become FunctionErrors. One that
+    `is_total` never raises, as whoever declares it says. It has no serial form.
     """
 
     function: Callable[..., Any]
@@ -501,6 +542,7 @@ class Apply(Expression):
     nullable: bool = False
     name: str | None = None
     strict: bool = True
+    is_total: bool = False
 
     def parts(self) -> tuple[Expression, ...]:
         return self.arguments
@@ -511,12 +553,16 @@ class Apply(Expression):
         is_unknown = self.strict and any(kind.nullable for kind in kinds)
         return Kind(self.type, self.nullable or self.type in INEXACT or is_unknown)
 
-    def source(self, scope: Bindings) -> str:
-        function = scope.bind(self.function)
+    def code(self, scope: Bindings) -> str:
+        function = scope.bind(checked(self.label, self.function, self.type, self.nullable))
         texts = [part.source(scope) for part in self.arguments]
         nullable = [self.strict and part.kind(scope.schema).nullable for part in self.arguments]
-        check = scope.bind(CHECKS[self.type]) if self.type in CHECKS else ""
-        return guarded(texts, nullable, scope, lambda known: f"{check}({function}({', '.join(known)}))")
+        return guarded(texts, nullable, scope, lambda known: f"{function}({', '.join(known)})")
+
+    @property
+    def label(self) -> str:
+        """The name of the function."""
+        return self.name or str(getattr(self.function, "__name__", "function"))
 
     def to_json(self) -> Any:
         """Refused: a callable has no serial form."""
@@ -525,8 +571,17 @@ class Apply(Expression):
         )
 
     def __str__(self) -> str:
-        name = self.name or getattr(self.function, "__name__", "function")
-        return f"{name}({', '.join(map(str, self.arguments))})"
+        return f"{self.label}({', '.join(map(str, self.arguments))})"
+
+
+def may_raise(expression: Expression) -> bool:
+    """Whether it may raise an error of some row: a callable in it may. Functions of SQL give unknown for what
+    they are not defined for.
+
+    >>> may_raise(Apply(len, (Col("name"),))), may_raise(Apply(len, (Col("name"),), is_total=True))
+    (True, False)
+    """
+    return any(isinstance(part, Apply) and not part.is_total for part in walk(expression))
 
 
 def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
@@ -541,10 +596,17 @@ def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
 def conjunction(conditions: Iterable[Expression]) -> Expression:
     """All conditions together, flattened, without repetition, in one canonical order; true for none.
 
+    Those that may raise come last, in the order in which they are given: they are asked of no row that
+    another one keeps off.
+
     >>> str(conjunction([Col("b"), Col("a"), Col("b")]))
     'a and b'
+    >>> str(conjunction([Apply(len, (Col("b"),)), Col("c")]))
+    'c and len(b)'
     """
-    parts = sorted({inner for part in conditions for inner in conjuncts(part)} - {TRUE}, key=_canonical)
+    every = dict.fromkeys(inner for part in conditions for inner in conjuncts(part) if inner != TRUE)
+    risky = [part for part in every if may_raise(part)]
+    parts = [*sorted(every.keys() - {*risky}, key=_canonical), *risky]
     if not parts:
         return TRUE
     return parts[0] if len(parts) == 1 else Logic("and", tuple(parts))
@@ -611,6 +673,14 @@ def compile_row(expression: Expression, schema: Schema) -> Callable[[Any], Any]:
     return function
 
 
+def compile_condition(condition: Expression, schema: Schema) -> Callable[[Any], Any]:
+    """A function from a payload to something that is true where the condition is."""
+    condition.kind(schema)
+    scope = row_scope(schema, "row")
+    function: Callable[[Any], Any] = evaluate(f"lambda row: {condition_source(condition, scope)}", scope)
+    return function
+
+
 def compile_rows(expressions: Sequence[Expression], schema: Schema) -> Callable[[Any], tuple[Any, ...]]:
     """A function from a payload to the tuple of the expressions' values."""
     for expression in expressions:
@@ -622,12 +692,24 @@ def compile_rows(expressions: Sequence[Expression], schema: Schema) -> Callable[
     return function
 
 
-def compile_pair(expression: Expression, left: Schema, right: Schema) -> Callable[[Any, Any], Any]:
-    """A function from a left and a right payload to the expression's value."""
+def compile_pair(condition: Expression, left: Schema, right: Schema) -> Callable[[Any, Any], Any]:
+    """A function from a left and a right payload to something that is true where the condition is."""
     scope = pair_scope(left, right)
-    expression.kind(scope.schema)
-    function: Callable[[Any, Any], Any] = evaluate(f"lambda left, right: {expression.source(scope)}", scope)
+    condition.kind(scope.schema)
+    function: Callable[[Any, Any], Any] = evaluate(
+        f"lambda left, right: {condition_source(condition, scope)}", scope
+    )
     return function
+
+
+def condition_source(condition: Expression, scope: Bindings) -> str:
+    """Source of what is true where a condition is.
+
+    Of parts that may raise each is asked where all before it are true, as by filters on top of each other.
+    """
+    if not may_raise(condition):
+        return condition.source(scope)
+    return f"({' and '.join(part.source(scope) for part in conjuncts(condition))})"
 
 
 def row_scope(schema: Schema, row: str, names: dict[str, Any] | None = None) -> Bindings:
@@ -646,6 +728,33 @@ def pair_scope(left: Schema, right: Schema) -> Bindings:
 def tuple_source(expressions: Iterable[Expression], scope: Bindings) -> str:
     """Source of the tuple of several expressions."""
     return f"({''.join(f'{e.source(scope)}, ' for e in expressions)})"
+
+
+def _outlined(expression: Expression, scope: Bindings) -> str:
+    """Source of a call that computes an expression from the columns that it reads."""
+    names = sorted(expression.columns())
+    columns = {name: f"c{place}" for place, name in enumerate(names)}
+    inner = Bindings(scope.schema, columns)
+    function = evaluate(f"lambda {', '.join(columns.values())}: {expression.source(inner)}", inner)
+    return f"{scope.bind(function)}({', '.join(scope.resolve[name] for name in names)})"
+
+
+def is_large(expression: Expression, most: int = LARGEST_REPEATED, deepest: int = DEEPEST_REPEATED) -> bool:
+    """Whether an expression has more parts than `most`, or more of them in each other than `deepest`.
+
+    Cost: O(most).
+
+    >>> is_large(Col("x")), is_large(Not(Col("x")), deepest=1)
+    (False, True)
+    """
+    waiting, parts = [(expression, 1)], 0
+    while waiting:
+        part, level = waiting.pop()
+        parts += 1
+        if parts > most or level > deepest:
+            return True
+        waiting += [(inner, level + 1) for inner in part.parts()]
+    return False
 
 
 def evaluate(source: str, scope: Bindings) -> Any:
@@ -775,6 +884,79 @@ PYTHON_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+
+
+def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A user's function; what it raises becomes a FunctionError that tells its name and its arguments."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except MidstreamError:
+            raise
+        except Exception as error:
+            given = ", ".join(map(shown, arguments))
+            raise FunctionError(
+                f"function {name}: {type(error).__name__}: {error}; it was given {given or 'nothing'}",
+                name=name,
+                arguments=arguments,
+            ) from error
+
+    return call
+
+
+def checked(name: str, function: Callable[..., Any], type_: Type, nullable: bool) -> Callable[..., Any]:
+    """The same; a value of another type than it declares to give is an error too.
+
+    A number or truth value of another library becomes Python's, an infinite number unknown. None is an error
+    where a value is declared that is always known.
+
+    >>> checked("half", lambda x: x / 2, Type.INTEGER, False)(3)
+    Traceback (most recent call last):
+    midstream.plans.values.errors.FunctionError: function half: found 1.5, expected integer
+    """
+    run, types = named(name, function), PYTHON_TYPES.get(type_)
+    nullable |= type_ in INEXACT
+
+    def fits(found: Any) -> bool:
+        if types is not None:
+            return type(found) in types
+        try:
+            hash(found)
+        except TypeError:
+            return False
+        return True
+
+    def call(*arguments: Any) -> Any:
+        found = run(*arguments)
+        if found is None and nullable:
+            return None
+        if fits(found) or (found is not None and fits(found := _of_python(found))):
+            return within_floats(found) if type_ is Type.FLOAT else finite(found)
+        expected = f"{'a hashable value' if types is None else type_.value}{' or None' if nullable else ''}"
+        advice = f"; declare {type_.value}? where it may be unknown" if found is None else ""
+        raise FunctionError(f"function {name}: found {found!r}, expected {expected}{advice}", name=name)
+
+    return call
+
+
+def _of_python(found: Any) -> Any:
+    """A value of another library as Python's own, if it tells how."""
+    if isinstance(found, bool | int | float | str):
+        return found
+    if hasattr(found, "item") and not callable(getattr(found, "__len__", None)):
+        return found.item()
+    return index(found) if hasattr(found, "__index__") else found
+
+
+def _in_order(word: str, texts: Sequence[str], scope: Bindings) -> str:
+    """Source of `and` or `or` in three-valued logic, in which each is asked where those before it leave it
+    open."""
+    ends = word == "or"
+    names = [scope.fresh() for _ in texts]
+    asked = " or ".join(f"({name} := {text}) == {ends}" for name, text in zip(names, texts, strict=True))
+    unknown = " or ".join(f"{name} is None" for name in names)
+    return f"({ends} if {asked} else None if {unknown} else {not ends})"
 
 
 def _all(conditions: Sequence[bool | None]) -> bool | None:

@@ -523,9 +523,12 @@ def opaque(
     reads: Sequence[str],
     type: ColumnType = Type.ANY,
     nullable: bool = False,
+    *,
+    total: bool = False,
 ) -> Operand:
     """A Python callable as an expression; it is called with the values of the columns it reads, in that
-    order.
+    order. Say `total` of one that never raises and always gives a value of its type: the optimizer may then
+    ask it of rows that the query keeps away from it.
 
     >>> opaque(len, reads=["name"], type="integer") > 3
     <expression len(name) > 3>
@@ -535,9 +538,11 @@ def opaque(
     if isinstance(reads, str) or not isinstance(reads, Iterable):
         raise ExpressionError(f"opaque: found reads={reads!r}, expected a list of names of columns")
     require("opaque: nullable", nullable, bool, "True or False")
+    require("opaque: total", total, bool, "True or False")
     declared = parse_column("opaque", type)
     arguments = tuple(col(name).expression for name in reads)
-    return Operand(Apply(function, arguments, declared.type, nullable or declared.nullable, strict=False))
+    nullable |= declared.nullable
+    return Operand(Apply(function, arguments, declared.type, nullable, strict=False, is_total=total))
 
 
 def greatest(*arguments: Any) -> Operand:

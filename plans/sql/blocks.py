@@ -19,6 +19,7 @@ from midstream.plans.expressions.expressions import (
     Expression,
     conjunction,
     conjuncts,
+    may_raise,
 )
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.scope import Item, Scope
@@ -167,14 +168,16 @@ def _or_unknown(name: str, kept: Node, other: Node) -> Expression:
 
 
 def joined(nodes: Sequence[Node], conditions: Sequence[Expression]) -> Node:
-    """Join nodes from left to right on conditions, each as far down as it can be read."""
+    """Join nodes from left to right on conditions, each as far down as it can be read; one that may raise is
+    asked of what has met all the others."""
     parts = [inner for condition in conditions for inner in conjuncts(condition) if inner != TRUE]
     *before, right = nodes
     if not before:
         return Node(Filter(conjunction(parts)), (right,)) if parts else right
     columns = [name for node in before for name in node.schema.names]
-    in_left = [part for part in parts if _reads_only(part, columns)]
-    in_right = [part for part in parts if _reads_only(part, right.schema.names)]
+    free = [part for part in parts if not may_raise(part)]
+    in_left = [part for part in free if _reads_only(part, columns)]
+    in_right = [part for part in free if _reads_only(part, right.schema.names)]
     rest = [part for part in parts if part not in in_left and part not in in_right]
     return _product(joined(before, in_left), joined([right], in_right), conjunction(rest))
 

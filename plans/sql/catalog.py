@@ -13,6 +13,7 @@ from midstream.plans.algebra.operators import Relation, Source, Ties
 from midstream.plans.algebra.operators.declarations import Reference
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.aggregates import UserAggregate
+from midstream.plans.expressions.expressions import checked, named
 from midstream.plans.sql.constraints import Constraints, is_in_key, primary_key
 from midstream.plans.sql.declarations import (
     ColumnDeclaration,
@@ -43,9 +44,9 @@ from midstream.plans.sql.translation import Named, Rows, Translator
 from midstream.plans.sql.unbounded import refuse_unbounded
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.sql.windowless import windowless
-from midstream.plans.values.arguments import require, require_callable, require_name, shown
-from midstream.plans.values.errors import MidstreamError, PlanError
-from midstream.plans.values.schema import PYTHON_TYPES, Column, Schema, Type, parse_column
+from midstream.plans.values.arguments import require, require_callable, require_name
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.schema import Schema, Type, parse_column
 from midstream.plans.values.units import MICROSECONDS, MILLISECONDS, TimeUnit, WatchedUnit
 
 
@@ -149,13 +150,22 @@ class Catalog:
         return MappingProxyType({one.name: Plan(one.node) for one in self._derived.values()})
 
     def add_function(
-        self, name: str, function: Callable[..., Any], type: str | Type = Type.ANY, *, strict: bool = True
+        self,
+        name: str,
+        function: Callable[..., Any],
+        type: str | Type = Type.ANY,
+        *,
+        strict: bool = True,
+        total: bool = False,
     ) -> None:
         """Make a Python function known to SQL; `type` is what it gives, "float?" if that may be unknown.
 
         It must depend on its arguments alone. Where `strict`, an unknown argument gives unknown at once. It
         goes before a built-in one of its name. What it raises, and a result of another type, become
-        MidstreamErrors of the run.
+        FunctionErrors of the run.
+
+        What may raise is asked of no row that the query keeps away from it, so that the optimizer moves it
+        less. Say `total` of a function that never raises and always gives a value of its type.
 
         Raises PlanError where a built-in aggregate has the name.
         """
@@ -163,8 +173,11 @@ class Catalog:
         require_callable(f"function {name}", function, "a function")
         self._require_free(name)
         declared = parse_column("result", type)
-        checked = _checked(name, function, declared)
-        self._functions[name.lower()] = UserFunction(name, checked, declared.type, declared.nullable, strict)
+        for word, value in (("strict", strict), ("total", total)):
+            require(f"function {name}: {word}", value, bool, "True or False")
+        self._functions[name.lower()] = UserFunction(
+            name, function, declared.type, declared.nullable, strict, total
+        )
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
         """Make an aggregate function known to SQL, under its own name.
@@ -175,15 +188,13 @@ class Catalog:
         """
         require("add_aggregate", aggregate, UserAggregate, "what ms.user_aggregate gives")
         self._require_free(aggregate.name)
-        part = Column("part", Type.ANY, nullable=True)
-        result = Column("result", aggregate.type, aggregate.nullable)
         name, inverse = aggregate.name, aggregate.inverse
         self._aggregates[name.lower()] = replace(
             aggregate,
-            initialise=_checked(name, aggregate.initialise, part),
-            merge=_checked(name, aggregate.merge, part),
-            evaluate=_checked(name, aggregate.evaluate, result),
-            inverse=None if inverse is None else _checked(name, inverse, part),
+            initialise=named(name, aggregate.initialise),
+            merge=named(name, aggregate.merge),
+            evaluate=checked(name, aggregate.evaluate, aggregate.type, aggregate.nullable),
+            inverse=None if inverse is None else named(name, inverse),
         )
 
     def add_stream(self, name: str, schema: Schema, *, intervals: bool = False) -> None:
@@ -505,30 +516,6 @@ def _only_unit(streams: Iterable[StreamDeclaration]) -> TimeUnit | None:
     """The unit of all streams; None where one has none, or another one."""
     found = {one.unit for one in streams}
     return found.pop() if len(found) == 1 else None
-
-
-def _checked(name: str, function: Callable[..., Any], result: Column) -> Callable[..., Any]:
-    """A user's function; what goes wrong in it is told by its name and its arguments."""
-    types = PYTHON_TYPES.get(result.type)
-
-    def call(*arguments: Any) -> Any:
-        try:
-            found = function(*arguments)
-        except MidstreamError:
-            raise
-        except Exception as error:
-            given = ", ".join(map(shown, arguments))
-            raise MidstreamError(
-                f"function {name}: {type(error).__name__}: {error}; it was given {given or 'nothing'}",
-                name=name,
-                arguments=arguments,
-            ) from error
-        if result.nullable if found is None else types is None or type(found) in types:
-            return found
-        expected = f"{result.type.value}{' or None' if result.nullable else ''}"
-        raise MidstreamError(f"function {name}: found {found!r}, expected {expected}", name=name)
-
-    return call
 
 
 SETTINGS = ("time_unit", "ties", "unbounded_state")

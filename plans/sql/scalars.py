@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import islice
 from typing import Any
 
 from sqlglot import exp
 
 from midstream.plans.expressions.expressions import (
+    DEEPEST_EXPRESSION,
+    LARGEST_REPEATED,
     Apply,
     Binary,
     Call,
@@ -24,7 +25,7 @@ from midstream.plans.expressions.expressions import (
     compile_row,
     conjunction,
     disjunction,
-    walk,
+    is_large,
 )
 from midstream.plans.functions import FUNCTIONS
 from midstream.plans.sql.faults import Script, span
@@ -112,9 +113,6 @@ MOST_PRECISE = 38
 KEEPING = ("coalesce", "ifnull", "nvl", "nullif", "greatest", "least", "min", "max")
 """The functions that give what they take."""
 
-LARGEST_REPEATED = 1000
-"""The parts of an expression that is compared several times, as in BETWEEN."""
-
 MOST_DIGITS = 300
 """Of an integer in a query: as many as there is a float for."""
 
@@ -123,7 +121,7 @@ MOST_DIGITS = 300
 class UserFunction:
     """A Python function to be called in SQL; `type` as in a schema, so that "float?" may be unknown.
 
-    Where `strict`, an unknown argument gives unknown, without a call.
+    Where `strict`, an unknown argument gives unknown, without a call. Where `total`, it never raises.
     """
 
     name: str
@@ -131,6 +129,7 @@ class UserFunction:
     type: Type = Type.ANY
     nullable: bool = False
     strict: bool = True
+    total: bool = False
 
 
 @dataclass(frozen=True)
@@ -331,7 +330,7 @@ class Reader:
         """An expression that becomes part of another more than once; within each other, these would double
         in size again and again."""
         value = self.read(tree)
-        if len(list(islice(walk(value), LARGEST_REPEATED + 1))) > LARGEST_REPEATED:
+        if is_large(value, deepest=DEEPEST_EXPRESSION):
             raise self.script.fault(
                 f"found more than {LARGEST_REPEATED} parts, expected less in what is compared several times; "
                 "compute it in a query in FROM",
@@ -492,7 +491,9 @@ class Reader:
         lower = name.lower()
         arguments = tuple(map(self.read, tree.expressions))
         if user := self.functions.get(lower):
-            return Apply(user.function, arguments, user.type, user.nullable, user.name, user.strict)
+            return Apply(
+                user.function, arguments, user.type, user.nullable, user.name, user.strict, user.total
+            )
         lower = ALIASES.get(lower, lower)
         if lower in ("date_part", "date_trunc", "strftime") and len(arguments) == 2:
             return self._date(lower, *arguments)

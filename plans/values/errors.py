@@ -33,6 +33,13 @@ class ExpressionError(MidstreamError):
     """An expression reads a column that its input lacks, or combines types that do not go together."""
 
 
+class FunctionError(MidstreamError):
+    """A user's function raised an error, or gave a value of another type than it is declared to give.
+
+    Mend the function, or let a condition, a join, a grouping or CASE keep away from it what it does not take.
+    """
+
+
 class PlanError(MidstreamError):
     """A plan is not well-formed: an operator does not fit its inputs."""
 

@@ -37,7 +37,7 @@ def auction_catalog(unit: TimeUnit | None = MILLISECONDS) -> Catalog:
     ('itemID', 'bid_price', 'bidderID')
     """
     catalog = Catalog(unit)
-    catalog.add_function("DolToEuro", dol_to_euro, Type.FLOAT)
+    catalog.add_function("DolToEuro", dol_to_euro, Type.FLOAT, total=True)
     return catalog
 
 

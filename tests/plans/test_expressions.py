@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.expressions import (
+    DEEPEST_EXPRESSION,
     TRUE,
     Apply,
     Binary,
@@ -30,6 +31,7 @@ from midstream.plans.expressions.expressions import (
     Logic,
     Not,
     column_equality,
+    compile_condition,
     compile_pair,
     compile_row,
     compile_rows,
@@ -51,7 +53,7 @@ from midstream.plans.expressions.operands import (
     lit,
     opaque,
 )
-from midstream.plans.values.errors import ExpressionError, PlanFormatError, SchemaError
+from midstream.plans.values.errors import ExpressionError, FunctionError, PlanFormatError, SchemaError
 from midstream.plans.values.schema import PYTHON_TYPES, Schema, Type
 
 LEFT = Schema.of(i="integer", n="integer?", s="string", a="any?")
@@ -168,7 +170,8 @@ def numbers(draw: st.DrawFn, depth: int = 2) -> Expression:
             return case(*branches, (draw(CONDITIONS), one), default=other).expression
         case 1:
             name = draw(st.sampled_from(["n", "g"]))
-            return opaque(_doubled, [name], "integer?" if name == "n" else "float?").expression
+            declared = "integer?" if name == "n" else "float?"
+            return opaque(_doubled, [name], declared, total=True).expression
         case _:
             return Binary(draw(st.sampled_from(list(COMPUTE))), one, other)
 
@@ -331,6 +334,40 @@ def test_a_conjunction_has_one_form(
     assert compiled(one, BOTH)(row) == interpret(Logic("and", (TRUE, *parts)), values)
 
 
+RISKY = {"integer": Schema.of(x="integer", y="boolean"), "integer?": Schema.of(x="integer?", y="boolean?")}
+
+
+def fails_for_zero(value: int | None) -> bool:
+    if not value:
+        raise ZeroDivisionError
+    return value > 1
+
+
+@pytest.mark.parametrize("declared", RISKY)
+def test_what_may_raise_is_asked_last_and_in_turn(declared: str) -> None:
+    """Of `and` until one is false, of `or` until one is true, as it is written."""
+    risky = opaque(fails_for_zero, ["x"], "boolean").expression
+    safe, other = (col("x") != 0).expression, col("y").expression
+    schema = RISKY[declared]
+    assert conjunction([risky, safe]) == conjunction([safe, risky]) == Logic("and", (safe, risky))
+    assert compiled(Logic("and", (safe, risky)), schema)((0, True)) is False
+    assert compiled(Logic("and", (other, safe, risky)), schema)((2, True)) is True
+    assert compiled(Logic("or", ((col("x") == 0).expression, risky)), schema)((0, True)) is True
+    assert compiled(Logic("or", (other, risky)), schema)((1, False)) is False
+    for asked in (Logic("and", (risky, safe)), Logic("or", (risky, other)), IsNull(risky)):
+        with pytest.raises(FunctionError, match="function fails_for_zero: ZeroDivisionError"):
+            compiled(asked, schema)((0, True))
+
+
+def test_a_condition_goes_no_further_than_the_first_part_that_is_not_true() -> None:
+    """As filters on top of each other do. An unknown value is not true; as a value it may still be false."""
+    risky = opaque(fails_for_zero, ["x"], "boolean").expression
+    both, schema = Logic("and", (col("y").expression, risky)), RISKY["integer?"]
+    assert not compile_condition(both, schema)((0, None))
+    with pytest.raises(FunctionError):
+        compiled(both, schema)((0, None))
+
+
 @given(st.permutations(["x = 1", "1", "(x)", "x"]))
 def test_columns_with_odd_names_do_not_change_the_form(names: list[str]) -> None:
     """A column may be called what an expression looks like; the order must not depend on chance then."""
@@ -345,7 +382,7 @@ def test_callables_of_one_name_stay_apart() -> None:
     assert str(one) == str(other)
     assert not one.equals(other)
     assert len(conjuncts((one & other & one).expression)) == 2
-    assert (one & other).equals(other & one)
+    assert not (one & other).equals(other & one), "what may raise is asked in the order that is written"
 
 
 def test_true_is_neutral_and_nothing_is_true() -> None:
@@ -375,6 +412,34 @@ def test_a_condition_may_have_any_number_of_parts(word: str, size: int) -> None:
     assert [holds((value,)) for value in (0, size - 1, size)] == (
         [True, True, False] if word == "or" else [False, False, True]
     )
+
+
+NESTED = {
+    "a sum": lambda deep: deep + col("x"),
+    "a quotient": lambda deep: deep / 2.0,
+    "a function": lambda deep: call("abs", deep),
+    "a choice": lambda deep: case((col("x") > 0, deep), default=0),
+    "a callable": lambda deep: Operand(Apply(_same, (deep.expression,), Type.INTEGER)),
+    "a negation": lambda deep: deep > 0 if deep.expression == Col("x") else ~deep,
+}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@pytest.mark.parametrize("declared", ["integer", "integer?"])
+@pytest.mark.parametrize("step", NESTED)
+def test_expressions_in_each_other_are_compiled_up_to_a_limit(step: str, declared: str) -> None:
+    """Python reads fewer brackets in brackets: what stands deeper is a function of its own."""
+    deep = col("x")
+    for _ in range(DEEPEST_EXPRESSION - 3):
+        deep = NESTED[step](deep)
+    value = compile_row(deep.expression, Schema.of(x=declared))((1,))
+    expected = {"a sum": DEEPEST_EXPRESSION - 2, "a quotient": 2.0 ** (3 - DEEPEST_EXPRESSION)}
+    assert value == expected.get(step, 1)
+    if declared == "integer?" and step != "a choice":
+        assert compile_row(deep.expression, Schema.of(x=declared))((None,)) is None
 
 
 @pytest.mark.parametrize("schema", [Schema.of(x="integer"), Schema.of(x="integer?")])

@@ -13,7 +13,7 @@ from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.sql.declarations import SourceClause
-from midstream.plans.values.errors import MidstreamError, PlanError, SqlError
+from midstream.plans.values.errors import FunctionError, MidstreamError, PlanError, SqlError
 from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import FOREVER, Element
@@ -363,7 +363,8 @@ def test_names_of_aggregates_are_taken(catalog: Catalog, name: str) -> None:
         (lambda x: x / 0, "float", "function f: ZeroDivisionError: division by zero"),
         (lambda x: "seven", "integer", "function f: found 'seven', expected integer$"),
         (lambda x: True, "integer?", "function f: found True, expected integer or None"),
-        (lambda x: None, "boolean", "function f: found None, expected boolean$"),
+        (lambda x: None, "boolean", r"function f: found None, expected boolean; declare boolean\?"),
+        (lambda x: [x], "any", r"function f: found \[3\], expected a hashable value"),
         (lambda: 1, "integer", "function f: TypeError: .*takes 0 positional arguments"),
     ],
 )
@@ -374,6 +375,35 @@ def test_faults_of_a_function_are_told_by_its_name(
     plan = catalog.query("SELECT f(x) FROM s").plan
     with pytest.raises(MidstreamError, match=message):
         run(plan, s=[(1, (3, "a"))])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT f(x) AS z FROM s",
+        "SELECT x FROM s WHERE f(x) IS NULL",
+        "SELECT DISTINCT f(x) AS z FROM s WINDOW(RANGE 5)",
+        "SELECT MAX(f(x)) AS z FROM s WINDOW(RANGE 5)",
+        "SELECT CASE WHEN f(x) IS NOT NULL THEN 1 ELSE 2 END AS z FROM s",
+    ],
+)
+@pytest.mark.parametrize(
+    ("given", "type", "message"),
+    [(None, "integer", "found None, expected integer"), ([1], "any", r"found \[1\], expected a hashable")],
+)
+def test_what_a_function_gives_is_checked_in_all_places(
+    catalog: Catalog, query: str, given: Any, type: str, message: str
+) -> None:
+    catalog.add_function("f", lambda x: given, type)
+    with pytest.raises(FunctionError, match=f"function f: {message}"):
+        run(catalog.query(query).plan, s=[(1, (3, "a"))])
+
+
+@pytest.mark.parametrize("type", ["integer?", "float", "any"])
+def test_a_function_may_give_none_where_its_type_may_be_unknown(catalog: Catalog, type: str) -> None:
+    catalog.add_function("f", lambda x: None, type)
+    plan = catalog.query("SELECT x FROM s WHERE f(x) IS NULL").plan
+    assert run(plan, s=[(1, (3, "a"))]) == [(1, 2, (3,))]
 
 
 def test_what_a_function_raises_is_the_cause_of_what_is_told(catalog: Catalog) -> None:

@@ -206,7 +206,7 @@ BAG_EXAMPLES: dict[str, Drawn] = {
 A, B = ZEROS
 C = stream("c", {"z": "integer", "y": "integer"}, intervals=True).select("z", "y", x=(col("z") - 0.5) * 0.0)
 K = stream("k", k="integer", intervals=True)
-SIGN = opaque(has_a_sign, ["x"], "boolean")
+SIGN = opaque(has_a_sign, ["x"], "boolean", total=True)
 
 
 def in_turn(one: Drawn, *examples: Stream) -> Drawn:

@@ -46,7 +46,7 @@ def filtered(random: Random, rows: Stream) -> Node:
     """Rows under a condition, which may tell the zeros apart. If it does, it stands alone: above an operator
     that keeps one of the zeros, what it gives is not determined."""
     names = [column.name for column in rows.schema if column.type is Type.INTEGER]
-    sign = opaque(has_a_sign, ["x"], "boolean").expression
+    sign = opaque(has_a_sign, ["x"], "boolean", total=True).expression
     others = (condition(random, ["x", *names]), condition(random, names))
     return Node(Filter(random.choice((sign, conjunction(others)))), (rows.node,))
 
@@ -66,7 +66,7 @@ def grouped(random: Random) -> Stream:
 
 def projected(random: Random) -> Node:
     """A projection above duplicate elimination that keeps all columns and may compute others."""
-    columns = {"u": col("x"), "v": col("y"), "w": opaque(has_a_sign, ["x"], "boolean")}
+    columns = {"u": col("x"), "v": col("y"), "w": opaque(has_a_sign, ["x"], "boolean", total=True)}
     kept = random.choice((["u", "v"], ["u", "v", "w"], ["v", "u"]))
     return ZEROS[0].distinct().select(**{name: columns[name] for name in kept}).node
 

@@ -4,7 +4,7 @@
 
 Why      Neither FALSE nor a condition that is false or unknown of every row lets one pass.
 Gain     It is seen that nothing comes, and the conditions need not be asked.
-Guard    Where a row passes, it would be lost. A condition that raises an error would raise none.
+Guard    Where a row passes, it would be lost.
 Source   ours
 """
 
@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from midstream.optimizer.rules.bounds import bound
-from midstream.optimizer.rules.faithful import is_total
 from midstream.optimizer.rules.known import NEVER, known
 from midstream.optimizer.rules.measures import conditions
 from midstream.optimizer.rules.readings import condition_of
@@ -41,11 +40,6 @@ def is_never_true(node: Node, condition: Expression) -> bool:
     return any(one.excludes(other) for one, other in combinations(bounds, 2))
 
 
-def raises_nothing(node: Node, condition: Expression) -> bool:
-    """Whether it is certain that the condition raises no error, which would come no more."""
-    return is_total(condition, node.schema)
-
-
 def rewrite(node: Node, condition: Expression) -> Node:
     """A filter that lets nothing pass."""
     return Node(Filter(FALSE), node.inputs)
@@ -56,7 +50,7 @@ CONTRADICTION = Rule(
     equation="filter(p and q, S) = filter(FALSE, S)",
     shape=Shape(Filter),
     match=match,
-    guards=(is_never_true, raises_nothing),
+    guards=(is_never_true,),
     rewrite=rewrite,
     measure=conditions,
 )

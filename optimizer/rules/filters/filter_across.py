@@ -7,16 +7,15 @@ side, asked of the right one; for intersections also the reverse.
 
 Why      A row of R for which p is not true can meet no row of L: that would have the same value.
 Gain     Fewer rows are kept on the other side.
-Guard    A condition that raises an error for some values would now be asked of rows that met none before.
 Source   ours; transitive equalities as in the rules of joins
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
-from midstream.optimizer.rules.faithful import is_total
 from midstream.optimizer.rules.filters.filtered import filtered
 from midstream.optimizer.rules.known import is_known, known
 from midstream.optimizer.rules.measures import per_way
@@ -32,7 +31,7 @@ from midstream.plans.algebra.operators import (
 from midstream.plans.algebra.operators.columns import classes, equalities
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import equal_columns
-from midstream.plans.expressions.expressions import Expression, IsNull, Not
+from midstream.plans.expressions.expressions import Expression, IsNull, Not, may_raise
 
 KINDS = (Join, SemiJoin, AntiJoin, Difference, StrictDifference, Intersection)
 
@@ -45,14 +44,8 @@ class Missing(NamedTuple):
 
 
 def match(node: Node) -> Iterable[Missing]:
-    """The first condition that is missing and raises nothing; if there is none, the first that is missing."""
-    every = list(missing(node))
-    yield from [*(one for one in every if raises_nothing(node, one)), *every][:1]
-
-
-def raises_nothing(node: Node, matched: Missing) -> bool:
-    """Whether it is certain that the condition raises no error, of whichever row it is asked."""
-    return is_total(matched.condition, node.inputs[matched.side].schema)
+    """The first condition that is missing. One that may raise would be asked of rows that meet no other."""
+    yield from islice(missing(node), 1)
 
 
 def rewrite(node: Node, matched: Missing) -> Node:
@@ -64,7 +57,9 @@ def rewrite(node: Node, matched: Missing) -> Node:
 def missing(node: Node) -> Iterator[Missing]:
     """What is known of a side, and can be asked of the other, and is not known there."""
     for side in _asking(node):
-        of_one_column = [part for part in known(node.inputs[side]) if len(part.columns()) == 1]
+        of_one_column = [
+            part for part in known(node.inputs[side]) if len(part.columns()) == 1 and not may_raise(part)
+        ]
         names = _counterparts(node, side) if of_one_column else {}
         for part in sorted(of_one_column, key=str):
             (name,) = part.columns()
@@ -114,7 +109,6 @@ FILTER_ACROSS = Rule(
     equation="join(x = y, filter(p(x), L), R) = join(x = y, filter(p(x), L), filter(p(y), R))",
     shape=Shape(KINDS),
     match=match,
-    guards=(raises_nothing,),
     rewrite=rewrite,
     measure=still_missing,
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.faithful import is_faithful
-from midstream.optimizer.rules.filters.filtered import Parts, filtered_below, parts_of
+from midstream.optimizer.rules.filters.filtered import Parts, filtered_below, parts_of, with_free
 from midstream.optimizer.rules.measures import filtering
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Distinct, Filter
@@ -25,8 +25,8 @@ def match(node: Node) -> Iterable[Parts]:
     """The parts of the filter's condition that are the same of equal rows; all of them, if there are
     others."""
     parts = parts_of(node)
-    alike = frozenset(part for part in parts if is_faithful(part, node.schema))
-    yield from dict.fromkeys(some for some in (alike, parts) if some)
+    alike = tuple(part for part in parts if is_faithful(part, node.schema))
+    yield from with_free(alike, parts)
 
 
 def tells_no_equal_rows_apart(node: Node, matched: Parts) -> bool:

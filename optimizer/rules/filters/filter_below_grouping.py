@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from midstream.optimizer.rules.faithful import is_faithful
 from midstream.optimizer.rules.filters.filter_below_distinct import tells_no_equal_rows_apart
-from midstream.optimizer.rules.filters.filtered import Parts, filtered_below, parts_of
+from midstream.optimizer.rules.filters.filtered import Parts, filtered_below, parts_of, with_free
 from midstream.optimizer.rules.measures import filtering
 from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
@@ -25,10 +25,10 @@ from midstream.plans.algebra.plan import Node
 
 def match(node: Node) -> Iterable[Parts]:
     """The parts of the filter's condition that take whole groups; those on keys; all of them."""
-    parts = frozenset(part for part in parts_of(node) if part.columns())
-    on_keys = frozenset(part for part in parts if part.columns() <= _keys(node))
-    alike = frozenset(part for part in on_keys if is_faithful(part, node.schema))
-    yield from dict.fromkeys(some for some in (alike, on_keys, parts) if some)
+    parts = tuple(part for part in parts_of(node) if part.columns())
+    on_keys = tuple(part for part in parts if part.columns() <= _keys(node))
+    alike = tuple(part for part in on_keys if is_faithful(part, node.schema))
+    yield from with_free(alike, on_keys, parts)
 
 
 def reads_keys_only(node: Node, matched: Parts) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from midstream.optimizer.rules.filters.filtered import Parts, filtered, parts_of
+from midstream.optimizer.rules.filters.filtered import Parts, filtered, parts_of, with_free, without
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node
@@ -23,8 +23,7 @@ def match(node: Node) -> Iterable[Parts]:
     else."""
     parts = [part for part in parts_of(node) if part.columns()]
     for side in node.inputs[0].inputs:
-        if matched := frozenset(part for part in parts if part.columns() <= set(side.schema.names)):
-            yield matched
+        yield from with_free(tuple(part for part in parts if part.columns() <= set(side.schema.names)))
 
 
 def reads_left_only(node: Node, matched: Parts) -> bool:
@@ -48,7 +47,7 @@ def rewrite_below(side: int) -> Callable[[Node, Parts], Node]:
     def rewrite(node: Node, matched: Parts) -> Node:
         join = node.inputs[0]
         below = join.with_input(side, filtered(matched, join.inputs[side]))
-        return filtered(parts_of(node) - matched, below)
+        return filtered(without(parts_of(node), matched), below)
 
     return rewrite
 

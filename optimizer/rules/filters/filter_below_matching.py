@@ -9,7 +9,7 @@ Source   thesis, section 10.3.1, by (8.11) with erratum 5, and (8.16)
 
 from __future__ import annotations
 
-from midstream.optimizer.rules.filters.filtered import Parts, all_parts, filtered
+from midstream.optimizer.rules.filters.filtered import Parts, all_parts, filtered, parts_of, without
 from midstream.optimizer.rules.measures import filtering
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import AntiJoin, Filter, SemiJoin
@@ -17,9 +17,10 @@ from midstream.plans.algebra.plan import Node
 
 
 def rewrite(node: Node, matched: Parts) -> Node:
-    """The same over the filtered left side."""
+    """The same over the filtered left side; parts that may not move stay above."""
     below = node.inputs[0]
-    return below.with_input(0, filtered(matched, below.inputs[0]))
+    moved = below.with_input(0, filtered(matched, below.inputs[0]))
+    return filtered(without(parts_of(node), matched), moved)
 
 
 FILTER_BELOW_MATCHING = Rule(

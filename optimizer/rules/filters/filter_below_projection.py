@@ -5,32 +5,48 @@
 Why      Of a row, p asks the values that f has computed of it; p ∘ f computes them itself.
 Gain     Columns are computed for fewer rows; the filter can move on, and projections come together.
 Source   thesis, section 10.3.1
+
+A part that reads a computed column more than once stays above: views upon views would double it each time. So
+does what would become too large.
 """
 
 from __future__ import annotations
 
-from midstream.optimizer.rules.filters.filtered import filtered
-from midstream.optimizer.rules.measures import projecting
-from midstream.optimizer.rules.readings import its_operator
+from collections.abc import Iterable
+
+from midstream.optimizer.rules.filters.filtered import Parts, filtered, parts_of, with_free, without
+from midstream.optimizer.rules.measures import above_projections
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.substitution import all_substituted, definitions
 from midstream.plans.algebra.operators import Filter, Project
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import conjuncts
+from midstream.plans.expressions.expressions import Expression
 
 
-def rewrite(node: Node, matched: Filter) -> Node:
-    """The projection of the filtered rows."""
+def match(node: Node) -> Iterable[Parts]:
+    """The parts of the condition that compute nothing twice below, nor become too large: as many as there
+    are, the first ones first."""
+    by, moved = definitions(node.inputs[0]), list[Expression]()
+    for part in parts_of(node):
+        if all_substituted([*moved, part], by) is not None:
+            moved.append(part)
+    return with_free(tuple(moved))
+
+
+def rewrite(node: Node, matched: Parts) -> Node:
+    """The projection of the filtered rows; the other parts stay above."""
     projection = node.inputs[0]
-    parts = all_substituted(conjuncts(matched.condition), definitions(projection))
-    return projection.with_input(0, filtered(parts, projection.inputs[0]))
+    parts = all_substituted(matched, definitions(projection))
+    assert parts is not None
+    below = projection.with_input(0, filtered(parts, projection.inputs[0]))
+    return filtered(without(parts_of(node), matched), below)
 
 
 FILTER_BELOW_PROJECTION = Rule(
     name="filter-below-projection",
     equation="filter(p, project(f, S)) = project(f, filter(p ∘ f, S))",
     shape=Shape(Filter, Shape(Project)),
-    match=its_operator,
+    match=match,
     rewrite=rewrite,
-    measure=projecting,
+    measure=above_projections,
 )

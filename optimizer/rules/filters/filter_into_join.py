@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.filters.filtered import Parts, filtered, parts_of
+from midstream.optimizer.rules.filters.filtered import Parts, filtered, parts_of, with_free, without
 from midstream.optimizer.rules.measures import filtering
 from midstream.optimizer.rules.readings import condition_of, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
@@ -24,16 +24,17 @@ from midstream.plans.expressions.expressions import conjunction
 def match(node: Node) -> Iterable[Parts]:
     """The parts of the filter's condition that read something of both sides."""
     sides = [set(side.schema.names) for side in node.inputs[0].inputs]
-    if matched := frozenset(part for part in parts_of(node) if all(part.columns() & side for side in sides)):
-        yield matched
+    yield from with_free(
+        tuple(part for part in parts_of(node) if all(part.columns() & side for side in sides))
+    )
 
 
 def rewrite(node: Node, matched: Parts) -> Node:
     """The join under both conditions."""
     join = node.inputs[0]
-    condition = conjunction([*matched, condition_of(join)])
+    condition = conjunction([condition_of(join), *matched])
     joined = Node(Join(condition, operator_of(join, Join).columns), join.inputs)
-    return filtered(parts_of(node) - matched, joined)
+    return filtered(without(parts_of(node), matched), joined)
 
 
 FILTER_INTO_JOIN = Rule(

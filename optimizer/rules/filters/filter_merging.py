@@ -10,7 +10,7 @@ Source   thesis, section 10.3.1
 
 from __future__ import annotations
 
-from midstream.optimizer.rules.filters.filtered import Parts, all_parts, filtered
+from midstream.optimizer.rules.filters.filtered import Parts, filtered, parts_of
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter
@@ -26,7 +26,7 @@ FILTER_MERGING = Rule(
     name="filter-merging",
     equation="filter(p, filter(q, S)) = filter(p and q, S)",
     shape=Shape(Filter, Shape(Filter)),
-    match=all_parts,
+    match=lambda node: [parts_of(node)],
     rewrite=rewrite,
     measure=operators,
 )

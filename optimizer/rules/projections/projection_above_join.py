@@ -21,7 +21,7 @@ from midstream.optimizer.rules.measures import projecting
 from midstream.optimizer.rules.narrowed import is_joined
 from midstream.optimizer.rules.readings import condition_of, operator_of
 from midstream.optimizer.rules.rule import ANY, Rule, Shape
-from midstream.optimizer.rules.substitution import all_substituted, definitions, substituted
+from midstream.optimizer.rules.substitution import definitions, substituted
 from midstream.plans.algebra.operators import Join, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col, Expression, conjunction, conjuncts
@@ -51,7 +51,7 @@ def rewrite(node: Node, side: int) -> Node:
     """The projection of that side pulled up."""
     join, projection = operator_of(node, Join), node.inputs[side]
     by = definitions(projection)
-    condition = conjunction(all_substituted(conjuncts(join.condition), by))
+    condition = conjunction(substituted(part, by) for part in conjuncts(join.condition))
     chosen = tuple((name, substituted(Col(name), by)) for name in join.columns)
     inputs = list(node.inputs)
     (inputs[side],) = projection.inputs

@@ -15,10 +15,10 @@ from dataclasses import replace
 
 from midstream.optimizer.rules.readings import as_matched, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
-from midstream.optimizer.rules.substitution import definitions, substituted
+from midstream.optimizer.rules.substitution import all_substituted, definitions
 from midstream.plans.algebra.operators import Aggregate, Project
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Col, Const, Expression, walk
+from midstream.plans.expressions.expressions import Col
 
 
 def match(node: Node) -> Iterable[Node]:
@@ -30,10 +30,13 @@ def match(node: Node) -> Iterable[Node]:
     names = {*keys, *(name for name, _ in grouping.calls)}
     if len(keys) < len(grouping.keys) or len(names) < len(keys) + len(grouping.calls):
         return
-    if not all(isinstance(below[name], Col | Const) for name in _read_again(grouping)):
+    arguments = [call.argument for _, call in grouping.calls if call.argument is not None]
+    computed = all_substituted([*map(Col, grouping.keys), *arguments], below)
+    if computed is None:
         return
+    remaining = iter(computed[len(grouping.keys) :])
     calls = tuple(
-        (name, call if call.argument is None else replace(call, argument=substituted(call.argument, below)))
+        (name, call if call.argument is None else replace(call, argument=next(remaining)))
         for name, call in grouping.calls
     )
     over = Node(Aggregate(keys, calls), node.inputs[0].inputs)
@@ -41,13 +44,6 @@ def match(node: Node) -> Iterable[Node]:
     result = Node(Project(tuple((name, Col(own)) for name, own in shown)), (over,))
     if result.schema == node.schema:
         yield result
-
-
-def _read_again(grouping: Aggregate) -> set[str]:
-    """The columns that are read more than once."""
-    parts: list[Expression] = [part for e in grouping.expressions for part in walk(e)]
-    read = [part.name for part in parts if isinstance(part, Col)]
-    return {name for name in read if read.count(name) > 1}
 
 
 PROJECTION_INTO_GROUPING = Rule(

@@ -7,21 +7,19 @@ Gain     One operator less, and no row in between.
 Source   thesis, section 10.3.1
 
 A column that g computes and f reads more than once stays where it is: expressions would double with each
-projection.
+projection. So does what would become too large.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.measures import operators
 from midstream.optimizer.rules.readings import as_matched, operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
-from midstream.optimizer.rules.substitution import definitions, substituted
+from midstream.optimizer.rules.substitution import all_substituted, definitions
 from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.expressions import Col, Const, walk
 
 
 def match(node: Node) -> Iterable[Node]:
@@ -29,9 +27,8 @@ def match(node: Node) -> Iterable[Node]:
     what they were: over a constant, more is known than over a column."""
     upper, lower = operator_of(node, Project), node.inputs[0]
     by = definitions(lower)
-    read = Counter(part.name for e in upper.expressions for part in walk(e) if isinstance(part, Col))
-    if all(times == 1 or isinstance(by[name], Col | Const) for name, times in read.items()):
-        both = Project(tuple((name, substituted(e, by)) for name, e in upper.columns))
+    if (computed := all_substituted(upper.expressions, by)) is not None:
+        both = Project(tuple(zip((name for name, _ in upper.columns), computed, strict=True)))
         merged = Node(both, lower.inputs)
         if merged.schema == node.schema:
             yield merged

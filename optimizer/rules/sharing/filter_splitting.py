@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.filters.filtered import Parts, parts_of
+from midstream.optimizer.rules.filters.filtered import Parts, parts_of, without
 from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.sharing.parts import some_of
@@ -28,7 +28,7 @@ def match(node: Node) -> Iterable[Parts]:
 def rewrite(node: Node, matched: Parts) -> Node:
     """The filter with the rest above the one with these parts."""
     lower = Node(Filter(conjunction(matched)), node.inputs)
-    return Node(Filter(conjunction(parts_of(node) - matched)), (lower,))
+    return Node(Filter(conjunction(without(parts_of(node), matched))), (lower,))
 
 
 FILTER_SPLITTING = Rule(

@@ -22,7 +22,7 @@ def some_of(conditions: Iterable[Expression], *, are_all: bool) -> Iterator[Part
     parts = list(dict.fromkeys(conditions))
     last = len(parts) if are_all else len(parts) - 1
     for number in _numbers(len(parts), last):
-        yield from map(frozenset, combinations(parts, number))
+        yield from combinations(parts, number)
 
 
 def _numbers(parts: int, last: int) -> Sequence[int]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.filters.filtered import Parts, filtered, filtered_below, parts_of
+from midstream.optimizer.rules.filters.filtered import Parts, filtered, filtered_below, parts_of, with_free
 from midstream.optimizer.rules.readings import operator_of
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, PartitionedWindow
@@ -27,8 +27,8 @@ from midstream.plans.expressions.expressions import conjuncts
 def match_below(node: Node) -> Iterable[Parts]:
     """The parts of the filter's condition, those on keys first; all of them, if there are others."""
     parts = parts_of(node)
-    on_keys = frozenset(part for part in parts if part.columns() <= _keys(node.inputs[0]))
-    yield from dict.fromkeys(each for each in (on_keys, parts) if each)
+    on_keys = tuple(part for part in parts if part.columns() <= _keys(node.inputs[0]))
+    yield from with_free(on_keys, parts)
 
 
 def reads_keys_only(node: Node, matched: Parts) -> bool:

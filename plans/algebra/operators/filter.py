@@ -9,7 +9,7 @@ from typing import Any, Self
 from midstream.plans.algebra.operators.base import Names, RowByRow, Schemas, unchanged
 from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets, equalities, of_constants
 from midstream.plans.algebra.operators.schemas import check_condition
-from midstream.plans.expressions.expressions import Expression, compile_row, expression_from_json
+from midstream.plans.expressions.expressions import Expression, compile_condition, expression_from_json
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Payload
 
@@ -33,7 +33,7 @@ class Filter(RowByRow):
         return inputs[0]
 
     def of_row(self, schema: Schema) -> Callable[[Payload], Sequence[Payload]]:
-        holds = compile_row(self.condition, schema)
+        holds = compile_condition(self.condition, schema)
         return lambda e: (e,) if holds(e) else ()
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:

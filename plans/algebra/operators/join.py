@@ -23,7 +23,7 @@ from midstream.plans.algebra.operators.schemas import both_sides, check_conditio
 from midstream.plans.expressions.expressions import (
     TRUE,
     Expression,
-    compile_row,
+    compile_condition,
     expression_from_json,
     join_keys,
 )
@@ -62,7 +62,7 @@ class Join(SnapshotReducible):
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
         both = inputs[0].concat(inputs[1])
-        holds, chosen = compile_row(self.condition, both), [both.index(name) for name in self.columns]
+        holds, chosen = compile_condition(self.condition, both), [both.index(name) for name in self.columns]
 
         def pairs(left: Snapshot, right: Snapshot) -> Snapshot:
             result: Snapshot = Counter()

@@ -21,7 +21,7 @@ from midstream.plans.algebra.operators.schemas import both_sides, check_conditio
 from midstream.plans.expressions.expressions import (
     TRUE,
     Expression,
-    compile_row,
+    compile_condition,
     expression_from_json,
     join_keys,
 )
@@ -56,7 +56,7 @@ class Matching(Choosing):
         return inputs[0]
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot, Snapshot], Snapshot]:
-        holds, is_wanted = compile_row(self.condition, inputs[0].concat(inputs[1])), self.keeps_matching
+        holds, is_wanted = compile_condition(self.condition, inputs[0].concat(inputs[1])), self.keeps_matching
         return lambda left, right: Counter(
             {e: n for e, n in left.items() if any(holds(e + other) is True for other in right) is is_wanted}
         )

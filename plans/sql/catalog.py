@@ -23,6 +23,7 @@ from midstream.plans.sql.declarations import (
 )
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.nodes import text_of
+from midstream.plans.sql.notes import of_all_rows, windowless
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scalars import RANGES, TIMES, TYPES, UserFunction
 from midstream.plans.sql.scope import Scope
@@ -43,7 +44,6 @@ from midstream.plans.sql.syntax import (
 from midstream.plans.sql.translation import Named, Rows, Translator
 from midstream.plans.sql.unbounded import refuse_unbounded
 from midstream.plans.sql.windowing import Windows
-from midstream.plans.sql.windowless import windowless
 from midstream.plans.values.arguments import require, require_callable, require_name
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.schema import Schema, Type, parse_column
@@ -119,6 +119,7 @@ class Catalog:
         self._aggregates: dict[str, UserAggregate] = {}
         self._asked = 0
         self._meant_now: set[Node] = set()
+        self._of_all_rows: set[Node] = set()
         self._reading: dict[str, frozenset[str]] = {}
 
     @property
@@ -255,7 +256,7 @@ class Catalog:
                 if not self._is_unbounded_allowed:
                     refuse_unbounded(plan, script, places)
                 self._asked += 1
-                notes = windowless(plan, self._meant_now)
+                notes = (*windowless(plan, self._meant_now), *of_all_rows(plan, self._of_all_rows))
                 query = Query(f"query_{self._asked}", plan, script, text, places, notes)
                 self._reading[query.name] = self._reads(tree)
                 return query
@@ -268,7 +269,7 @@ class Catalog:
         windows = Windows(script, unit, self._unit_of, self._ties, places, self._meant_now)
         usual = Place(_NOWHERE, unit, self._functions, self._aggregates)
         with script.at(lambda: span(tree)):
-            rows = Translator(script, windows, self._named(), usual).statement(tree)
+            rows = Translator(script, windows, self._named(), usual, self._of_all_rows).statement(tree)
         if unit.is_used and not self._counts_time:
             self._counts_time = True
             if self._checks:
@@ -286,6 +287,8 @@ class Catalog:
         for below in plan.nodes:
             again = Node(self._assumed(below.operator), tuple(assumed[child] for child in below.inputs))
             assumed[below] = again
+        for noted in (self._meant_now, self._of_all_rows):
+            noted.update(assumed[one] for one in set(noted) if one in assumed)
         for key, one in self._derived.items():
             known = {assumed[at]: span for at, span in one.places.items()}
             self._derived[key] = replace(one, node=assumed[one.node], places=known)

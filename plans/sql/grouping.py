@@ -10,12 +10,12 @@ from sqlglot import exp
 from midstream.plans.algebra.operators import Aggregate, Project
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
-from midstream.plans.expressions.expressions import Col, Const, Expression
+from midstream.plans.expressions.expressions import Cast, Col, Const, Expression
 from midstream.plans.sql.faults import Span, span
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scope import reads_outer
 from midstream.plans.sql.syntax import AGGREGATES
-from midstream.plans.values.errors import MidstreamError
+from midstream.plans.values.errors import MidstreamError, SqlError
 from midstream.plans.values.schema import unused
 
 
@@ -65,6 +65,20 @@ class Grouping:
         """The column that a grouping expression has become."""
         return Col(self._keys[key])
 
+    def over_nothing(self) -> Place:
+        """The place over no rows, where COUNT is 0 and all other aggregates are unknown."""
+
+        def special(tree: exp.Expr) -> Expression | None:
+            if is_aggregate(tree, self._below):
+                call = self._call(tree)
+                type_ = call.column("result", self._below.scope.node.schema).type
+                return Const(0) if call.function == "count" else Cast(Const(None), type_)
+            if isinstance(tree, exp.Column) and not reads_outer(self._below.reader().read(tree)):
+                raise self._ungrouped(tree)
+            return None
+
+        return replace(self.place, special=special)
+
     def of_star(self, item: Expression, at: Span | None) -> Expression:
         """A column that `*` stands for, which must be a key."""
         if item not in self._keys:
@@ -104,10 +118,13 @@ class Grouping:
         if plain in self._keys:
             return Col(self._keys[plain])
         if isinstance(tree, exp.Column) and not reads_outer(plain):
-            raise self._below.scope.script.fault(
-                f"column {tree.sql()} is neither grouped by nor in an aggregate function", span(tree)
-            )
+            raise self._ungrouped(tree)
         return None
+
+    def _ungrouped(self, tree: exp.Column) -> SqlError:
+        return self._below.scope.script.fault(
+            f"column {tree.sql()} is neither grouped by nor in an aggregate function", span(tree)
+        )
 
     def _call(self, tree: exp.Expr) -> AggregateCall:
         script = self._below.scope.script

@@ -4,8 +4,12 @@
     EXISTS (query)               semi-join on what ties the query to the rows around it
     x > ANY (query)              semi-join on x > y
     x > ALL (query)              anti-join on what is not x > y
-    x > (query), with one row    semi-join on x > y
-    f(x, (query)), otherwise     join with the query, or with nothing where it has no row; then a filter
+    x > (query), with one row    semi-join on x > y, where it is not true of what the query gives over nothing
+    f(x, (query)), otherwise     join with the query, or with what it gives over nothing; then a filter
+
+A query that aggregates without GROUP BY has exactly one row, also over nothing: there COUNT is 0, and all
+other aggregates are unknown. With HAVING it has one row at most. So IN, ANY and ALL compare with its one
+value, and EXISTS asks whether its HAVING is true.
 
 NOT goes down to these, and turns one into the other. A row belongs to `A OR B` if it belongs to A, or is left
 over by A and belongs to B; so an OR is a union of two parts that have no row in common.
@@ -13,8 +17,9 @@ over by A and belongs to B; so an OR is a union of two parts that have no row in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -22,7 +27,10 @@ from midstream.plans.algebra.operators import AntiJoin, Filter, Join, Project, S
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import (
     OPPOSITE,
+    TRUE,
     Binary,
+    Call,
+    Case,
     Cast,
     Col,
     Const,
@@ -30,8 +38,10 @@ from midstream.plans.expressions.expressions import (
     IsNull,
     Logic,
     Not,
+    compile_row,
     conjunction,
     conjuncts,
+    may_raise,
     ordered,
 )
 from midstream.plans.sql.faults import span
@@ -39,7 +49,7 @@ from midstream.plans.sql.nodes import unsupported
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scalars import CONDITION_AS_VALUE, OPERATORS, bare
 from midstream.plans.sql.scope import OUTER, reads_outer
-from midstream.plans.values.schema import Column, Schema, unused
+from midstream.plans.values.schema import Column, Schema, Type, unused
 
 INNER = "\0inner"
 """Takes the place of a query in an expression of the query around, until both are put together."""
@@ -58,6 +68,19 @@ class Inner:
     node: Node
     outputs: tuple[Col, ...]
     ties: tuple[Expression, ...]
+    over_nothing: OverNothing | None = None
+    """Of a query that aggregates without GROUP BY; the rows of `node` are then those of all groups."""
+
+
+@dataclass(frozen=True)
+class OverNothing:
+    """The result over nothing of a query that aggregates without GROUP BY: the values of its outputs, which
+    read no columns. With HAVING, `has_row` is the column that tells whether a group has a row, and `is_row`
+    whether there is one over nothing."""
+
+    values: tuple[Expression, ...]
+    has_row: Col | None
+    is_row: Expression
 
 
 InnerQuery = Callable[[exp.Expr, Place, bool], Inner]
@@ -126,8 +149,9 @@ class Predicates:
             if not is_kept:
                 condition = _not_true(condition, node)
             return Node(Filter(conjunction([condition])), (node,))
-        if (match := self._match(place, tree, wanted)) is None:
-            above, known = self.extended(place, tree)
+        inners: dict[int, Inner] = {}
+        if (match := self._match(place, tree, wanted, inners)) is None:
+            above, known = self.extended(place, tree, inners)
             kept = above.reader(known).condition(tree)
             kept = kept if wanted else Not(kept)
             kept = kept if is_kept else _not_true(kept, above.scope.node)
@@ -136,70 +160,130 @@ class Predicates:
         with place.scope.script.at(lambda: span(tree)):
             return _matched(node, match, is_anti=match.is_anti == is_kept)
 
-    def extended(self, place: Place, tree: exp.Expr) -> tuple[Place, dict[int, Expression]]:
-        """The rows with the value of each query in an expression, which has one row at most, in a column
-        more; unknown where it has none. Also which column that is, by the identity of the query."""
+    def extended(
+        self, place: Place, tree: exp.Expr, inners: Mapping[int, Inner] | None = None
+    ) -> tuple[Place, dict[int, Expression]]:
+        """The rows with the outputs of each query in an expression beside them. The queries have one row at
+        most; `inners` are those that were translated before, by identity.
+
+        Also what stands for each query, or for the EXISTS, IN, ANY or ALL around it, by the identity of that
+        part.
+        """
         known: dict[int, Expression] = {}
         for query in _queries(tree):
-            inner = self._one_row(place, query)
-            (output,) = _as_many(place, inner, 1, query)
-            left = place.scope.node
-            with place.scope.script.at(lambda query=query: span(query)):  # type: ignore[misc]
-                right, ties, names = _beside(left, inner.node, conjunction(inner.ties), (output.name,))
-                value = names[output.name]
-                there = Node(Join(ties, (*left.schema.names, value)), (left, right))
-                missing: list[tuple[str, Expression]] = [(name, Col(name)) for name in left.schema.names]
-                missing.append((value, Cast(Const(None), right.schema[value].type)))
-                absent = Node(Project(tuple(missing)), (Node(AntiJoin(ties), (left, right)),))
-                place = place.over(Node(Union(), (there, absent)))
-            known[id(query)] = Col(value)
+            inner = (inners or {}).get(id(query)) or self._one_row(place, query)
+            part, reads = _condition_of(query)
+            if reads:
+                left = _compared_with(part)
+                _as_many(place, inner, len(left), query)
+            place, values, has_row = self._beside_each(place, inner, query, reads)
+            match part:
+                case exp.Exists():
+                    known[id(part)] = has_row
+                case exp.In():
+                    mine = [place.reader(known).read(one) for one in left]
+                    equal = map(partial(Binary, "=="), mine, values)
+                    known[id(part)] = _if(has_row, conjunction(equal), Const(False))
+                case exp.Subquery():
+                    known[id(part)] = _if(
+                        has_row, values[0], Cast(Const(None), values[0].kind(place.scope.schema).type)
+                    )
+                case _:
+                    mine = [place.reader(known).read(one) for one in left]
+                    asked = Binary(OPERATORS[type(part)], mine[0], values[0])
+                    known[id(part)] = _if(has_row, asked, Const(isinstance(part.expression, exp.All)))
         return place, known
 
-    def _match(self, place: Place, tree: exp.Expr, wanted: bool) -> Match | None:
-        """The semi-join or anti-join that a condition is; None where it is neither."""
+    def _beside_each(
+        self, place: Place, inner: Inner, query: exp.Expr, reads: bool
+    ) -> tuple[Place, list[Expression], Expression]:
+        """The rows with the one row of a query beside each, or what the query gives over nothing: also its
+        outputs, where somebody reads them, and whether it has a row."""
+        over_nothing = inner.over_nothing
+        assert over_nothing is not None
+        given: dict[str, Expression] = {}
+        if reads:
+            given.update(zip((output.name for output in inner.outputs), over_nothing.values, strict=True))
+        if over_nothing.has_row is not None:
+            given[over_nothing.has_row.name] = over_nothing.is_row
+        left = place.scope.node
+        with place.scope.script.at(lambda: span(query)):
+            right, ties, names = _beside(left, inner.node, conjunction(inner.ties), tuple(given))
+            shown = [names[name] for name in given]
+            there = Node(Join(ties, (*left.schema.names, *shown)), (left, right))
+            columns: list[tuple[str, Expression]] = [(name, Col(name)) for name in left.schema.names]
+            for name, value in given.items():
+                columns.append((names[name], _of_type(value, right.schema[names[name]].type)))
+            absent = Node(Project(tuple(columns)), (Node(AntiJoin(ties), (left, right)),))
+            place = place.over(Node(Union(), (there, absent)))
+        outputs: list[Expression] = [Col(names[output.name]) for output in inner.outputs] if reads else []
+        has_row = over_nothing.has_row
+        return place, outputs, TRUE if has_row is None else Col(names[has_row.name])
+
+    def _match(self, place: Place, tree: exp.Expr, wanted: bool, inners: dict[int, Inner]) -> Match | None:
+        """The semi-join or anti-join that a condition is; None where it is neither. Queries that were
+        translated go to `inners`."""
         match tree:
             case exp.Exists():
-                inner = self._inner_query(tree.this, place, False)
-                return Match(not wanted, inner.node, conjunction(inner.ties))
-            case exp.In() if tree.args.get("query") is not None:
-                return self._membership(place, tree, wanted)
+                inner = inners[id(tree.this)] = self._inner_query(tree.this, place, False)
+                if (rows := _with_rows(inner)) is None:
+                    return None
+                return Match(not wanted, rows.node, conjunction(rows.ties))
+            case exp.In() if (query := tree.args.get("query")) is not None:
+                inner = inners[id(query)] = self._inner_query(query, place, False)
+                return self._membership(place, tree, wanted, inner)
             case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
                 if isinstance(tree.expression, exp.Any | exp.All):
-                    return self._quantified(place, tree, wanted)
+                    (query,) = _queries(tree.expression)
+                    inner = inners[id(query)] = self._inner_query(tree.expression.this, place, False)
+                    return self._quantified(place, tree, wanted, inner)
                 if _is_unknown_without(tree):
-                    return self._compared(place, tree, wanted)
+                    (query,) = _queries(tree)
+                    inner = inners[id(query)] = self._one_row(place, query)
+                    return self._compared(place, tree, wanted, inner, query)
         return None
 
-    def _membership(self, place: Place, tree: exp.In, wanted: bool) -> Match:
-        inner = self._inner_query(tree.args["query"], place, False)
-        trees = tree.this.expressions if isinstance(tree.this, exp.Tuple) else [tree.this]
-        equal: list[Expression] = [
-            Binary("==", self._mine(place, part), output)
-            for part, output in zip(trees, _as_many(place, inner, len(trees), tree), strict=True)
-        ]
-        if not wanted:
-            equal = [_maybe(place, inner, part) for part in equal]
-        return Match(not wanted, inner.node, conjunction([*inner.ties, *equal]))
+    def _membership(self, place: Place, tree: exp.In, wanted: bool, inner: Inner) -> Match | None:
+        trees = _compared_with(tree)
+        mine = [self._mine(place, part) for part in trees]
+        outputs = _as_many(place, inner, len(trees), tree)
 
-    def _quantified(self, place: Place, tree: exp.Expr, wanted: bool) -> Match:
+        def asked(values: Sequence[Expression]) -> Expression:
+            return conjunction(map(partial(Binary, "=="), mine, values))
+
+        if (rows := _with_rows(inner)) is None:
+            return _of_one_row(inner, asked, wanted)
+        equal: list[Expression] = [*conjuncts(asked(outputs))]
+        if not wanted:
+            equal = [_maybe(place, rows, part) for part in equal]
+        return Match(not wanted, rows.node, conjunction([*rows.ties, *equal]))
+
+    def _quantified(self, place: Place, tree: exp.Expr, wanted: bool, inner: Inner) -> Match | None:
         """x op ANY: there is a row for which it is true. x op ALL: none for which it is not."""
         is_any = isinstance(tree.expression, exp.Any)
-        inner = self._inner_query(tree.expression.this, place, False)
         (output,) = _as_many(place, inner, 1, tree)
-        operator = OPERATORS[type(tree)]
+        operator, mine = OPERATORS[type(tree)], self._mine(place, tree.this)
+        if (rows := _with_rows(inner)) is None:
+            return _of_one_row(inner, lambda values: Binary(operator, mine, values[0]), wanted)
         # What is ANY is false where ALL of the opposite is true, and the other way round.
-        asked = Binary(operator if is_any else OPPOSITE[operator], self._mine(place, tree.this), output)
+        asked = Binary(operator if is_any else OPPOSITE[operator], mine, output)
         if is_any == wanted:
-            return Match(False, inner.node, conjunction([*inner.ties, asked]))
-        return Match(True, inner.node, conjunction([*inner.ties, _maybe(place, inner, asked)]))
+            return Match(False, rows.node, conjunction([*rows.ties, asked]))
+        return Match(True, rows.node, conjunction([*rows.ties, _maybe(place, rows, asked)]))
 
-    def _compared(self, place: Place, tree: exp.Expr, wanted: bool) -> Match:
+    def _compared(
+        self, place: Place, tree: exp.Expr, wanted: bool, inner: Inner, query: exp.Expr
+    ) -> Match | None:
         """A comparison with a query of one row: where there is none, it is unknown."""
-        (query,) = _queries(tree)
-        inner = self._one_row(place, query)
         (output,) = _as_many(place, inner, 1, query)
-        condition = self._mine(place, tree, (query, output))
-        return Match(False, inner.node, conjunction([*inner.ties, condition if wanted else Not(condition)]))
+
+        def asked(values: Sequence[Expression]) -> Expression:
+            return self._mine(place, tree, (query, values[0]))
+
+        if (rows := _with_rows(inner)) is None:
+            return _of_one_row(inner, asked, wanted)
+        condition = asked([output])
+        return Match(False, rows.node, conjunction([*rows.ties, condition if wanted else Not(condition)]))
 
     def _one_row(self, place: Place, query: exp.Expr) -> Inner:
         if not isinstance(query, exp.Subquery) or isinstance(
@@ -208,18 +292,101 @@ class Predicates:
             raise unsupported(place.scope.script, CONDITION_AS_VALUE, query)
         return self._inner_query(query, place, True)
 
-    def _mine(self, place: Place, tree: exp.Expr, inside: tuple[exp.Expr, Col] | None = None) -> Expression:
+    def _mine(
+        self, place: Place, tree: exp.Expr, inside: tuple[exp.Expr, Expression] | None = None
+    ) -> Expression:
         """An expression over the rows around a query, as seen from inside it; `inside` is that query, where
-        it is part of the expression, and the column with its value."""
+        it is part of the expression, and its value there: a column, or a constant."""
         # The column may be called as one around is.
-        known = {} if inside is None else {id(inside[0]): Col(INNER)}
+        known: dict[int, Expression] = {}
+        if inside is not None:
+            known[id(inside[0])] = Col(INNER) if isinstance(inside[1], Col) else inside[1]
         value = place.reader(known).read(tree)
         if reads_outer(value):
             raise place.scope.script.fault(
                 "this belongs to a query two levels further out, which is not supported", span(tree)
             )
         names = {name: OUTER + name for name in place.scope.node.schema.names}
-        return value.renamed(names if inside is None else {**names, INNER: inside[1].name})
+        if inside is not None and isinstance(inside[1], Col):
+            names[INNER] = inside[1].name
+        return value.renamed(names)
+
+
+def _condition_of(query: exp.Expr) -> tuple[exp.Expr, bool]:
+    """The part of a condition that a query belongs to, and whether it reads what the query selects: EXISTS,
+    IN, a comparison with ANY or ALL; else the query itself, which is a value."""
+    parent = query.parent
+    while isinstance(parent, exp.Paren):
+        parent = parent.parent
+    match parent:
+        case exp.Exists():
+            return parent, False
+        case exp.In() if parent.args.get("query") is query:
+            return parent, True
+        case exp.Any() | exp.All() if parent.parent is not None:
+            return parent.parent, True
+    return query, True
+
+
+def _compared_with(part: exp.Expr) -> list[exp.Expr]:
+    """The expressions that are compared with what a query selects."""
+    if isinstance(part, exp.In) and isinstance(part.this, exp.Tuple):
+        return list(part.this.expressions)
+    return [part.this]
+
+
+def _with_rows(inner: Inner) -> Inner | None:
+    """A query whose rows are those of its node; None where it may have a row over nothing."""
+    over_nothing = inner.over_nothing
+    if over_nothing is None:
+        return inner
+    if over_nothing.has_row is None or may_be_true(over_nothing.is_row):
+        return None
+    return replace(inner, node=Node(Filter(over_nothing.has_row), (inner.node,)), over_nothing=None)
+
+
+def _of_one_row(
+    inner: Inner, asked: Callable[[Sequence[Expression]], Expression], wanted: bool
+) -> Match | None:
+    """The rows for which a condition is true of the one row of a query, as a semi-join. None where it may be
+    true over nothing, or where the query may have no row, by its HAVING."""
+    over_nothing = inner.over_nothing
+    assert over_nothing is not None
+
+    def condition(values: Sequence[Expression]) -> Expression:
+        return asked(values) if wanted else Not(asked(values))
+
+    if over_nothing.has_row is not None or may_be_true(condition(over_nothing.values)):
+        return None
+    return Match(False, inner.node, conjunction([*inner.ties, condition(inner.outputs)]))
+
+
+def may_be_true(condition: Expression) -> bool:
+    """Whether a condition may be true of some row, as far as this is seen at once."""
+    if any(map(_is_unknown, conjuncts(condition))):
+        return False
+    return bool(condition.columns()) or may_raise(condition) or compile_row(condition, Schema(()))(()) is True
+
+
+def _is_unknown(expression: Expression) -> bool:
+    """Whether an expression is unknown, whatever its columns hold, as far as this is seen at once."""
+    match expression:
+        case Const(value):
+            return value is None
+        case Binary() | Not() | Cast():
+            return any(map(_is_unknown, expression.parts()))
+        case Call() if not expression.columns() and not may_raise(expression):
+            return compile_row(expression, Schema(()))(()) is None
+    return False
+
+
+def _if(condition: Expression, value: Expression, default: Expression) -> Expression:
+    return value if condition == TRUE else Case(((condition, value),), default)
+
+
+def _of_type(value: Expression, type_: Type) -> Expression:
+    """A value without columns, of a type."""
+    return value if value.kind(Schema(())).type is type_ else Cast(value, type_)
 
 
 def _as_many(place: Place, inner: Inner, count: int, tree: exp.Expr) -> tuple[Col, ...]:

@@ -28,14 +28,14 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import reads_stream
-from midstream.plans.expressions.expressions import Binary, Col, Expression, conjunction, conjuncts
+from midstream.plans.expressions.expressions import TRUE, Binary, Col, Expression, conjunction, conjuncts
 from midstream.plans.sql.blocks import JOINS, JoinedParts, Part, qualified
 from midstream.plans.sql.combining import alike, projected
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.grouping import Grouping, aggregates_in, shallow
 from midstream.plans.sql.nodes import in_words, refuse_unread, text_of, unsupported
 from midstream.plans.sql.place import Place
-from midstream.plans.sql.predicates import Inner, Predicates, has_query
+from midstream.plans.sql.predicates import Inner, OverNothing, Predicates, has_query, may_be_true
 from midstream.plans.sql.scalars import bare
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
 from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY, WINDOW
@@ -91,13 +91,32 @@ class Selected:
     grouping: Grouping | None
     names: tuple[str, ...]
     times: tuple[str | None, ...]
+    one_row: OneRow | None = None
+
+
+@dataclass(frozen=True)
+class OneRow:
+    """A query in a condition that aggregates without GROUP BY: what it selects over nothing, and its HAVING,
+    of rows and over nothing, which is not applied yet."""
+
+    values: tuple[Expression, ...]
+    having: tuple[Expression, Expression] | None
 
 
 class Translator:
     """Translates the queries of one script."""
 
-    def __init__(self, script: Script, windows: Windows, names: Mapping[str, Named], usual: Place) -> None:
+    def __init__(
+        self,
+        script: Script,
+        windows: Windows,
+        names: Mapping[str, Named],
+        usual: Place,
+        of_all_rows: set[Node],
+    ) -> None:
+        """`of_all_rows` is told which groupings of all rows have no row where there is none."""
         self._script = script
+        self._of_all_rows = of_all_rows
         self._windows = windows
         self._names = dict(names)
         self._usual = usual
@@ -130,7 +149,7 @@ class Translator:
             new = self._renamed(rows.names, definition)
             named = Named(rows.node, name=name, names=new, times=rows.times)
             names = {**translator._names, name.lower(): named}
-            translator = Translator(self._script, self._windows, names, self._usual)
+            translator = Translator(self._script, self._windows, names, self._usual, self._of_all_rows)
         return translator
 
     def _renamed(self, names: Sequence[str], tree: exp.Expr) -> tuple[str, ...]:
@@ -193,6 +212,7 @@ class Translator:
     def _select(self, tree: exp.Select, around: Scope | None, obstacle: str | None) -> Rows:
         block = self._block(tree, around, obstacle)
         selected = self._selected(tree, block.place)
+        self._note_of_all_rows(tree, selected.grouping)
         node = projected(selected.place.scope.node, selected.outputs)
         if tree.args.get("distinct") is not None:
             node = Node(Distinct(), (node,))
@@ -341,8 +361,11 @@ class Translator:
 
     # What is selected
 
-    def _selected(self, tree: exp.Select, place: Place, keys: Sequence[Expression] = ()) -> Selected:
-        """Grouping and HAVING, and above them what is selected. `keys` are grouped by besides."""
+    def _selected(
+        self, tree: exp.Select, place: Place, keys: Sequence[Expression] = (), has_one_row: bool = False
+    ) -> Selected:
+        """Grouping and HAVING, and above them what is selected. `keys` are grouped by besides. HAVING of a
+        query that `has_one_row` is not applied."""
         items, word = self._items(tree, place)
         below = place
         group, having = tree.args.get("group"), tree.args.get("having")
@@ -356,8 +379,12 @@ class Translator:
         if group is not None or having is not None or any(aggregates_in(item, place) for item in trees):
             grouping = Grouping(place, [*self._keys(group, items, place), *keys], trees)
             place = grouping.place
-            if having is not None:
+            if having is not None and not has_one_row:
                 place = self._having(place, having.this)
+        one_row = None
+        if has_one_row:
+            assert grouping is not None
+            one_row = self._one_row(tree, items, grouping)
         outputs: list[tuple[str, Expression]] = []
         for name, item in items:
             if isinstance(item, Expression):
@@ -372,7 +399,41 @@ class Translator:
             )
         names = tuple(name for name, _ in items)
         times = tuple(_time(below, item) for _, item in items)
-        return Selected(place, outputs, word, grouping, names, times)
+        return Selected(place, outputs, word, grouping, names, times, one_row)
+
+    def _note_of_all_rows(self, tree: exp.Select, grouping: Grouping | None) -> None:
+        """Note a grouping of all rows that would have a row over nothing in SQL."""
+        having = tree.args.get("having")
+        if grouping is None or tree.args.get("group") is not None:
+            return
+        if (
+            having is None
+            or has_query(having.this)
+            or may_be_true(grouping.over_nothing().reader().condition(having.this))
+        ):
+            self._of_all_rows.add(grouping.place.scope.node)
+
+    def _one_row(
+        self, tree: exp.Select, items: Sequence[tuple[str, exp.Expr | Expression]], grouping: Grouping
+    ) -> OneRow:
+        """What a query that aggregates without GROUP BY gives over nothing."""
+        having, nothing = tree.args.get("having"), grouping.over_nothing()
+        trees = [item for _, item in items if isinstance(item, exp.Expr)]
+        for part in [*trees, *([] if having is None else [having.this])]:
+            if has_query(part):
+                raise self._unsupported("a query within a query of one row", part)
+        values = [
+            grouping.of_star(item, span(tree))
+            if isinstance(item, Expression)
+            else nothing.reader().value(item)
+            for _, item in items
+        ]
+        if having is None:
+            return OneRow(tuple(values), None)
+        of_rows, over_nothing = (place.reader().condition(having.this) for place in (grouping.place, nothing))
+        if reads_outer(of_rows):
+            raise self._unsupported("a column of the query around in HAVING", having)
+        return OneRow(tuple(values), (of_rows, over_nothing))
 
     def _only_having(self, trees: Sequence[exp.Expr], having: exp.Expr) -> SqlError:
         """The error that there are no groups."""
@@ -538,17 +599,31 @@ class Translator:
         group, having = tree.args.get("group"), tree.args.get("having")
         items, _ = self._items(tree, block.place)
         trees = [item for _, item in items if isinstance(item, exp.Expr)]
+        if having is not None:
+            trees.append(having.this)
         is_aggregate = any(aggregates_in(item, block.place) for item in trees)
         if has_one_row and (group is not None or not is_aggregate):
             raise self._many_rows(tree)
-        if group is None and having is None and not is_aggregate:
+        if group is None and not is_aggregate:
             selected, ties = self._selected(tree, block.place), block.ties
         else:
-            selected, ties = self._tied_groups(tree, block, place)
-        for _, value in selected.outputs:
-            if reads_outer(value):
-                raise self._unsupported("to select a column of the query around", tree)
-        return _with_columns(selected.place.scope.node, [value for _, value in selected.outputs], ties)
+            selected, ties = self._tied_groups(tree, block, place, has_one_row=group is None)
+        values = [value for _, value in selected.outputs]
+        if any(map(reads_outer, values)):
+            raise self._unsupported("to select a column of the query around", tree)
+        node, one_row = selected.place.scope.node, selected.one_row
+        if one_row is None:
+            return _with_columns(node, values, ties)
+        if one_row.having is None:
+            return replace(
+                _with_columns(node, values, ties), over_nothing=OverNothing(one_row.values, None, TRUE)
+            )
+        of_rows, over_nothing = one_row.having
+        inner = _with_columns(node, [*values, of_rows], ties)
+        *outputs, has_row = inner.outputs
+        return Inner(
+            inner.node, tuple(outputs), inner.ties, OverNothing(one_row.values, has_row, over_nothing)
+        )
 
     def _items_change(self, tree: exp.Select) -> bool:
         first = tree.expressions[0] if tree.expressions else None
@@ -562,7 +637,7 @@ class Translator:
         )
 
     def _tied_groups(
-        self, tree: exp.Select, block: FromWhere, around: Place
+        self, tree: exp.Select, block: FromWhere, around: Place, has_one_row: bool
     ) -> tuple[Selected, tuple[Expression, ...]]:
         """Groups for each row around: what ties the query to it becomes part of the grouping.
 
@@ -572,7 +647,7 @@ class Translator:
         sides = [inner_side(tie) for tie in block.ties]
         keys = [side for side in sides if side is not None]
         if len(keys) == len(sides):
-            selected = self._selected(tree, block.place, keys)
+            selected = self._selected(tree, block.place, keys, has_one_row)
             assert selected.grouping is not None
             ties = [
                 Binary("==", other_side(tie, side), selected.grouping.column(side))
@@ -591,7 +666,8 @@ class Translator:
             joined = Node(
                 Join(condition, rows.schema.names + values.schema.names), (rows, Node(Distinct(), (values,)))
             )
-        selected = self._selected(tree, block.place.over(joined), [Col(new) for new in inside.values()])
+        values_around = [Col(new) for new in inside.values()]
+        selected = self._selected(tree, block.place.over(joined), values_around, has_one_row)
         found = [same(Col(name), Col(new), around.scope.node) for name, new in inside.items()]
         return selected, tuple(found)
 

@@ -15,7 +15,7 @@ SELECT b.item FROM {Bid|RANGE 12 SECONDS|b} WHERE b.price < (SELECT MIN(a.start_
 
 -- count-of-no-row
 SELECT b.item FROM {Bid|RANGE 12 SECONDS|b} WHERE b.item >= (SELECT COUNT(*)
-    FROM {Person|RANGE 6 SECONDS} {?})
+    FROM {Person|RANGE 6 SECONDS})
 
 -- arithmetic-with-a-scalar-query
 SELECT b.item FROM {Bid|RANGE 12 SECONDS|b} WHERE b.price * 2 > 1 + (SELECT SUM(a.start_price)
@@ -287,7 +287,7 @@ SELECT b.item, b.price FROM {Bid|RANGE 12 SECONDS|b}
 
 -- correlated-count
 SELECT b.item, b.price FROM {Bid|RANGE 12 SECONDS|b} WHERE b.item < (SELECT COUNT(*)
-    FROM {Bid|RANGE 30 SECONDS|c} WHERE c.item = b.item AND c.price > b.price {?})
+    FROM {Bid|RANGE 30 SECONDS|c} WHERE c.item = b.item AND c.price > b.price)
 
 -- scalar-query-alone-on-the-left
 SELECT b.item FROM {Bid|RANGE 12 SECONDS|b} WHERE (SELECT MAX(c.price)
@@ -331,9 +331,13 @@ SELECT b.item FROM {Bid|RANGE 12 SECONDS|b} WHERE 3 NOT IN (SELECT a.seller
 SELECT b.item FROM {Bid|RANGE 12 SECONDS|b} WHERE EXISTS (SELECT 1 FROM {Auction|RANGE 5 SECONDS|a}
     WHERE b.price > 5)
 
--- not-exists-of-aggregate
+-- exists-of-aggregate
+SELECT b.item FROM {Bid|RANGE 12 SECONDS|b} WHERE EXISTS (SELECT MAX(a.item)
+    FROM {Auction|RANGE 3 SECONDS|a})
+
+-- not-exists-of-aggregate-with-having
 SELECT b.item FROM {Bid|RANGE 12 SECONDS|b} WHERE NOT EXISTS (SELECT MAX(a.item)
-    FROM {Auction|RANGE 3 SECONDS|a} {?})
+    FROM {Auction|RANGE 3 SECONDS|a} HAVING COUNT(*) < 1)
 
 -- not-exists-with-unknown-condition
 SELECT b.item FROM {Bid|RANGE 12 SECONDS|b} WHERE NOT EXISTS (SELECT 1
@@ -455,7 +459,7 @@ SELECT b.item, b.price, p.age FROM {Bid|RANGE 4 SECONDS|b}, {Person|RANGE 9 SECO
 
 -- max-distinct-correlated
 SELECT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE b.item = (SELECT COUNT(DISTINCT a.seller)
-    FROM {Auction|RANGE 15 SECONDS|a} WHERE a.start_price < b.price {?})
+    FROM {Auction|RANGE 15 SECONDS|a} WHERE a.start_price < b.price)
 
 -- median-correlated
 SELECT b.item, b.price FROM {Bid|RANGE 9 SECONDS|b} WHERE b.price > (SELECT MEDIAN(c.price)

@@ -1,5 +1,6 @@
-"""Names at random: aliases that are other streams' names, the same texts inside and outside, nested WITH,
-double names; a name is in scope, or one further out, or nowhere."""
+"""Names and subqueries at random: aliases that are other streams' names, the same texts inside and outside,
+nested WITH, double names; a name is in scope, or one further out, or nowhere. Queries of one row over rows
+and over nothing, in every place where a condition may have one."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ Pick = Callable[[Sequence[Any]], Any]
 class Names:
     """Makes queries over the streams of `groves` in which few names stand for many things; `pick` chooses.
 
-    Half of them are not valid. Aggregates over all rows have HAVING COUNT(*) > 0, so that they have a row
-    where SQL and the algebra agree that there is one.
+    Half of them are not valid. Aggregates over all rows stand in conditions and values only, where they have
+    a row over nothing too.
     """
 
     def __init__(self, pick: Pick) -> None:
@@ -137,7 +138,7 @@ class Names:
         return str(column) if self._rarely(4) else f"{alias}.{column}"
 
     def _condition(self, depth: int) -> str:
-        forms = ("compare", "exists", "exists", "in", "scalar") if depth else ("compare",)
+        forms = ("compare", "exists", "in", "scalar", "any", "of one row") if depth else ("compare",)
         match self._pick(forms):
             case "exists":
                 return f"{self._pick(('', 'NOT '))}EXISTS ({self._query(depth - 1)})"
@@ -145,6 +146,24 @@ class Names:
                 return f"{self._column()} {self._pick(('', 'NOT '))}IN ({self._query(depth - 1, 1)})"
             case "scalar":
                 return f"{self._column()} {self._pick(('=', '<', '>='))} ({self._scalar(depth)})"
+            case "any":
+                inner = self._scalar(depth) if self._rarely(2) else self._query(depth - 1, 1)
+                word = self._pick(("ANY", "ALL"))
+                return f"{self._column()} {self._pick(('=', '<', '>='))} {word} ({inner})"
+            case "of one row":
+                inner = self._scalar(depth)
+                test = self._pick(
+                    (
+                        f"EXISTS ({inner})",
+                        f"{self._column()} IN ({inner})",
+                        f"COALESCE(({inner}), 2) > 1",
+                        f"({inner}) IS NULL",
+                        f"({inner}) = 0",
+                        f"({inner}) BETWEEN 1 AND {self._column()}",
+                    )
+                )
+                test = f"NOT {test}" if self._rarely(3) else test
+                return f"({test} OR {self._column()} = 3)" if self._rarely(4) else test
             case _:
                 return f"{self._column()} {self._pick(('=', '<', '>='))} {self._column()}"
 
@@ -153,6 +172,10 @@ class Names:
         self._scopes.append([])
         source = self._part(0)
         tie = f" WHERE {self._column()} = {self._column()}" if self._rarely(2) else ""
-        selected = call or self._call()
+        plain = self._call()
+        forms = (plain, plain, "COUNT(*)", f"COALESCE({plain}, 0)", f"{plain} + 1")
+        case = f"CASE WHEN {plain} > 1 THEN 1 ELSE 0 END"
+        selected = call or self._pick((*forms, case))
+        having = self._pick(("", "", "", "COUNT(*) > 0", "COUNT(*) = 0", f"{self._call()} > 1"))
         self._scopes.pop()
-        return f"SELECT {selected} FROM {source}{tie} HAVING COUNT(*) > 0"
+        return f"SELECT {selected} FROM {source}{tie}{having and ' HAVING '}{having}"

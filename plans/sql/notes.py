@@ -1,4 +1,4 @@
-"""Notes on joins and groupings over streams that have no window."""
+"""Notes for the author of a query: joins and groupings without a window, and aggregates over nothing."""
 
 from __future__ import annotations
 
@@ -52,6 +52,16 @@ def windowless(plan: Plan, with_now: Collection[Node]) -> tuple[str, ...]:
                 below = frozenset()
         bare[node] = below
     return tuple(told)
+
+
+def of_all_rows(plan: Plan, groupings: Collection[Node]) -> tuple[str, ...]:
+    """A sentence where one of the plan's groupings of all rows has no row over nothing (thesis, 8.9)."""
+    if not any(node in groupings for node in plan.nodes):
+        return ()
+    return (
+        "an aggregate without GROUP BY has no result at an instant without rows, where other databases give "
+        "one row, with a COUNT of 0; write HAVING COUNT(*) > 0 if that is meant",
+    )
 
 
 def _sentence(word: str, streams: Collection[str]) -> str:

@@ -12,7 +12,6 @@ from midstream.plans.algebra.operators import AntiJoin, Filter, Join, Project, U
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import (
     TRUE,
-    Binary,
     Cast,
     Col,
     Const,
@@ -21,6 +20,7 @@ from midstream.plans.expressions.expressions import (
     conjuncts,
     may_raise,
 )
+from midstream.plans.sql.comparisons import comparison
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.scope import Item, Scope
 
@@ -120,9 +120,10 @@ class JoinedParts:
                 _in_using(scope, identifier)
                 for scope in (replace(self.group, outer=None), Scope(self._script, part.node, (part.item,)))
             )
-            equal = Binary("==", mine, theirs)
+            schema = self.group.node.schema.concat(part.node.schema)
+            equal = comparison("==", mine, theirs, schema)
             with self._script.at(partial(span, identifier)):
-                equal.kind(self.group.node.schema.concat(part.node.schema))
+                equal.kind(schema)
             equalities.append(equal)
             self._merge(mine.name, theirs.name, theirs.name if part.kept == {"RIGHT"} else mine.name)
         self._items.append(part.item)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from sqlglot import exp
 
@@ -44,6 +43,7 @@ from midstream.plans.expressions.expressions import (
     may_raise,
     ordered,
 )
+from midstream.plans.sql.comparisons import comparison
 from midstream.plans.sql.faults import span
 from midstream.plans.sql.nodes import unsupported
 from midstream.plans.sql.place import Place
@@ -182,15 +182,15 @@ class Predicates:
                     known[id(part)] = has_row
                 case exp.In():
                     mine = [place.reader(known).read(one) for one in left]
-                    equal = map(partial(Binary, "=="), mine, values)
-                    known[id(part)] = _if(has_row, conjunction(equal), Const(False))
+                    equal = _equal(mine, values, place.scope.schema)
+                    known[id(part)] = _if(has_row, equal, Const(False))
                 case exp.Subquery():
                     known[id(part)] = _if(
                         has_row, values[0], Cast(Const(None), values[0].kind(place.scope.schema).type)
                     )
                 case _:
                     mine = [place.reader(known).read(one) for one in left]
-                    asked = Binary(OPERATORS[type(part)], mine[0], values[0])
+                    asked = comparison(OPERATORS[type(part)], mine[0], values[0], place.scope.schema)
                     known[id(part)] = _if(has_row, asked, Const(isinstance(part.expression, exp.All)))
         return place, known
 
@@ -249,7 +249,7 @@ class Predicates:
         outputs = _as_many(place, inner, len(trees), tree)
 
         def asked(values: Sequence[Expression]) -> Expression:
-            return conjunction(map(partial(Binary, "=="), mine, values))
+            return _equal(mine, values, _both(place, inner))
 
         if (rows := _with_rows(inner)) is None:
             return _of_one_row(inner, asked, wanted)
@@ -263,10 +263,11 @@ class Predicates:
         is_any = isinstance(tree.expression, exp.Any)
         (output,) = _as_many(place, inner, 1, tree)
         operator, mine = OPERATORS[type(tree)], self._mine(place, tree.this)
+        schema = _both(place, inner)
         if (rows := _with_rows(inner)) is None:
-            return _of_one_row(inner, lambda values: Binary(operator, mine, values[0]), wanted)
+            return _of_one_row(inner, lambda values: comparison(operator, mine, values[0], schema), wanted)
         # What is ANY is false where ALL of the opposite is true, and the other way round.
-        asked = Binary(operator if is_any else OPPOSITE[operator], mine, output)
+        asked = comparison(operator if is_any else OPPOSITE[operator], mine, output, schema)
         if is_any == wanted:
             return Match(False, rows.node, conjunction([*rows.ties, asked]))
         return Match(True, rows.node, conjunction([*rows.ties, _maybe(place, rows, asked)]))
@@ -399,10 +400,20 @@ def _as_many(place: Place, inner: Inner, count: int, tree: exp.Expr) -> tuple[Co
 
 def _maybe(place: Place, inner: Inner, condition: Expression) -> Expression:
     """Where a condition is true or unknown."""
-    around = (Column(OUTER + c.name, c.type, c.nullable) for c in place.scope.node.schema)
-    schema = Schema((*inner.node.schema, *around))
+    schema = _both(place, inner)
     parts = [condition, *(IsNull(side) for side in condition.parts() if side.kind(schema).nullable)]
     return parts[0] if len(parts) == 1 else Logic("or", tuple(parts))
+
+
+def _both(place: Place, inner: Inner) -> Schema:
+    """The columns of a query in a condition, and those of the query around."""
+    around = (Column(OUTER + c.name, c.type, c.nullable) for c in place.scope.node.schema)
+    return Schema((*inner.node.schema, *around))
+
+
+def _equal(left: Sequence[Expression], right: Sequence[Expression], schema: Schema) -> Expression:
+    """Whether values are equal one by one."""
+    return conjunction(comparison("==", one, other, schema) for one, other in zip(left, right, strict=True))
 
 
 def _matched(left: Node, match: Match, is_anti: bool) -> Node:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from midstream.plans.expressions.expressions import (
+    COMPARISONS,
     DEEPEST_EXPRESSION,
     LARGEST_REPEATED,
     Apply,
@@ -28,6 +29,8 @@ from midstream.plans.expressions.expressions import (
     is_large,
 )
 from midstream.plans.functions import FUNCTIONS
+from midstream.plans.functions.numbers import round_to
+from midstream.plans.sql.comparisons import compared, comparison
 from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.hints import hint
 from midstream.plans.sql.intervals import interval
@@ -266,7 +269,9 @@ class Reader:
         if isinstance(tree, exp.Add | exp.Sub) and (shifted := self._of_days(tree)) is not None:
             return shifted
         if type(tree) in OPERATORS:
-            return Binary(OPERATORS[type(tree)], self.read(tree.this), self.read(tree.expression))
+            operator, left, right = OPERATORS[type(tree)], self.read(tree.this), self.read(tree.expression)
+            is_comparison = operator in COMPARISONS
+            return (self._compared if is_comparison else Binary)(operator, left, right)
         if type(tree) in CALLS:
             found = Call(CALLS[type(tree)], (self.read(tree.this), self.read(tree.expression)))
             return Not(found) if tree.args.get("negate") else found
@@ -292,15 +297,17 @@ class Reader:
             case exp.Between():
                 value = self._repeated(tree.this)
                 low, high = self.read(tree.args["low"]), self.read(tree.args["high"])
-                return conjunction([Binary(">=", value, low), Binary("<=", value, high)])
+                return conjunction([self._compared(">=", value, low), self._compared("<=", value, high)])
             case exp.In():
                 if tree.args.get("query"):
                     raise self._unsupported(tree, CONDITION_AS_VALUE)
-                return Call("in", (self.read(tree.this), *map(self.read, tree.expressions)))
+                values = [self.read(tree.this), *map(self.read, tree.expressions)]
+                return Call("in", tuple(compared(values, self.schema)))
             case exp.Is():
                 return self._is(tree)
             case exp.NullSafeEQ():
-                return Not(Call("is distinct from", (self.read(tree.this), self.read(tree.expression))))
+                both = [self.read(tree.this), self.read(tree.expression)]
+                return Not(Call("is distinct from", tuple(compared(both, self.schema))))
             case exp.Escape():
                 return self._escaped(tree)
             case exp.Case():
@@ -325,6 +332,9 @@ class Reader:
             case exp.Subquery() | exp.Query():
                 raise self._unsupported(tree, "a query in this place")
         raise self._unsupported(tree, in_words(tree))
+
+    def _compared(self, operator: str, left: Expression, right: Expression) -> Expression:
+        return comparison(operator, left, right, self.schema)
 
     def _repeated(self, tree: exp.Expr) -> Expression:
         """An expression that becomes part of another more than once; within each other, these would double
@@ -357,7 +367,22 @@ class Reader:
             value = float("inf")
         if value in (float("inf"), float("-inf")):
             raise self.script.fault(f"found {text}, expected a number that a float can hold", span(tree))
+        digits, _, rest = text.partition(".")
+        if rest.isdigit() and not int(rest) and int(digits or "0") != value:
+            raise self.script.fault(
+                f"found {text}, which no float holds; write {digits}, which is an integer", span(tree)
+            )
         return Const(value)
+
+    def _rounded(self, tree: exp.Expr, value: Expression, digits: Expression) -> Expression:
+        """A value rounded; a decimal that is written out is rounded as it is written."""
+        sign, inner = ("", bare(tree))
+        if isinstance(inner, exp.Neg):
+            sign, inner = "-", bare(inner.this)
+        is_decimal = isinstance(inner, exp.Literal) and not inner.is_string and "." in inner.this
+        if is_decimal and isinstance(digits, Const) and type(digits.value) is int:
+            return Const(round_to(Decimal(f"{sign}{inner.this}"), digits.value))
+        return Call("round", (value, digits))
 
     def _negative(self, tree: exp.Neg) -> Expression:
         value = self.read(tree.this)
@@ -388,7 +413,7 @@ class Reader:
         for branch in tree.args["ifs"]:
             when = self.read(branch.this)
             if subject is not None:
-                when = Binary("==", subject, when)
+                when = self._compared("==", subject, when)
             branches.append((when, self.read(branch.args["true"])))
         default = tree.args.get("default")
         return Case(tuple(branches), Const(None) if default is None else self.read(default))
@@ -404,9 +429,9 @@ class Reader:
             return self._timestamp(tree)
         if kind not in TYPES:
             raise self.script.fault(f"found the type {tree.to.sql()}, expected {KNOWN_TYPES}", span(tree))
-        return self._sized(tree.to, Cast(self.read(tree.this), TYPES[kind]))
+        return self._sized(tree.to, Cast(self.read(tree.this), TYPES[kind]), tree.this)
 
-    def _sized(self, tree: exp.DataType, value: Expression) -> Expression:
+    def _sized(self, tree: exp.DataType, value: Expression, of: exp.Expr) -> Expression:
         """A value of a type, cut to its size; unknown where that is not possible."""
         sizes = [int(param.this.name) if param.this.name.isdigit() else -1 for param in tree.expressions]
         match tree.this, sizes:
@@ -427,7 +452,7 @@ class Reader:
                 scale = rest[0] if rest else 0
                 if 0 < precision <= MOST_PRECISE and 0 <= scale <= precision:
                     most = 10 ** (precision - scale) - Decimal(10) ** -scale
-                    rounded = Call("round", (value, Const(scale)))
+                    rounded = self._rounded(of, value, Const(scale))
                     return Call("within", (rounded, Const(-float(most)), Const(float(most))))
         raise self.script.fault(
             f"found {text_of(tree)}, expected a size in DECIMAL(precision, scale), with a precision from 1 "
@@ -503,6 +528,8 @@ class Reader:
             lower, arguments = "strpos", tuple(reversed(arguments))
         if lower == "if" and len(arguments) in (2, 3):
             return Case(((arguments[0], arguments[1]),), arguments[2] if len(arguments) == 3 else Const(None))
+        if lower == "round" and len(arguments) in (1, 2):
+            return self._rounded(tree.expressions[0], arguments[0], *(arguments[1:] or (Const(0),)))
         if lower not in FUNCTIONS or not lower[0].isalpha():
             known = [
                 *(name for name, f in FUNCTIONS.items() if not f.words),

@@ -377,7 +377,7 @@ def test_migrations_tell_what_was_cut_off() -> None:
 @pytest.mark.parametrize("command", ["run", "migrate", "explain"])
 def test_a_grouping_without_a_window_is_noted(command: str) -> None:
     rows = "2013-01-01,1\n2013-01-02,1\n"
-    note = run(rows, script=f"{STREAM}; SELECT COUNT(*) AS n FROM s").stderr
+    note = run(rows, script=f"{STREAM}; SELECT x, COUNT(*) AS n FROM s GROUP BY x").stderr
     assert note == (
         "note: s.sql: the grouping sees rows of s at their own timestamp only, as there is no window; write "
         "s WINDOW(RANGE …), or s WINDOW(NOW) if that is meant\n"
@@ -386,7 +386,10 @@ def test_a_grouping_without_a_window_is_noted(command: str) -> None:
     result = invoke(command, "s.sql", *arguments, *(("--at", "2013-01-02") if command == "migrate" else ()))
     assert result.exit_code == 0 and note in result.stderr
     both = run(
-        rows, "--output", "o.csv", script=f"{STREAM}; SELECT COUNT(*) AS n FROM s; SELECT DISTINCT x FROM s"
+        rows,
+        "--output",
+        "o.csv",
+        script=f"{STREAM}; SELECT x, COUNT(*) AS n FROM s GROUP BY x; SELECT DISTINCT x FROM s",
     )
     assert "note: s.sql, query_1: the grouping" in both.stderr
     assert "note: s.sql, query_2: the DISTINCT" in both.stderr

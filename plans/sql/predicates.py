@@ -35,6 +35,7 @@ from midstream.plans.expressions.expressions import (
     Const,
     Expression,
     IsNull,
+    Kind,
     Logic,
     Not,
     compile_row,
@@ -279,7 +280,7 @@ class Predicates:
         (output,) = _as_many(place, inner, 1, query)
 
         def asked(values: Sequence[Expression]) -> Expression:
-            return self._mine(place, tree, (query, values[0]))
+            return self._mine(place, tree, (query, values[0], output.kind(inner.node.schema)))
 
         if (rows := _with_rows(inner)) is None:
             return _of_one_row(inner, asked, wanted)
@@ -294,15 +295,17 @@ class Predicates:
         return self._inner_query(query, place, True)
 
     def _mine(
-        self, place: Place, tree: exp.Expr, inside: tuple[exp.Expr, Expression] | None = None
+        self, place: Place, tree: exp.Expr, inside: tuple[exp.Expr, Expression, Kind] | None = None
     ) -> Expression:
         """An expression over the rows around a query, as seen from inside it; `inside` is that query, where
-        it is part of the expression, and its value there: a column, or a constant."""
+        it is part of the expression, its value there, which is a column or has none, and the value's kind."""
         # The column may be called as one around is.
         known: dict[int, Expression] = {}
+        reader = place.reader(known)
         if inside is not None:
             known[id(inside[0])] = Col(INNER) if isinstance(inside[1], Col) else inside[1]
-        value = place.reader(known).read(tree)
+            reader = replace(reader, schema=Schema((*reader.schema, Column(INNER, *inside[2]))))
+        value = reader.read(tree)
         if reads_outer(value):
             raise place.scope.script.fault(
                 "this belongs to a query two levels further out, which is not supported", span(tree)

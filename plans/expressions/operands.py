@@ -222,6 +222,10 @@ class Operand:
         """
         return self._binary(">=", low) & self._binary("<=", high)
 
+    def within(self, low: Any, high: Any) -> Operand:
+        """The number, but unknown where it is not between two others."""
+        return call("within", self, low, high)
+
     def fill_null(self, value: Any) -> Operand:
         """Another value where it is unknown."""
         return call("coalesce", self, value)

@@ -48,7 +48,7 @@ from midstream.plans.sql.comparisons import comparison
 from midstream.plans.sql.faults import span
 from midstream.plans.sql.nodes import unsupported
 from midstream.plans.sql.place import Place
-from midstream.plans.sql.scalars import CONDITION_AS_VALUE, OPERATORS, bare
+from midstream.plans.sql.scalars import CONDITION_AS_VALUE, OPERATORS, TIME, bare
 from midstream.plans.sql.scope import OUTER, reads_outer
 from midstream.plans.values.schema import Column, Schema, Type, unused
 
@@ -63,6 +63,8 @@ MOST_PARTS = 300
 class Inner:
     """A query in a condition: its rows, what it selects of them, and what ties them to the rows around.
 
+    `times` are what it selects, if dates or timestamps.
+
     Expressions read the columns of `node`, and those of the stream around under names with `OUTER`.
     """
 
@@ -71,6 +73,7 @@ class Inner:
     ties: tuple[Expression, ...]
     over_nothing: OverNothing | None = None
     """Of a query that aggregates without GROUP BY; the rows of `node` are then those of all groups."""
+    times: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -292,7 +295,9 @@ class Predicates:
             query.parent, exp.Exists | exp.In | exp.Any | exp.All
         ):
             raise unsupported(place.scope.script, CONDITION_AS_VALUE, query)
-        return self._inner_query(query, place, True)
+        inner = self._inner_query(query, place, True)
+        query.meta[TIME] = next(iter(inner.times), None)
+        return inner
 
     def _mine(
         self, place: Place, tree: exp.Expr, inside: tuple[exp.Expr, Expression, Kind] | None = None

@@ -113,6 +113,9 @@ TEXTS = (exp.DType.VARCHAR, exp.DType.NVARCHAR)
 MOST_PRECISE = 38
 """The digits of a DECIMAL."""
 
+TIME = "midstream_time"
+"""Where a query in an expression keeps, among its meta data, what its value is, if a date or a timestamp."""
+
 KEEPING = ("coalesce", "ifnull", "nvl", "nullif", "greatest", "least", "min", "max")
 """The functions that give what they take."""
 
@@ -215,6 +218,9 @@ class Reader:
                 return self.time_of(tree)
             case exp.Interval():
                 return "interval"
+            case exp.Subquery():
+                found: str | None = tree.meta.get(TIME)
+                return found
             case exp.Cast() if tree.to.this in TIMES:
                 return "date" if tree.to.this == exp.DType.DATE else "timestamp"
             case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
@@ -248,7 +254,9 @@ class Reader:
             return Call("//", (Binary("-", self.read(tree.this), self.read(tree.expression)), Const(day)))
         date, number = (tree.this, tree.expression) if left == "date" else (tree.expression, tree.this)
         count = self.read(number)
-        if count.kind(self.schema).type not in (Type.INTEGER, Type.ANY):
+        # The value of a query in a condition is no column yet.
+        is_inside = isinstance(bare(number), exp.Subquery)
+        if not is_inside and count.kind(self.schema).type not in (Type.INTEGER, Type.ANY):
             raise self.script.fault(f"{in_words(number)} beside a date, expected whole days", span(number))
         is_known = isinstance(count, Const) and isinstance(count.value, int)
         days = Const(count.value * day) if is_known else Binary("*", count, Const(day))  # type: ignore[attr-defined]

@@ -91,7 +91,7 @@ class Scope:
                 if obstacle is not None:
                     raise self.script.fault(f"{column.sql()} belongs to {obstacle}", span(column))
                 return Col(OUTER + found if depth else found)
-            if column.table and scope.item(column.table) is not None:
+            if scope._hides(column):
                 break
             if obstacle is None and scope.obstacle is not None:
                 obstacle = f"the query around, which is not supported in {scope.obstacle}"
@@ -101,6 +101,17 @@ class Scope:
                     "referred to"
                 )
         raise self._unknown(column)
+
+    def _hides(self, column: exp.Column) -> bool:
+        """Whether none further out is meant by a column that is not found here: its qualifier is here, or it
+        is before a comma, or it is a timestamp that rows do not have."""
+        items = (*self.items, *self.before)
+        if column.table:
+            return any(item.alias.lower() == column.table.lower() for item in items)
+        name = column.name.lower()
+        return any((item.time or "").lower() == name for item in items) or any(
+            item.find(name) is not None for item in self.before
+        )
 
     def time_of(self, column: exp.Column) -> str | None:
         """What a column holds, if that is dates or timestamps."""

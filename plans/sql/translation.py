@@ -613,16 +613,22 @@ class Translator:
             raise self._unsupported("to select a column of the query around", tree)
         node, one_row = selected.place.scope.node, selected.one_row
         if one_row is None:
-            return _with_columns(node, values, ties)
+            return replace(_with_columns(node, values, ties), times=selected.times)
         if one_row.having is None:
             return replace(
-                _with_columns(node, values, ties), over_nothing=OverNothing(one_row.values, None, TRUE)
+                _with_columns(node, values, ties),
+                over_nothing=OverNothing(one_row.values, None, TRUE),
+                times=selected.times,
             )
         of_rows, over_nothing = one_row.having
         inner = _with_columns(node, [*values, of_rows], ties)
         *outputs, has_row = inner.outputs
         return Inner(
-            inner.node, tuple(outputs), inner.ties, OverNothing(one_row.values, has_row, over_nothing)
+            inner.node,
+            tuple(outputs),
+            inner.ties,
+            OverNothing(one_row.values, has_row, over_nothing),
+            selected.times,
         )
 
     def _items_change(self, tree: exp.Select) -> bool:

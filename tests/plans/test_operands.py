@@ -120,6 +120,7 @@ SAME: list[tuple[Operand, str]] = [
     (X.between(0, Y), "x BETWEEN 0 AND y"),
     (X.fill_null(7), "coalesce(x, 7)"),
     (X.nullif(1), "nullif(x, 1)"),
+    (X.within(1, 5), "within(x, 1, 5)"),
     (coalesce(X, Y, 3), "coalesce(x, y, 3)"),
     (greatest(X, Y, 0), "greatest(x, y, 0)"),
     (least(X, Y), "least(x, y)"),

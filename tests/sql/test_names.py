@@ -113,6 +113,14 @@ REFUSED = {
         "WITH w(a, A) AS (SELECT id, port FROM ship) SELECT 1 FROM w",
         "the columns id and port are both called A",
     ),
+    "before a comma, in a query in a condition": (
+        "SELECT id FROM ship a WHERE EXISTS (SELECT 1 FROM dock a, dock b JOIN dock c ON a.port = c.port)",
+        "a.port stands before a comma",
+    ),
+    "a timestamp inside, a column outside": (
+        "SELECT s.at FROM (SELECT id AS at FROM ship) s WHERE EXISTS (SELECT 1 FROM dock WHERE depth = at)",
+        "at is the timestamp that dock is ordered by",
+    ),
     "a window without its word": ("SELECT id FROM ship s (NOW)", "a window is written WINDOW(NOW)"),
     "types for names": ("SELECT 1 FROM (SELECT id FROM ship) w(a INT)", "a INT is not supported"),
     "a new name that is another's": (

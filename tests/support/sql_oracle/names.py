@@ -92,11 +92,13 @@ class Names:
         return f"SELECT {', '.join(items)} FROM {source}{where} GROUP BY {by}{having}"
 
     def _call(self) -> str:
-        return f"{self._pick(('MAX', 'MIN', 'COUNT'))}({self._column()})"
+        alias, columns = self._pick(self._scopes[-1])
+        column = self._column() if self._rarely(8) else f"{alias}.{self._pick(columns)}"
+        return f"{self._pick(('MAX', 'MIN', 'COUNT'))}({column})"
 
     def _from(self, depth: int) -> str:
         text = self._part(depth)
-        if self._rarely(4):
+        for _ in range(self._pick((0, 0, 0, 0, 1, 1, 2))):
             word = self._pick((",", "JOIN", "JOIN", "LEFT JOIN", "CROSS JOIN"))
             text += f"{'' if word == ',' else ' '}{word} {self._part(depth)}"
             how = self._pick(("on", "on", "using", "")) if word.endswith("JOIN") else ""
@@ -113,15 +115,18 @@ class Names:
             scopes, self._scopes = self._scopes, self._scopes if self._rarely(3) else []
             body = self._query(depth - 1, 2)
             self._scopes = scopes
-            alias = self._pick(("q", "a", "Ash"))
+            taken = {alias for alias, _ in self._scopes[-1]}
+            alias = self._pick([alias for alias in ("q", "a", "Ash", "r") if alias not in taken])
             self._scopes[-1].append((alias, COLUMNS))
             return f"({body}) {alias}{self._pick(('', '(v, k)', '(v, k)', '(k, v)', '(k)'))}"
-        alias = self._pick(ALIASES)
-        if self._defined and not self._rarely(4):
-            name = self._pick(sorted(self._defined))
+        is_defined = bool(self._defined) and not self._rarely(4)
+        name = self._pick(sorted(self._defined) if is_defined else STREAMS)
+        taken = {alias for alias, _ in self._scopes[-1]}
+        free = [alias for alias in ALIASES if (alias or name) not in taken]
+        alias = self._pick(ALIASES if self._rarely(20) else free)
+        if is_defined:
             self._scopes[-1].append((alias or name, COLUMNS))
             return f"{name} {alias}".rstrip()
-        name = self._pick(STREAMS)
         self._scopes[-1].append((alias or name, COLUMNS))
         if name in self._defined:
             return f"{name} {alias}".rstrip()
@@ -135,7 +140,7 @@ class Names:
         if self._rarely(25):
             alias = self._pick(("Ash", "Birch", "a", "w"))
         column = self._pick(columns)
-        return str(column) if self._rarely(4) else f"{alias}.{column}"
+        return str(column) if self._rarely(4 * len(scope or COLUMNS) ** 2) else f"{alias}.{column}"
 
     def _condition(self, depth: int) -> str:
         forms = ("compare", "exists", "in", "scalar", "any", "of one row") if depth else ("compare",)

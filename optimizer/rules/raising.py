@@ -142,7 +142,8 @@ def asks_no_more(after: Node, before: Node) -> bool:
     if not asking:
         return True
     known = [each for node in there if raises_itself(node) for each in _asked(node) or ()]
-    return all(_is_asked(node, known) for node in asking)
+    same = {(logical(node), node.inputs) for node in there}
+    return all((logical(node), node.inputs) in same or _is_asked(node, known) for node in asking)
 
 
 def asks_alike(one: Node, other: Node) -> bool:

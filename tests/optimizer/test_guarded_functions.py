@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 from guarded_plans import GuardedPlans, rewritten
+from hypothesis import settings
 
 from midstream.engine import Engine
 from midstream.operators.engine.run import interleave
@@ -23,7 +24,7 @@ from midstream.plans.values.errors import MidstreamError, MigrationRefused
 from midstream.plans.values.snapshots import NormalForm, normal_form
 from midstream.plans.values.streams import Element
 
-CASES = int(os.environ.get("MIDSTREAM_GUARDED_PLANS") or 60)
+CASES = int(os.environ.get("MIDSTREAM_GUARDED_PLANS") or max(24, settings.default.max_examples))
 """How many plans are drawn; each is tried on some inputs on which it raises nothing as written."""
 INPUTS = 3
 REWRITTEN = 16

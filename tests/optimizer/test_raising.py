@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from midstream.operators.engine.planner import physical_plan
 from midstream.optimizer import Statistics, StreamStatistics, optimize
 from midstream.optimizer.rules.raising import asks_alike, asks_no_more
 from midstream.optimizer.search.proving import equivalent
 from midstream.optimizer.verification import check_certificate
 from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.plan import Node
 from midstream.plans.equivalence.certificate import Certificate, Step
 from midstream.plans.expressions.aggregates import max_, user_aggregate
 from midstream.plans.expressions.operands import case, col, opaque
@@ -136,6 +138,16 @@ def test_a_certificate_may_not_ask_more() -> None:
     for forged in (step, Step("filter-merging", (), less.node, more.node, is_reversed=True)):
         checked = check_certificate(Certificate((forged,)), less.plan(), more.plan())
         assert "may ask an expression that raises of further rows" in str(checked)
+
+
+def test_which_implementation_is_chosen_does_not_matter() -> None:
+    """Also of what is not understood: a semi-join asks of pairs until it finds one."""
+    matched = S.semi_join(T, on=(col("z") == X) & ASKED)
+    for query in (matched, S.join(T, on=(col("z") == X) & ASKED), S.filter(ASKED)):
+        physical = physical_plan(query.plan()).root
+        assert physical != query.node
+        assert asks_alike(Node(physical.operator, query.node.inputs), query.node)
+    assert not asks_no_more(S.filter(Y > 0).semi_join(T, on=(col("z") == X) & ASKED).node, matched.node)
 
 
 def test_a_users_aggregate_is_asked_of_the_same_groups() -> None:

@@ -54,10 +54,13 @@ class GuardedPlans:
         """Rows of two columns, and their names."""
         random = self._random
         k, v = self._name(), self._name()
-        declared = {k: "integer?", v: random.choice(("integer?", "integer"))}
-        rows = stream(random.choice("abc"), intervals=True, k="integer?", v=declared[v])
-        rows = stream(f"s{self._names}", intervals=True, **declared) if random.random() < 0.9 else rows
-        k, v = rows.schema.names
+        if random.random() < 0.9:
+            declared = {k: "integer?", v: random.choice(("integer?", "integer"))}
+            rows = stream(f"s{self._names}", intervals=True, **declared)
+        else:  # one that may be read in several places
+            name, declared_v = random.choice((("a", "integer?"), ("b", "integer")))
+            shared = stream(name, intervals=True, k="integer?", v=declared_v)
+            rows = shared.select(**{k: col("k"), v: col("v")})
         if random.random() < 0.5:
             rows = rows.window(random.choice((1, 3)))
         match random.randint(0, 5):

@@ -378,7 +378,7 @@ def test_streams_that_end_early_are_told_of() -> None:
     assert "before the migration to new by genmig is over, whose split time is" in told
 
     def until(end: str, **more: Any) -> str:
-        silent = {name: stream(idle=[{"since": end, "until": "10 s"}]) for name in "ABC"}
+        silent = {name: stream({"steps": {"0 s": 10, end: 1e-6}}) for name in "ABC"}
         return "\n".join(simulate(scenario(streams=silent, **more)).early_ends)
 
     assert "before the migration to new begins at 5,000" in until("3 s")

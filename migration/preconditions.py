@@ -13,6 +13,7 @@ from midstream.operators.engine.planner import form
 from midstream.plans.algebra.operators import (
     Arrangement,
     Counting,
+    Leaf,
     Logical,
     Relation,
     Source,
@@ -43,13 +44,26 @@ def require_exchangeable(old: Plan, new: Plan) -> None:
         advice = (
             "a count window gives other rows where it counts others, so it must stay over what it is over"
             if counting
-            else "time windows may be moved along stateless operators by swap"
+            else _instead_of_moving_windows(old, new)
         )
         raise MigrationRefused(
             "the plans differ below or between their windows, which are not snapshot-reducible; that must "
             f"stay as it is ({advice}): {_only(had, has, repr)}",
             operator=str(operator),
         )
+
+
+REPLACE = "engine.replace takes over where the new plan has seen all that its results depend on"
+"""The way that is left where windows change places and state does, too."""
+
+
+def _instead_of_moving_windows(old: Plan, new: Plan) -> str:
+    """The way to take where windows change places: swap, unless it would lose state."""
+    had, has = (set(logical_plan(plan).nodes) for plan in (old, new))
+    changed = (logical(node) for node in had ^ has)
+    if all(one.is_stateless or isinstance(one, TimeWindow | Leaf) for one in changed):
+        return "time windows may be moved along stateless operators by swap"
+    return REPLACE
 
 
 def require_same_answers(old: Plan, new: Plan) -> None:
@@ -171,6 +185,8 @@ def require_finite(old: Box, last: Time) -> None:
 
 def require_stateless(nodes: Iterable[Node], which: str) -> None:
     """Refuse to exchange operators of a physical plan at once unless each result comes from one element."""
+    nodes = list(nodes)
+    moves_windows = any(isinstance(logical(node), TimeWindow | Counting) for node in nodes)
     for node in nodes:
         operator = logical(node)
         if isinstance(operator, Boxed):
@@ -185,7 +201,9 @@ def require_stateless(nodes: Iterable[Node], which: str) -> None:
                 operator=str(operator),
             )
         if not operator.is_stateless and not isinstance(operator, Arrangement):
-            instead = "use genmig" if operator.is_snapshot_reducible else "leave it where it is"
+            # GenMig needs all windows where they are.
+            by = REPLACE if moves_windows else "use genmig"
+            instead = by if operator.is_snapshot_reducible else "leave it where it is"
             raise MigrationRefused(
                 f"swap would lose the state of {operator} of the {which} plan, which the other plan does not "
                 f"have in the same place; {instead}",

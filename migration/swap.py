@@ -19,6 +19,7 @@ from midstream.migration.fuse import Origins
 from midstream.migration.holders import is_same_over_inputs, read_around
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.preconditions import (
+    REPLACE,
     require_of_intervals,
     require_same_answers,
     require_same_windows,
@@ -29,6 +30,7 @@ from midstream.operators.base.adjustable import Adjustable
 from midstream.operators.base.box import Box
 from midstream.operators.base.output import OrderedOutput
 from midstream.operators.engine.host import Host
+from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import MigrationRefused
@@ -193,7 +195,10 @@ def require_private(host: Host, query: str, change: Change) -> None:
             fault = f"lose what {name} holds, which the new plan does not have"
         else:
             fault = f"lose or give again what {name} holds, as one of the plans reads around it"
-        raise MigrationRefused(f"swap would {fault}; use genmig", operator=str(name))
+        instead = (
+            REPLACE if any(isinstance(logical(one), TimeWindow) for one in (*gone, *coming)) else "use genmig"
+        )
+        raise MigrationRefused(f"swap would {fault}; {instead}", operator=str(name))
     for node in gone:
         operator = operators.get(node)
         if isinstance(operator, Adjustable) and len(operator.history) > 1:

@@ -16,6 +16,10 @@ from midstream.plans.values.schema import Column, Schema, Type, parse_column, su
 LONGEST_LINE = 1 << 24
 """How many bytes a line may have. A file without any line end must not come into memory as a whole."""
 
+csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
+# The csv module takes fields of 128 KiB, and has one limit for all of its readers. A field may be as long as
+# a line; a larger limit of the program stays.
+
 Row = tuple[int, tuple[Any, ...]]
 """A timestamp and a payload."""
 
@@ -95,7 +99,7 @@ class CsvStream:
                             raise self._unexpected(line, None, f"{len(record)} fields", expected)
                         yield line, record
         except csv.Error as error:
-            raise self._unexpected(line + 1, None, str(error), "comma-separated values") from error
+            raise self._unexpected(line + 1, None, *csv_fault(error)) from error
         except UnicodeDecodeError as error:
             found = f"the byte {error.object[error.start]:#04x}"
             raise self._unexpected(line + 1, None, f"{found} there or soon after", "text in UTF-8") from error
@@ -131,11 +135,48 @@ class CsvStream:
         )
 
 
+def csv_fault(error: csv.Error) -> tuple[str, str]:
+    """What was found, and what was expected, where the csv module raises an error.
+
+    >>> csv_fault(csv.Error("unexpected end of data"))
+    ('unexpected end of data', 'comma-separated values')
+    """
+    text = str(error)
+    if "new-line character seen" in text:
+        return (
+            "a carriage return (CR) alone",
+            "lines that end with LF or CR LF; convert them, as by tr '\\r' '\\n'",
+        )
+    if "field larger than field limit" in text:
+        return f"a field of more than {csv.field_size_limit():,} characters", "a shorter one"
+    return text, "comma-separated values"
+
+
+def other_separator(name: str, names: Sequence[str]) -> str:
+    """By what columns seem to be separated, where the name of one is a part of the only one; else nothing.
+
+    >>> other_separator("x", ["at;X;s"]), other_separator("x", ["at"])
+    (';', '')
+    """
+    only = names[0].lower() if len(names) == 1 else ""
+    return next((one for one in (";", "\t", "|") if one in only and name.lower() in only.split(one)), "")
+
+
+def separated(separator: str) -> tuple[str, str]:
+    """What was found, and what was expected, where columns are separated by something else than commas."""
+    return (
+        f"names separated by {separator!r}",
+        "commas between fields, as nothing else is read; convert the file",
+    )
+
+
 def position(columns: Sequence[str], name: str, error: Callable[[str, str], Exception]) -> int:
     """Where a column is among those that there are. Raises an error that is made of what was found, and what
     was expected."""
     match columns.count(name):
         case 0:
+            if separator := other_separator(name, columns):
+                raise error(*separated(separator))
             raise error("no such column", f"one of {', '.join(columns) or 'none'}{suggest(name, columns)}")
         case 1:
             return columns.index(name)

@@ -270,6 +270,8 @@ class Entrances(dict[str, Entrance]):
                     f"{_declared(known.source)}",
                     stream=source.stream,
                 )
+            elif source.unit is not None and (known.source.unit is None or known.source.is_assumed):
+                known.count_in(source)
 
     def require_known(self, streams: Sequence[str]) -> None:
         """Raise ArgumentError where slack or delay is declared of a stream that is not one of these."""

@@ -102,7 +102,8 @@ class QueryGraph:
         self.entrances.refer(plan, self.relations)
         query = self._new(name, plan)
         self.base.run(query, query.physical)
-        for stream in self.entrances.references.streams:
+        # Short ways know what is declared of streams, and in which unit they are counted.
+        for stream in (*self.entrances.references.streams, *(source.stream for source in plan.sources)):
             self.inlets.pop(stream, None)
         self.queries[name] = query
         try:

@@ -346,6 +346,7 @@ class Simulation:
     adjusted    when windows or granules changed
     judged      what each policy cost, and each plan alone, by repetition
     unpriced    why nothing could be priced by replay; None where it was
+    early_ends  before what of the scenario its streams end, in words
     versions    of Midstream and Python
     """
 
@@ -366,6 +367,7 @@ class Simulation:
     adjusted: tuple[int, ...] = ()
     judged: tuple[Judged, ...] = ()
     unpriced: str | None = None
+    early_ends: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -14,6 +14,7 @@ from midstream.plans.values.snapshots import NormalForm, compare, normal_form
 from midstream.plans.values.streams import is_ordered as is_in_order
 from midstream.plans.values.verdicts import SHOWN_DIFFERENCES
 from midstream.scenarios.simulator.claims import checked
+from midstream.scenarios.simulator.early_ends import early_ends
 from midstream.scenarios.simulator.input import Input, input_of
 from midstream.scenarios.simulator.judging import Judgement, Steer, can_be_priced, judge
 from midstream.scenarios.simulator.results import (
@@ -50,6 +51,7 @@ def simulate(
     runs: list[Run] = []
     judged: list[Judged] = []
     unpriced: str | None = None
+    early: dict[str, None] = {}
     targets = {step.to for step in scenario.steps}
     runs_of_each = 1 if is_quick else spec.measures.runs
     different = 1 + len(scenario.variants) + len(targets) if spec.strategies else len(scenario.plans)
@@ -72,6 +74,9 @@ def simulate(
             runs += one.steered_runs(judgement.outcomes)
         if spec.strategies or not scenario.policies:
             runs += [run for run in one.runs() if run.strategy not in judgement.outcomes]
+        early |= dict.fromkeys(
+            early_ends(scenario, arriving, [r for r in runs if r.repetition == repetition])
+        )
     simulation = Simulation(
         name=spec.name,
         description=spec.description,
@@ -89,6 +94,7 @@ def simulate(
         adjusted=tuple(change.at for change in spec.adjustments),
         judged=tuple(judged),
         unpriced=unpriced,
+        early_ends=tuple(early),
         versions={"midstream": version("midstream"), "python": platform.python_version()},
     )
     return replace(simulation, claims=checked(scenario.claims, simulation, is_quick=is_quick))

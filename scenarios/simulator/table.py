@@ -57,6 +57,8 @@ def show(simulation: Simulation, console: Console) -> None:
         _show_comparison(simulation, console)
     if simulation.claims:
         console.print(_claims(simulation))
+    for early in simulation.early_ends:
+        console.print(Text(f"note: {early}", style="yellow"))
     for run in simulation.runs:
         meant = "of the plan of which this is a way" if simulation.compares_plans else "without migration"
         is_asked = run.strategy in simulation.wished and run.strategy not in simulation.policies

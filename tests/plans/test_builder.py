@@ -11,7 +11,7 @@ from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.operators import Aggregate, Filter, Join, Project
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.expressions.expressions import Col
-from midstream.plans.expressions.operands import col
+from midstream.plans.expressions.operands import col, lit
 from midstream.plans.values.errors import ExpressionError, PlanError, SchemaError
 from midstream.plans.values.schema import Column, Schema, Type
 
@@ -107,3 +107,25 @@ def test_what_cannot_be_is_refused_where_it_is_written(
 ) -> None:
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "itemID",
+            r"found w='itemID', which is a column's name; expected col\('itemID'\) for a column, or lit\(",
+        ),
+        ("itemid", r"found w='itemid', which is no column; did you mean itemID\?; expected col\("),
+        (
+            "lamp",
+            r"found w='lamp', which is no column; expected col\('lamp'\) for a column, or lit\('lamp'\)",
+        ),
+    ],
+)
+def test_a_text_in_select_may_be_a_column_or_a_constant(text: str, message: str) -> None:
+    bids = stream("bids", itemID="integer", price="float")
+    with pytest.raises(PlanError, match=message):
+        bids.select("price", w=text)
+    assert bids.select(w=lit(text)).plan().schema.names == ("w",)
+    assert bids.select(w=5, v=True, u=None).plan().schema.names == ("w", "v", "u")

@@ -208,7 +208,7 @@ NOT_SAME: dict[str, tuple[Stream, Stream]] = {
     ),
     "groups by another column": (
         A.group_by("x").aggregate(n=count()),
-        A.select(a="x", x="a").group_by("x").aggregate(n=count()),
+        A.select(a=col("x"), x=col("a")).group_by("x").aggregate(n=count()),
     ),
     "distinct values": (A.aggregate(n=count("x", distinct=True)), A.aggregate(n=count("x"))),
     "a filter on results of groups": (
@@ -246,7 +246,7 @@ NOT_SAME: dict[str, tuple[Stream, Stream]] = {
         A.union(A).union(A).group_by("x").aggregate(n=count()),
     ),
     "texts added": (FLOATS.select(p=col("v") + col("f")), FLOATS.select(p=col("f") + col("v"))),
-    "other names": (A.select(p="x"), A.select(q="x")),
+    "other names": (A.select(p=col("x")), A.select(q=col("x"))),
     "another order of columns": (A.select("x", "a"), A.select("a", "x")),
 }
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from midstream.io.readers import PARSERS
-from midstream.io.time_units import NANOSECONDS, Clock
+from midstream.io.time_units import NANOSECONDS, Clock, largest_unit
 from midstream.plans.values import instants
 from midstream.plans.values.errors import SchemaError
 from midstream.plans.values.schema import Type, suggest
@@ -52,7 +52,8 @@ def chronon(value: Any, clock: Clock | None) -> int:
     (86400, 60, 7)
     >>> chronon("1970-01-01 00:00:00.5", seconds)
     Traceback (most recent call last):
-    ValueError: an instant that is a whole number of chronons, of 1 s each, from 1970-01-01 00:00:00+00:00
+    ValueError: an instant that is a whole number of chronons, of 1 s each, from 1970-01-01 00:00:00+00:00; \
+TIME_UNIT 'ms' behind a declaration makes them short enough
     """
     count = value if type(value) is int else None
     if isinstance(value, str | Decimal):
@@ -67,7 +68,8 @@ def chronon(value: Any, clock: Clock | None) -> int:
     count, rest = divmod(passed, NANOSECONDS[clock.unit])
     if rest:
         raise ValueError(
-            f"an instant that is a whole number of chronons, of 1 {clock.unit} each, from {clock.epoch}"
+            f"an instant that is a whole number of chronons, of 1 {clock.unit} each, from {clock.epoch}; "
+            f"TIME_UNIT '{largest_unit(passed)}' behind a declaration makes them short enough"
         )
     return count
 

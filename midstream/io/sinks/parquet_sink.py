@@ -44,6 +44,7 @@ class ParquetSink(Sink):
         self._times = times
         self._waiting: list[pa.RecordBatch] = []
         self._count = 0
+        self._written = 0
         self._output = TextOutput(path, name)
         self._writer: pq.ParquetWriter | None = None
 
@@ -72,13 +73,24 @@ class ParquetSink(Sink):
                 pa.array(values, field.type) for values, field in zip(columns, self._fields, strict=True)
             ]
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-            raise ConnectorError(
-                f"{self._name}: found a row that Parquet has no type for: {error}", path=self._name
-            ) from error
+            fault = self._too_large(batch) or f"found a row that Parquet has no type for: {error}"
+            raise ConnectorError(f"{self._name}: {fault}", path=self._name) from error
+        self._written += len(batch)
         self._waiting.append(pa.RecordBatch.from_arrays(arrays, schema=self._fields))
         self._count += len(batch)
         if self._count >= ROW_GROUP:
             self._write()
+
+    def _too_large(self, batch: Batch) -> str:
+        """The first integer of a batch that has more than 64 bits, in words; nothing where there is none."""
+        for number, (_, _, row) in enumerate(batch, self._written + 1):
+            for column, value in zip(self.schema, row, strict=True):
+                if column.type is Type.INTEGER and value is not None and not -(2**63) <= value < 2**63:
+                    return (
+                        f"result {number}, column {column.name}: found an integer beyond 64 bits, for which "
+                        f"Parquet has no type; write CAST({column.name} AS TEXT), or a file in .jsonl or .csv"
+                    )
+        return ""
 
     def close(self) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from midstream.io.sources.bad_rows import shown
 from midstream.operators.compile.generated import define
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.schema import Column, Schema, Type
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element
 
 Format = Callable[[Batch], str]
 
@@ -30,6 +31,7 @@ class TextSink(Sink):
         self.schema = schema
         self._times = times
         self._is_prepared = False
+        self._written = 0
         self._output = TextOutput(path, name)
         if header := self.header():
             self._output.write(header)
@@ -53,6 +55,7 @@ class TextSink(Sink):
             lines = self.lines(batch)
         except (ValueError, TypeError, RecursionError) as error:
             raise ConnectorError(f"{self._output.name}: {self._culprit(batch, error)}") from error
+        self._written += len(batch)
         self._output.write(lines)
 
     @abstractmethod
@@ -70,16 +73,29 @@ class TextSink(Sink):
         self._output.close()
 
     def _culprit(self, batch: Batch, error: Exception) -> str:
-        for element in batch:
+        for number, element in enumerate(batch, self._written + 1):
             try:
                 self.lines([element])
             except (ValueError, TypeError, RecursionError):
+                if column := too_long(self.schema, element):
+                    most = f"{sys.get_int_max_str_digits():,} digits, expected fewer"
+                    where = f"result {number}, column {column}"
+                    return f"{where}: found an integer of more than {most}; write CAST({column} AS TEXT)"
                 try:
                     text = shown(element)
                 except ValueError:  # an integer that is too long to be shown
                     text = "an element"
                 return f"found {text}, expected what the format can hold: {error}"
         return str(error)
+
+
+def too_long(schema: Schema, element: Element) -> str:
+    """The column of an integer that has more digits than Python writes; nothing where there is none."""
+    most = sys.get_int_max_str_digits()
+    for column, value in zip(schema, element[2], strict=True):
+        if most and type(value) is int and abs(value) >= 10**most:
+            return column.name
+    return ""
 
 
 def line_format(parts: Sequence[str], count: int, names: dict[str, Any]) -> Format:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from midstream.io.readers import other_separator, separated
 from midstream.io.sources.bad_rows import Misfit
 from midstream.plans.values.schema import suggest_in_any_case
 
@@ -25,6 +26,8 @@ def find_column(name: str, names: Sequence[str]) -> int:
     wanted = name.lower()
     match sum(found.lower() == wanted for found in names):
         case 0:
+            if separator := other_separator(name, names):
+                raise Misfit(name, *separated(separator))
             near = suggest_in_any_case(name, names)
             raise Misfit(name, "no such column", f"one of {', '.join(names) or 'none'}{near}")
         case 1:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from midstream.io.readers import csv_fault
 from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.columns import find_column
 from midstream.io.sources.conversion import Candidate, Conversion, convert_each
@@ -15,6 +16,9 @@ from midstream.io.sources.converter import ODD
 from midstream.io.sources.rows import Rows
 from midstream.io.sources.text_reader import TextReader, decode, require_text
 from midstream.plans.values.streams import Batch
+
+LONG = 1 << 20
+"""Bytes of a record that is long."""
 
 _UNFINISHED = "unexpected end of data"
 """What the csv module says where a quoted field is still open at the end."""
@@ -51,13 +55,22 @@ class CsvReader(TextReader):
     ) -> None:
         super().__init__(name, conversion, bad_rows)
         self._begun = b""
+        self._enough = 0
+        """How many bytes of a long record must have come before it is looked at again."""
         self._positions: list[int] | None = None
         self._width = len(conversion.names)
         if not has_header:
             self._positions = list(range(self._width))
 
     def read(self, block: bytes) -> Batch:
-        return self._read(self._begun + block, is_last=False)
+        block, begun = self._begun + block, self._begun
+        # Only a quotation mark ends what is begun. A long record is not read again with each block.
+        if begun and (b'"' not in block[len(begun) :] or len(block) < self._enough):
+            self._begun = block
+            return []
+        batch = self._read(block, is_last=False)
+        self._enough = len(self._begun) * 5 // 4 if len(self._begun) > LONG else 0
+        return batch
 
     def finish(self) -> Batch:
         batch = self._read(self._begun, is_last=True) if self._begun else []
@@ -190,4 +203,4 @@ def _first_lines(text: str, number: int) -> list[int]:
 
 
 def _wrong(error: csv.Error) -> Misfit:
-    return Misfit(None, str(error), "comma-separated values")
+    return Misfit(None, *csv_fault(error))

@@ -111,6 +111,12 @@ def open_source(
             return opening.ingested(path, *range_)
         case "file", (str() as path,):
             return opening.file(path, file_format(path))
+        case "elements", (str() as path, *_) if other := _other_format(path):
+            raise ConnectorError(
+                f"source {clause}: found a file in {other}, expected results in JSON Lines; write them with "
+                f"--output to a file in .jsonl, or read their columns alone by {other}('{path}')",
+                clause=clause,
+            )
         case (("csv" | "jsonl" | "elements" | "parquet"), (str() as path,)):
             return opening.file(path, kind)
         case "elements", (str() as path, str() as query):
@@ -192,6 +198,15 @@ def _text_format(clause: SourceClause, word: Any) -> str:
         f"source {clause}: found the format {word!r}, expected one of {', '.join(TEXT_FORMATS)}{near}",
         clause=clause,
     )
+
+
+def _other_format(path: str) -> str:
+    """The format that the suffix of a path tells, where it is not JSON Lines; else nothing."""
+    try:
+        found = file_format(path)
+    except ConnectorError:
+        return ""
+    return "" if found == "jsonl" else found
 
 
 def _may_wait(path: str) -> bool:

@@ -183,7 +183,7 @@ def test_the_names_may_arrive_in_pieces_and_behind_blank_lines() -> None:
         (b"lamp,2.5,,7,1,1", "found 6 fields, expected 5, as there are columns"),
         (b"l\xffmp,2.5,,7,1", "found the byte 0xff, expected text in UTF-8"),
         (b'"lamp"s,2.5,,7,1', "found ',' expected after '\"', expected comma-separated values"),
-        (b"la\rmp,2.5,,7,1", "found new-line character seen in unquoted field"),
+        (b"la\rmp,2.5,,7,1", "found a carriage return (CR) alone, expected lines that end with LF or CR LF"),
         (b'"lamp,2.5,,7,1', "found unexpected end of data, expected comma-separated values"),
     ],
 )
@@ -223,11 +223,30 @@ def test_lines_are_counted_behind_fields_of_several_lines() -> None:
         assert letters[1][2] == '"c\nd",1,,x,1'
 
 
-def test_a_field_that_is_too_long_for_the_csv_module() -> None:
-    line = f"{'x' * (csv.field_size_limit() + 1)},2.5,,7,1\n".encode()
+def test_a_field_may_be_as_long_as_a_line() -> None:
+    lamp = b"lamp,2.5,,7,1\n"
+    long = b"x" * 140_000 + b",2.5,,7,1\n"
+    quoted = b'"' + b'a ""b"",\n' * 300_000 + b'",2.5,,7,1\n'
     for kind in (CsvReader, SlowReader):
-        letters = read(kind, [HEADER, line, b"lamp,2.5,,7,1\n"])[1]
-        assert [(number, reason[:22]) for number, reason, _ in letters] == [(2, "found field larger tha")]
+        assert "x" * 140_000 in read(kind, [HEADER, long + lamp])[0][0][2]
+        rows, letters = read(kind, [HEADER, *cut(quoted + lamp, list(range(0, len(quoted), 1 << 15)))])
+        texts = [value for _, _, row in rows for value in row if isinstance(value, str)]
+        assert letters == [] and texts == ['a "b",\n' * 300_000, "lamp"]
+    line = b"x" * (csv.field_size_limit() + 1) + b",2.5,,7,1\n"
+    rows, letters = read(CsvReader, [HEADER, line, lamp])
+    assert len(rows) == 1
+    assert [(number, reason) for number, reason, _ in letters] == [
+        (2, "found a field of more than 16,777,216 characters, expected a shorter one")
+    ]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_columns_that_no_comma_separates_are_told(separator: str) -> None:
+    header = HEADER.strip().replace(b",", separator.encode()) + b"\n"
+    with pytest.raises(InputFileError, match=r"found names separated by .*, expected commas between fields"):
+        read(CsvReader, [header, b"1\n"])
+    with pytest.raises(InputFileError, match=r"found no such column, expected one of a"):
+        read(CsvReader, [b"a" + separator.encode() + b"b\n"])
 
 
 def test_rows_are_given_as_soon_as_they_have_arrived() -> None:

@@ -252,10 +252,18 @@ def test_a_text_that_looks_like_infinity_is_a_text(tmp_path: Path) -> None:
         (
             "r.jsonl",
             (10**5000, 1.0, None),
-            "an element, expected what the format can hold: Exceeds the limit",
+            r"column item: found an integer of more than 4,300 digits, .* write CAST\(item AS TEXT\)",
         ),
-        ("r.csv", (10**5000, 1.0, None), "an element, expected what the format can hold: Exceeds the limit"),
-        ("r.parquet", (2**63, 1.0, None), "a row that Parquet has no type for"),
+        (
+            "r.csv",
+            (10**5000, 1.0, None),
+            r"result 3, column item: found an integer of more than 4,300 digits",
+        ),
+        (
+            "r.parquet",
+            (2**63, 1.0, None),
+            "result 3, column item: found an integer beyond 64 bits, for which Parquet has no type",
+        ),
     ],
 )
 def test_what_was_written_before_an_error_is_kept(

@@ -422,6 +422,13 @@ def test_results_of_several_queries_are_one_stream_only_by_name(tmp_path: Path) 
     assert read() == read("b") == [(1, 4, (8, 2.0))]
 
 
+@pytest.mark.parametrize("name", ["r.parquet", "r.csv", "r.csv.gz"])
+def test_results_in_other_formats_are_no_elements(name: str) -> None:
+    message = f"found a file in {name.split('.')[1]}, expected results in JSON Lines"
+    with pytest.raises(ConnectorError, match=message):
+        open_source(BID, MILLISECONDS, SourceClause("elements", (name,)))
+
+
 def test_bad_rows_of_a_query_keep_their_lines(tmp_path: Path) -> None:
     file, dead = tmp_path / "r.jsonl", tmp_path / "dead.jsonl"
     file.write_text(RESULTS + RESULTS.replace('"end": 3', '"end": 0'))

@@ -369,3 +369,18 @@ def test_progress_is_told() -> None:
     assert told == sorted(told)
     assert {total for _, total in told} == {6000}
     assert 5000 < told[-1][0] <= 6000
+
+
+def test_streams_that_end_early_are_told_of() -> None:
+    assert simulated().early_ends == ()
+    # The migration begins, and is over only because the streams are.
+    (told,) = simulate(scenario(duration="5500 ms")).early_ends
+    assert "before the migration to new by genmig is over, whose split time is" in told
+
+    def until(end: str, **more: Any) -> str:
+        silent = {name: stream({"steps": {"0 s": 10, end: 1e-6}}) for name in "ABC"}
+        return "\n".join(simulate(scenario(streams=silent, **more)).early_ends)
+
+    assert "before the migration to new begins at 5,000" in until("3 s")
+    assert "before the first window of 2,000 milliseconds is over" in until("1 s")
+    assert "before the first step of 4,000 milliseconds" in until("3 s", measures={"every": "4 s"})

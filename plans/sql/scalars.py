@@ -383,13 +383,10 @@ class Reader:
         return Const(value)
 
     def _rounded(self, tree: exp.Expr, value: Expression, digits: Expression) -> Expression:
-        """A value rounded; a decimal that is written out is rounded as it is written."""
-        sign, inner = ("", bare(tree))
-        if isinstance(inner, exp.Neg):
-            sign, inner = "-", bare(inner.this)
-        is_decimal = isinstance(inner, exp.Literal) and not inner.is_string and "." in inner.this
-        if is_decimal and isinstance(digits, Const) and type(digits.value) is int:
-            return Const(round_to(Decimal(f"{sign}{inner.this}"), digits.value))
+        """A value rounded; a decimal literal is rounded as it is written."""
+        decimal = _decimal(tree)
+        if decimal is not None and isinstance(digits, Const) and type(digits.value) is int:
+            return Const(round_to(decimal, digits.value))
         return Call("round", (value, digits))
 
     def _negative(self, tree: exp.Neg) -> Expression:
@@ -437,7 +434,10 @@ class Reader:
             return self._timestamp(tree)
         if kind not in TYPES:
             raise self.script.fault(f"found the type {tree.to.sql()}, expected {KNOWN_TYPES}", span(tree))
-        return self._sized(tree.to, Cast(self.read(tree.this), TYPES[kind]), tree.this)
+        value = self.read(tree.this)
+        if TYPES[kind] is Type.INTEGER:
+            value = value if _decimal(tree.this) is None else self._rounded(tree.this, value, Const(0))
+        return self._sized(tree.to, Cast(value, TYPES[kind]), tree.this)
 
     def _sized(self, tree: exp.DataType, value: Expression, of: exp.Expr) -> Expression:
         """A value of a type, cut to its size; unknown where that is not possible."""
@@ -561,6 +561,15 @@ DATE_PARTS = (
 
 def _negated(condition: Expression) -> Expression:
     return condition.condition if isinstance(condition, Not) else Not(condition)
+
+
+def _decimal(tree: exp.Expr) -> Decimal | None:
+    """The number that a decimal literal is as it is written; None of anything else."""
+    inner = bare(tree)
+    if isinstance(inner, exp.Neg) and (decimal := _decimal(inner.this)) is not None:
+        return -decimal
+    is_decimal = isinstance(inner, exp.Literal) and not inner.is_string and "." in inner.this
+    return Decimal(inner.this) if is_decimal else None
 
 
 def bare(tree: exp.Expr) -> exp.Expr:

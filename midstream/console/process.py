@@ -18,8 +18,7 @@ from typing import Any, TextIO
 
 from midstream.io.errors import ConnectorError
 from midstream.io.output import forget
-from midstream.plans.values.errors import MidstreamError
-from midstream.plans.values.unit_words import ImplausibleTime
+from midstream.plans.values.errors import MidstreamError, Note
 
 INTERRUPTIONS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -83,12 +82,12 @@ def _noted() -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            if issubclass(category, ImplausibleTime):
+            if issubclass(category, Note):
                 print(f"note: {message}", file=sys.stderr)
             else:
                 show(message, category, filename, lineno, file, line)
 
-        warnings.simplefilter("always", ImplausibleTime)
+        warnings.simplefilter("always", Note)
         warnings.showwarning = note
         yield
 

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, Protocol
 
-from midstream.plans.values.errors import ExpressionError
+from midstream.plans.values.errors import ExpressionError, Note
 from midstream.plans.values.finite import within_floats
 from midstream.plans.values.schema import PYTHON_TYPES, Type
 
 LONGEST = 10_000_000
-"""A function that would give a string of more characters gives unknown."""
+"""A function that would give a string of more characters gives unknown, and tells so once."""
 
 NESTED = 30
 """So many choices are written as one nested Python expression; longer ones are flat, as Python reads only a
 limited depth."""
+
+
+class TextTooLong(Note):
+    """A function would have given a text of more characters than there may be: it is unknown instead."""
+
+
+@cache
+def too_long(function: str) -> None:
+    """What a function gives in place of a text that is too long: unknown, which is told once."""
+    told = f"{function}: a text of more than {LONGEST:,} characters is unknown (NULL)"
+    warnings.warn(told, TextTooLong, stacklevel=2)
 
 
 class Names(Protocol):

@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 
-from midstream.plans.functions.function import LONGEST, STRING, Body, Prepared, prepared
+from midstream.plans.functions.function import LONGEST, STRING, Body, Prepared, prepared, too_long
 from midstream.plans.values.schema import Type
 
 MANY, ONE = "%", "_"
@@ -113,7 +113,7 @@ def regexp_replace(pattern: str, replacement: str, options: str = "") -> Body:
             added = "".join([part if isinstance(part, str) else match[part] or "" for part in parts])
             size += len(found[-1]) + len(added)
             if size > LONGEST:
-                return None
+                return too_long("regexp_replace")
             found.append(added)
             end = match.end()
             if not is_global:

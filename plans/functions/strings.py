@@ -21,6 +21,7 @@ from midstream.plans.functions.function import (
     Names,
     Parameter,
     guarded,
+    too_long,
 )
 from midstream.plans.values.schema import Type
 
@@ -46,7 +47,7 @@ def replace(text: str, old: str, new: str) -> str | None:
     if not old:
         return text
     if len(new) > len(old) and len(text) + text.count(old) * (len(new) - len(old)) > LONGEST:
-        return None
+        return too_long("replace")
     return text.replace(old, new)
 
 
@@ -69,8 +70,10 @@ def _padded(text: str, length: int, filling: str, is_left: bool) -> str | None:
     missing = length - len(text)
     if missing <= 0:
         return text[: max(length, 0)]
-    if length > LONGEST or not filling:
+    if not filling:
         return None
+    if length > LONGEST:
+        return too_long("lpad" if is_left else "rpad")
     added = (filling * (missing // len(filling) + 1))[:missing]
     return added + text if is_left else text + added
 
@@ -79,7 +82,7 @@ def repeat(text: str, count: int) -> str | None:
     """So many times."""
     if count <= 0 or not text:
         return ""
-    return text * count if len(text) * count <= LONGEST else None
+    return text * count if len(text) * count <= LONGEST else too_long("repeat")
 
 
 def split_part(text: str, separator: str, number: int) -> str:

@@ -124,3 +124,7 @@ class SqlError(MidstreamError):
 
     The message shows where: line, column, and a caret under what was found. `line` and `column` count from 1.
     """
+
+
+class Note(UserWarning):
+    """A fact that the user of a running query should know, told once; the commands print it."""

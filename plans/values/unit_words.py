@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from midstream.plans.values.errors import Note
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.units import TimeUnit
 
@@ -54,7 +55,7 @@ USUAL = range(-2_208_988_800, 7_258_118_400)
 """Seconds since 1970, from 1900 to 2200."""
 
 
-class ImplausibleTime(UserWarning):
+class ImplausibleTime(Note):
     """A timestamp lies outside of 1900 to 2200; mostly integers count something else than is declared."""
 
 

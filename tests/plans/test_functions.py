@@ -32,7 +32,7 @@ from midstream.plans.expressions.operands import Operand, call, case, col, expre
 from midstream.plans.functions import FUNCTIONS
 from midstream.plans.functions.casts import CASTS
 from midstream.plans.functions.dates import CALENDAR, CYCLES, FIRST_DAYS, LENGTHS
-from midstream.plans.functions.function import LONGEST
+from midstream.plans.functions.function import LONGEST, TextTooLong, too_long
 from midstream.plans.values.errors import ExpressionError
 from midstream.plans.values.finite import LARGEST
 from midstream.plans.values.schema import PYTHON_TYPES, Column, Schema, Type
@@ -672,3 +672,22 @@ def test_letters_beyond_ascii_are_of_no_perl_class(options: str) -> None:
         replaced = call("regexp_replace", col("x"), pattern, "-", options)
         assert compiled(replaced, schema)(("aé 1",)) == expected
     assert compiled(call("regexp_matches", col("x"), "É", "i"), schema)(("é",)) is True
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("repeat", ("ab", LONGEST)),
+        ("lpad", ("ab", LONGEST + 1, "x")),
+        ("rpad", ("ab", LONGEST + 1, "x")),
+        ("replace", ("a", "a", "b" * (LONGEST + 1))),
+        ("regexp_replace", ("a", "a", "b" * (LONGEST + 1), "g")),
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+def test_a_text_that_is_too_long_is_unknown_and_told_once(name: str, arguments: tuple[Any, ...]) -> None:
+    too_long.cache_clear()
+    function = compiled(call(name, *(lit(one) for one in arguments)), Schema(()))
+    with pytest.warns(TextTooLong, match=f"{name}: a text of more than 10,000,000 characters") as told:
+        assert [function(()), function(())] == [None, None]
+    assert len(told) == 1

@@ -55,7 +55,7 @@ from midstream.plans.expressions.expressions import Col, Expression, conjunction
 from midstream.plans.expressions.operands import Operand, col, expression_of
 from midstream.plans.values.arguments import listed, require, require_mapping, require_name, wrong
 from midstream.plans.values.errors import ExpressionError, PlanError, SchemaError
-from midstream.plans.values.schema import ColumnType, Schema, parse_column, suggest_in_any_case
+from midstream.plans.values.schema import ColumnType, Schema, parse_column
 from midstream.plans.values.streams import FOREVER
 
 if TYPE_CHECKING:
@@ -229,16 +229,15 @@ class Stream:
         """Keep columns, then add computed ones, which have names: `select("x", y=col("x") * 2)`, or
         `select("x", (col("x") * 2).alias("y"))`.
 
-        Raises   PlanError where an expression has no name, or is a text: that may be meant as a column.
+        Raises   PlanError where an expression has no name, or is the name of a column in quotes: that is a
+                 column by `col`, and a constant by `lit`.
         """
+        names = {name.lower(): name for name in self.schema.names}
         for name, value in computed.items():
-            if isinstance(value, str):
-                near = suggest_in_any_case(value, self.schema.names)
-                is_one = value in self.schema.names
-                column = "which is a column's name" if is_one else f"which is no column{near}"
+            if isinstance(value, str) and value.lower() in names:
                 raise PlanError(
-                    f"select: found {name}={value!r}, {column}; expected col({value!r}) for a column, or "
-                    f"lit({value!r}) for that text"
+                    f"select: found {name}={value!r}, which is a column's name; expected "
+                    f"col({names[value.lower()]!r}) for the column, or lit({value!r}) for that text"
                 )
         named = [*map(_column, columns), *((name, expression_of(e)) for name, e in computed.items())]
         return self._then(Project(tuple(named)))

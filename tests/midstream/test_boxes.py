@@ -382,6 +382,19 @@ def test_windows_need_not_do_what_only_migrations_need() -> None:
         check_box(lambda: PlanBox(rows_), means=rows_, inputs=chronons)
 
 
+class Longer(Pairs):
+    """Shows what it keeps with later ends than that of any element."""
+
+    def state(self) -> list[Element]:
+        return [(start, end + 99, row) for start, end, row in super().state()]
+
+
+def test_a_migration_that_is_refused_for_wrong_ends_is_no_pass() -> None:
+    with pytest.raises(BrokenPromise) as caught:
+        check_box(Longer, shrinks=False)
+    assert caught.value.promise == "state by time alone"
+
+
 def test_more_can_be_checked_after_every_event() -> None:
     seen: list[int] = []
 

@@ -254,9 +254,7 @@ class Reader:
             return Call("//", (Binary("-", self.read(tree.this), self.read(tree.expression)), Const(day)))
         date, number = (tree.this, tree.expression) if left == "date" else (tree.expression, tree.this)
         count = self.read(number)
-        # The value of a query in a condition is no column yet.
-        is_inside = isinstance(bare(number), exp.Subquery)
-        if not is_inside and count.kind(self.schema).type not in (Type.INTEGER, Type.ANY):
+        if count.kind(self.schema).type not in (Type.INTEGER, Type.ANY):
             raise self.script.fault(f"{in_words(number)} beside a date, expected whole days", span(number))
         is_known = isinstance(count, Const) and isinstance(count.value, int)
         days = Const(count.value * day) if is_known else Binary("*", count, Const(day))  # type: ignore[attr-defined]

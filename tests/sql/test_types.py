@@ -111,6 +111,7 @@ REFUSED = {
     "CREATE STREAM x(a CHAR)": "column a: found CHAR, expected a type without a size",
     "CREATE RELATION x(a TIMESTAMP(3))": "TIME_UNIT says how fine time is counted",
     "SELECT day + 0.5 FROM trip": "0.5 beside a date, expected whole days",
+    "SELECT stops FROM trip WHERE day + (SELECT SUM(fare) FROM trip) > day": "expected whole days",
     "SELECT day + day FROM trip": "day + day is not supported; write the date and an INTERVAL",
     "SELECT 1 - day FROM trip": "1 - day is not supported; write the date and an INTERVAL",
     "SELECT INTERVAL '1 day 2' FROM trip": "found an interval of '1 day 2', expected a whole number",

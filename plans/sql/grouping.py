@@ -110,8 +110,8 @@ class Grouping:
     def _special(self, tree: exp.Expr) -> Expression | None:
         if is_aggregate(tree, self._below):
             return Col(self._calls[self._call(tree)])
-        if isinstance(tree, exp.Query) or aggregates_in(tree, self._below):
-            return None
+        if aggregates_in(tree, self._below) or any(isinstance(part, exp.Query) for part in shallow(tree)):
+            return None  # no key has an aggregate or a query in it
         if isinstance(tree, exp.Literal | exp.Boolean | exp.Null):
             return None
         plain = self._below.reader().read(tree)

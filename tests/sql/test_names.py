@@ -38,6 +38,11 @@ ACCEPTED = {
         "HAVING MAX(load) + 20 <= (SELECT MAX(load) AS most FROM ship [RANGE 60])",
         {(30,)},
     ),
+    "a key compared with a query": (
+        "SELECT port FROM ship [RANGE 60] GROUP BY port "
+        "HAVING port > (SELECT MIN(port) FROM dock [RANGE 60])",
+        {(6,), (7,)},
+    ),
     "columns of WITH": (
         "WITH w(a, b) AS (SELECT load, id FROM ship [RANGE 60]) SELECT a FROM w WHERE b = 1",
         {(30,)},

@@ -28,7 +28,15 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import reads_stream
-from midstream.plans.expressions.expressions import TRUE, Binary, Col, Expression, conjunction, conjuncts
+from midstream.plans.expressions.expressions import (
+    TRUE,
+    Binary,
+    Col,
+    Expression,
+    conjunction,
+    conjuncts,
+    may_raise,
+)
 from midstream.plans.sql.blocks import JOINS, JoinedParts, Part, qualified
 from midstream.plans.sql.combining import alike, projected
 from midstream.plans.sql.faults import Script, span
@@ -246,9 +254,14 @@ class Translator:
         for condition in _conjuncts(where.this) if where is not None else ():
             if has_query(condition):
                 later.append(condition)
+                continue
+            self._refuse_aggregates(place, condition, "WHERE")
+            value = self._condition(place, condition)
+            # Behind a query that guards it, a function is asked only of the rows that the query lets through.
+            if later and may_raise(value) and not reads_outer(value):
+                later.append(condition)
             else:
-                self._refuse_aggregates(place, condition, "WHERE")
-                _sort([self._condition(place, condition)], conditions, ties)
+                _sort([value], conditions, ties)
         with self._script.at(lambda: span(tree if where is None else where)):
             place = place.over(joined.on(conditions))
         for condition in later:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from midstream.operators.engine.run import run
 from midstream.plans.expressions.expressions import Binary, Col, Const, compile_row
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import SqlError
@@ -99,3 +100,20 @@ def test_a_long_line_is_shown_in_part() -> None:
 def test_with_a_float_an_integer_beyond_all_floats_gives_unknown(operator: str) -> None:
     compute = compile_row(Binary(operator, Const(10**400), Col("b")), Schema.of(b="float"))
     assert compute((2.0,)) is None
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "EXISTS (SELECT b FROM s [NOW] r WHERE r.a = q.a AND r.a <> 0)",
+        "a IN (SELECT a FROM s [NOW] r WHERE a <> 0)",
+        "0 < (SELECT COUNT(*) FROM s [NOW] r WHERE r.a = q.a AND r.a <> 0)",
+    ],
+)
+def test_a_function_behind_a_query_is_asked_of_the_rows_that_it_lets_through(guard: str) -> None:
+    catalog = Catalog(unit="seconds")
+    catalog.execute(DECLARATION)
+    catalog.add_function("inverse", lambda x: 10 // x, "integer")
+    plan = catalog.query(f"SELECT a FROM s [NOW] q WHERE {guard} AND inverse(a) > 1").plan
+    rows = [(0, 1, (a, 1.0, "", True)) for a in (0, 2, 0, 7, 20)]
+    assert sorted(row for _, _, row in run(plan, {"s": rows})) == [(2,)]

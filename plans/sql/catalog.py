@@ -69,7 +69,7 @@ _Declaration = TypeVar("_Declaration", StreamDeclaration, RelationDeclaration)
 @dataclass(frozen=True)
 class _Derived:
     """A stream that a query defines, and the names that the query reads; `names` are those that it gives its
-    columns, and `times` what these hold, if dates or timestamps."""
+    columns, and `times` what these hold, if dates, timestamps or intervals."""
 
     name: str
     node: Node

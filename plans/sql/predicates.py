@@ -63,7 +63,7 @@ MOST_PARTS = 300
 class Inner:
     """A query in a condition: its rows, what it selects of them, and what ties them to the rows around.
 
-    `times` are what it selects, if dates or timestamps.
+    `times` are what it selects, if dates, timestamps or intervals.
 
     Expressions read the columns of `node`, and those of the stream around under names with `OUTER`.
     """

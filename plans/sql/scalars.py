@@ -114,10 +114,10 @@ MOST_PRECISE = 38
 """The digits of a DECIMAL."""
 
 TIME = "midstream_time"
-"""Where a query in an expression keeps, among its meta data, what its value is, if a date or a timestamp."""
+"""Where a query in an expression keeps, among its meta data, what time its value is (`Reader.time`)."""
 
-KEEPING = ("coalesce", "ifnull", "nvl", "nullif", "greatest", "least", "min", "max")
-"""The functions that give what they take."""
+KEEPING = ("coalesce", "ifnull", "nvl", "greatest", "least", "min", "max")
+"""The functions that give one of what they take."""
 
 MOST_DIGITS = 300
 """Of an integer in a query: as many as there is a float for."""
@@ -145,7 +145,7 @@ class Reader:
     resolve    what a column stands for
     schema     the columns that expressions may come to read, for their types
     special    asked first about every part: what stands for it here, or None for the usual
-    time_of    what a column holds, if that is dates or timestamps
+    time_of    what a column holds, if that is dates, timestamps or intervals
     """
 
     script: Script
@@ -214,6 +214,8 @@ class Reader:
         match tree:
             case exp.Paren() | exp.Neg():
                 return self.time(tree.this)
+            case exp.Distinct():
+                return self.time(tree.expressions[0])
             case exp.Column():
                 return self.time_of(tree)
             case exp.Interval():
@@ -227,15 +229,21 @@ class Reader:
                 sides = [self.time(tree.this), self.time(tree.expression)]
                 if isinstance(tree, exp.Sub) and None not in sides and "interval" not in sides:
                     return None if sides == ["date", "date"] else "interval"
-                known = {side for side in sides if side is not None}
-                return "timestamp" if len(known) > 1 else next(iter(known), None)
+                return common_time(*sides)
             case exp.Case():
-                kinds = {self.time(branch.args["true"]) for branch in tree.args["ifs"]}
-                return kinds.pop() if len(kinds) == 1 else None
+                branches = [*(branch.args["true"] for branch in tree.args["ifs"]), tree.args.get("default")]
+                return common_time(*(self.time(branch) for branch in branches if branch is not None))
+            case exp.Anonymous() if tree.name.lower() == "if":
+                return common_time(*map(self.time, tree.expressions[1:]))
             case exp.Anonymous() if tree.name.lower() in ("date_trunc", "datetrunc"):
                 return "timestamp"
-            case exp.Anonymous() if tree.name.lower() in KEEPING and tree.expressions:
+            case exp.Anonymous() if tree.name.lower() in ("nullif", "within") and tree.expressions:
                 return self.time(tree.expressions[0])
+            case exp.Anonymous() if tree.name.lower() in KEEPING:
+                return common_time(*map(self.time, tree.expressions))
+            case exp.Anonymous() if tree.name.lower() == "sum" and tree.expressions:
+                summed = self.time(tree.expressions[0])
+                return summed if summed == "interval" else None
         return None
 
     def _of_days(self, tree: exp.Expr) -> Expression | None:
@@ -555,6 +563,13 @@ DATE_PARTS = (
     "millisecond", "epoch", "dow", "isodow", "doy",
 )  # fmt: skip
 """What `date_part` knows; each is a function, too."""
+
+
+def common_time(*times: str | None) -> str | None:
+    """What a value is that is one of several, or made of them: a timestamp, where they differ. Those that
+    are no times, as NULL, do not count."""
+    known = {time for time in times if time is not None}
+    return "timestamp" if len(known) > 1 else next(iter(known), None)
 
 
 def _negated(condition: Expression) -> Expression:

@@ -25,7 +25,7 @@ class Item:
     stream    the name of the stream, which its alias replaces
     time      the column that the stream is ordered by, which is none of its rows'
     given     the names as they were given, where one may be there twice; `columns` tells such apart
-    times     what those columns are that hold dates or timestamps, by the names of `columns`
+    times     what those columns are that hold dates, timestamps or intervals, by the names of `columns`
     """
 
     alias: str
@@ -42,7 +42,7 @@ class Item:
         return next((c for known, c in self.columns.items() if known.lower() == name.lower()), None)
 
     def time_of(self, name: str) -> str | None:
-        """What a column holds, if that is dates or timestamps."""
+        """What a column holds, if that is dates, timestamps or intervals."""
         return next((time for known, time in self.times.items() if known.lower() == name.lower()), None)
 
     def is_ambiguous(self, name: exp.Identifier) -> bool:
@@ -114,7 +114,7 @@ class Scope:
         )
 
     def time_of(self, column: exp.Column) -> str | None:
-        """What a column holds, if that is dates or timestamps."""
+        """What a column holds, if that is dates, timestamps or intervals."""
         for scope in self._outwards():
             for item in (scope.ungrouped or scope).items:
                 if column.table.lower() in ("", item.alias.lower()) and item.find(column.name) is not None:

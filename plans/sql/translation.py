@@ -44,7 +44,7 @@ from midstream.plans.sql.grouping import Grouping, aggregates_in, shallow
 from midstream.plans.sql.nodes import in_words, refuse_unread, text_of, unsupported
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, OverNothing, Predicates, has_query, may_be_true
-from midstream.plans.sql.scalars import bare
+from midstream.plans.sql.scalars import bare, common_time
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
 from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY, WINDOW
 from midstream.plans.sql.ties import inner_side, other_side, same
@@ -58,7 +58,7 @@ CHANGE_OPERATORS: Mapping[str, Logical] = {"ISTREAM": Istream(), "DSTREAM": Dstr
 @dataclass(frozen=True)
 class Rows:
     """What a query gives: a plan, and the names that the query gives its columns, where one may be there
-    twice; `times` are what the columns hold, if dates or timestamps."""
+    twice; `times` are what the columns hold, if dates, timestamps or intervals."""
 
     node: Node
     names: tuple[str, ...]
@@ -69,7 +69,7 @@ class Rows:
 class Named:
     """What a name in FROM stands for; `is_relation` refuses windows, `name` and `time`, the column that a
     stream is ordered by, are for messages. `names` are those of the columns, where these are not the plan's;
-    `times` what they hold, if dates or timestamps.
+    `times` what they hold, if dates, timestamps or intervals.
     """
 
     node: Node
@@ -594,7 +594,8 @@ class Translator:
                     node = Node(StrictDifference() if is_distinct else Difference(), (left, right))
                 case _:
                     node = Node(Intersection(), (left, right))
-            return replace(mine, node=Node(Distinct(), (node,)) if is_distinct else node)
+            times = tuple(map(common_time, mine.times, other.times))
+            return replace(mine, node=Node(Distinct(), (node,)) if is_distinct else node, times=times)
 
     # Queries in conditions
 
@@ -732,10 +733,9 @@ def _name(tree: exp.Expr) -> str:
 
 
 def _time(place: Place, item: exp.Expr | Expression) -> str | None:
-    """What something selected is, if that is a date or a timestamp."""
+    """What something selected is, if that is a date, a timestamp or an interval."""
     if isinstance(item, exp.Expr):
-        time = place.reader().time(item)
-        return None if time == "interval" else time
+        return place.reader().time(item)
     columns = (
         (part, name) for part in place.scope.items for name, c in part.columns.items() if item == Col(c)
     )

@@ -53,6 +53,13 @@ VALUES = {
     "CAST(left_at AS DATE) + stops": 13 * DAY,
     "CASE WHEN stops > 1 THEN day ELSE DATE '2000-01-01' END + 1": 11 * DAY,
     "greatest(day, DATE '1970-01-02') + 1": 11 * DAY,
+    "greatest(NULL, day) + 1": 11 * DAY,
+    "CASE WHEN stops < 1 THEN NULL ELSE day END + 1": 11 * DAY,
+    "CASE WHEN stops > 1 THEN day WHEN stops > 0 THEN NULL END + 1": 11 * DAY,
+    "CASE WHEN stops > 1 THEN day ELSE left_at END + 1": 10 * DAY + 1,
+    "if(stops < 1, NULL, day) + 1": 11 * DAY,
+    "coalesce(day, left_at) + 1": 10 * DAY + 1,
+    "within(day, DATE '1970-01-02', DATE '1980-01-02') + 1": 11 * DAY,
     "day + INTERVAL '1' HOUR": 10 * DAY + 3600,
     "left_at - day": 50,
     "left_at + 1": 10 * DAY + 51,
@@ -77,7 +84,10 @@ ELSEWHERE = {
     "behind a stream": "CREATE STREAM t AS SELECT day AS d FROM trip [RANGE 1]; SELECT d + 1 AS v FROM t",
     "behind UNION": "SELECT d + 1 AS v FROM (SELECT day AS d FROM trip UNION SELECT day FROM trip) q",
     "above a grouping": "SELECT day + 1 AS v FROM trip [RANGE 1] GROUP BY day",
+    "behind UNION with NULL": "WITH w(d) AS (SELECT NULL FROM trip UNION SELECT day FROM trip) "
+    "SELECT d + 1 AS v FROM w WHERE d > 0",
     "of an aggregate": "SELECT MAX(day) + 1 AS v FROM trip [RANGE 1]",
+    "of different values": "SELECT MAX(DISTINCT day) + 1 AS v FROM trip [RANGE 1]",
     "of a query of one row": "SELECT (SELECT MAX(day) FROM trip [RANGE 1]) + 1 AS v FROM trip [RANGE 1]",
     "in a condition": "SELECT day + 1 AS v FROM trip WHERE day + 1 > (SELECT MAX(day) FROM trip)",
     "of all columns": "SELECT q.day + 1 AS v FROM (SELECT * FROM trip [RANGE 1]) q",
@@ -89,6 +99,19 @@ ELSEWHERE = {
 def test_a_date_stays_a_date(query: str) -> None:
     results = ms.run(ms.sql(DECLARATIONS + query), {"trip": [(5, 6, ROW)]})
     assert [row for _, _, row in results] == [(11 * DAY,)]
+
+
+INTERVALS = {
+    "behind a query in FROM": "SELECT day + d AS v FROM (SELECT day, left_at - day AS d FROM trip) q",
+    "of an aggregate": "SELECT MIN(day) + SUM(left_at - day) AS v FROM trip [RANGE 1]",
+    "of a query of one row": "SELECT day + (SELECT MAX(left_at - day) FROM trip) AS v FROM trip",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("query", INTERVALS.values(), ids=INTERVALS.keys())
+def test_an_interval_stays_an_interval(query: str) -> None:
+    results = ms.run(ms.sql(DECLARATIONS + query), {"trip": [(5, 6, ROW)]})
+    assert [row for _, _, row in results] == [(10 * DAY + 50,)]
 
 
 @given(st.floats(-1e6, 1e6), st.integers(1, 9), st.integers(0, 6))

@@ -182,8 +182,8 @@ class Predicates:
                 _as_many(place, inner, len(left), query)
             place, values, has_row = self._beside_each(place, inner, query, reads)
             match part:
-                case exp.Exists():
-                    known[id(part)] = has_row
+                case exp.Exists():  # is never unknown, as HAVING may be
+                    known[id(part)] = _if(has_row, TRUE, Const(False))
                 case exp.In():
                     mine = [place.reader(known).read(one) for one in left]
                     equal = _equal(mine, values, place.scope.schema)

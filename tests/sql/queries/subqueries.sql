@@ -485,3 +485,11 @@ SELECT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE b.bidder NOT IN (SELECT a.selle
 -- any-without-row
 SELECT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE NOT (b.price = ANY (SELECT a.start_price
     FROM {Auction|RANGE 1 SECONDS|a} WHERE a.seller = 1))
+
+-- not-exists-with-a-having-that-is-unknown
+SELECT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE NOT EXISTS (SELECT COUNT(*) FROM {Bid|RANGE 9 SECONDS|c}
+    WHERE c.item = b.item AND c.price > b.price HAVING COUNT(*) = 0 OR MAX(c.note) > 'a')
+
+-- not-exists-with-a-having-that-is-unknown-for-all-rows
+SELECT b.item FROM {Bid|RANGE 9 SECONDS|b} WHERE NOT EXISTS (SELECT 1 FROM {Bid|RANGE 2 SECONDS|c}
+    HAVING NULLIF(COUNT(*), 1) >= 0) OR b.item = 1

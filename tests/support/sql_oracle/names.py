@@ -181,6 +181,8 @@ class Names:
         forms = (plain, plain, "COUNT(*)", f"COALESCE({plain}, 0)", f"{plain} + 1")
         case = f"CASE WHEN {plain} > 1 THEN 1 ELSE 0 END"
         selected = call or self._pick((*forms, case))
-        having = self._pick(("", "", "", "COUNT(*) > 0", "COUNT(*) = 0", f"{self._call()} > 1"))
+        call = self._call()
+        unknown = f"COUNT(*) = 0 OR {call} > 1"  # true over nothing, and over rows perhaps unknown
+        having = self._pick(("", "", "", "COUNT(*) > 0", "COUNT(*) = 0", f"{call} > 1", unknown))
         self._scopes.pop()
         return f"SELECT {selected} FROM {source}{tie}{having and ' HAVING '}{having}"

@@ -47,6 +47,7 @@ from midstream.plans.sql.windowing import Windows
 from midstream.plans.values.arguments import require, require_callable, require_name
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.schema import Schema, Type, parse_column
+from midstream.plans.values.streams import FOREVER
 from midstream.plans.values.units import MICROSECONDS, MILLISECONDS, TimeUnit, WatchedUnit
 
 
@@ -109,7 +110,8 @@ class Catalog:
         self._chronon = self.declared_unit
         self._checks = checks
         self._counts_time = False
-        """Whether a query has an interval, an instant, or a window of some time."""
+        """Whether a query has an interval, an instant, a window of some time, or a stream with a reference
+        within some time."""
         self._ties: Ties = ties
         self._is_unbounded_allowed = False
         self._streams: dict[str, StreamDeclaration] = {}
@@ -270,7 +272,7 @@ class Catalog:
         usual = Place(_NOWHERE, unit, self._functions, self._aggregates)
         with script.at(lambda: span(tree)):
             rows = Translator(script, windows, self._named(), usual, self._of_all_rows).statement(tree)
-        if unit.is_used and not self._counts_time:
+        if (unit.is_used or _has_timed_reference(rows.node)) and not self._counts_time:
             self._counts_time = True
             if self._checks:
                 node, places = self._assuming(rows.node, places)
@@ -507,6 +509,12 @@ class Catalog:
                 self._is_unbounded_allowed = value.lower() == "allow"
             case _:
                 raise script.unknown("setting", name, SETTINGS, statement.at)
+
+
+def _has_timed_reference(node: Node) -> bool:
+    """Whether a stream below refers to rows that were valid some time before, but not at any time."""
+    references = (reference for source in Plan(node).sources for reference in source.references)
+    return any(0 < reference.within < FOREVER for reference in references)
 
 
 def _times(declared: StreamDeclaration | RelationDeclaration) -> tuple[str | None, ...]:

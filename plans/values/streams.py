@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import Any
 
 from midstream.plans.values.arguments import wrong
-from midstream.plans.values.errors import IntervalError
+from midstream.plans.values.errors import ArgumentError, IntervalError
 
 Payload = Any
 """What is valid: any hashable value; a plain tuple where a schema is known."""
@@ -124,6 +124,8 @@ def chronons(rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | 
     6.5.1). With a unit of time, timestamps may be instants of the calendar, and a plan that counts the stream
     in another unit refuses them.
 
+    Raises ArgumentError where there is no such unit.
+
     >>> list(chronons([(3, "a"), (3, "b"), (5, "a")]))
     [(3, 4, 'a'), (3, 4, 'b'), (5, 6, 'a')]
     >>> from datetime import datetime
@@ -132,10 +134,17 @@ def chronons(rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | 
     """
     if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
         raise wrong("chronons", rows, "rows (timestamp, payload)")
-    from midstream.plans.values.units import unit_name  # loads what reads SQL
+    if time_unit is None:
+        return Chronons(_chronons(rows, None), None)
+    if not isinstance(time_unit, str):
+        raise wrong("chronons", time_unit, "a unit of time such as 'seconds', or None")
+    from midstream.plans.values.units import TimeUnit  # loads what reads SQL
 
-    name = None if not isinstance(time_unit, str) else unit_name(time_unit)
-    return Chronons(_chronons(rows, time_unit), None if name is None else f"{name}s")
+    try:
+        name = TimeUnit.of(time_unit).name
+    except ValueError as error:
+        raise ArgumentError(f"chronons: {error}") from error
+    return Chronons(_chronons(rows, time_unit), name)
 
 
 def _chronons(rows: Iterable[Any], time_unit: str | None) -> Iterator[Element]:

@@ -6,6 +6,7 @@ import json
 import warnings
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 
 import midstream as ms
 from midstream.cli import app
-from midstream.plans.values.errors import IntervalError, MidstreamError, PlanError
+from midstream.plans.values.errors import ArgumentError, IntervalError, MidstreamError, PlanError
 from midstream.plans.values.streams import Element
 from midstream.plans.values.unit_words import ImplausibleTime, implausible
 from midstream.plans.values.units import NANOSECONDS
@@ -63,6 +64,37 @@ def test_integers_without_a_unit_are_refused_where_time_is_counted(query: str, t
     for declared in (f"SET time_unit = 'seconds'; {STREAM}", f"{STREAM} TIME_UNIT 'seconds'"):
         assert ms.run(ms.sql(f"{declared}; {query}"), {"s": ms.chronons(ROWS)}) is not None
     assert ms.run(ms.sql(f"{STREAM}; {query}", ms.catalog("seconds")), {"s": ms.chronons(ROWS)}) is not None
+
+
+REFERRED = "CREATE STREAM s(at TIMESTAMP, id INT NOT NULL UNIQUE FOR ALL TIME, to_id INT{}) ORDERED BY at"
+
+
+@pytest.mark.parametrize("is_asked_first", [False, True])
+def test_a_reference_within_some_time_counts_time(is_asked_first: bool) -> None:
+    """An hour would be that of microseconds."""
+    catalog = ms.catalog()
+    if is_asked_first:
+        catalog.execute(f"{STREAM.replace('s(', 'r(')}; SELECT x FROM r WINDOW(NOW)")
+    catalog.execute(REFERRED.format(" REFERENCES s (id) WITHIN 1 HOUR"))
+    plan = catalog.query("SELECT id FROM s WINDOW(NOW)").plan
+    rows = [(0, (1, None)), (1800, (2, 1))]
+    with pytest.raises(IntervalError, match="nothing says what it counts"):
+        ms.run(plan, {"s": ms.chronons(rows)})
+    within = REFERRED.format(" REFERENCES s (id) WITHIN 1 HOUR")
+    declared = ms.sql(f"{within} TIME_UNIT 'seconds'; SELECT id FROM s WINDOW(NOW)")
+    assert ms.run(declared, {"s": ms.chronons(rows)}) == [(0, 1, (1,)), (1800, 1801, (2,))]
+
+
+@pytest.mark.parametrize("reference", [" REFERENCES s (id) FOR ALL TIME", " REFERENCES s (id)"])
+def test_other_references_count_none(reference: str) -> None:
+    plan = ms.sql(f"{REFERRED.format(reference)}; SELECT id FROM s WINDOW(NOW)")
+    assert ms.run(plan, {"s": ms.chronons([(0, (1, 1))])}) == [(0, 1, (1,))]
+
+
+@pytest.mark.parametrize("unit", ["fortnights", "", 5])
+def test_rows_have_a_unit_that_there_is(unit: Any) -> None:
+    with pytest.raises(ArgumentError, match="chronons: found"):
+        ms.chronons(ROWS, unit)
 
 
 @pytest.mark.parametrize("query", COUNTS_NONE)

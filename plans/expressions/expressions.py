@@ -49,7 +49,7 @@ DEEPEST_SOURCE = 24
 """How many expressions in each other become one text: Python reads 200 brackets in brackets, and each has
 some."""
 
-DEEPEST_EXPRESSION = 200
+DEEPEST_EXPRESSION = 120
 """How many expressions may stand in each other: what is asked of one is asked of its parts, and Python calls
 functions only so deep."""
 

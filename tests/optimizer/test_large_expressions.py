@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from midstream.engine import Engine
@@ -10,8 +12,10 @@ from midstream.optimizer.search.proving import equivalent
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import expressions
+from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.expressions.aggregates import max_
 from midstream.plans.expressions.expressions import (
+    DEEPEST_EXPRESSION,
     DEEPEST_REPEATED,
     LARGEST_REPEATED,
     Expression,
@@ -108,3 +112,18 @@ def test_no_rule_makes_what_is_too_large(step: str) -> None:
         assert most is not None
         assert not is_large(most, LARGEST_REPEATED, DEEPEST_REPEATED), f"{made}"
         assert size(made) <= 2 * size(plan) + 100
+
+
+@pytest.mark.parametrize("operator", [lambda one: one + X, lambda one: call("concat", one, X)])
+def test_the_deepest_expression_that_runs_is_optimized_shown_and_saved(
+    operator: Callable[[Operand], Operand],
+) -> None:
+    value = X
+    for _ in range(DEEPEST_EXPRESSION - 1):
+        value = operator(value)
+    plan = stream("s", x="integer").window(5).select("x", y=value).filter(X > 3).plan()
+    engine = Engine(plan)
+    engine.push("s", [(t, t + 1, (t,)) for t in range(9)])
+    assert engine.optimize().plan != plan
+    assert loads(dumps(plan)) == plan
+    assert str(plan) and repr(plan)

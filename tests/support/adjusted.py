@@ -70,10 +70,10 @@ def cases(draw: st.DrawFn) -> Case:
         st.integers(0, 9),
         st.integers(0, LARGEST_SETTING + 2),
         st.integers(1, 12),
-        st.sampled_from(("", "", "rules", "optimizer")),
+        st.sampled_from(("",) * 6 + ("rules", "optimizer")),
         st.integers(0, 200),
     )
-    steps = {i: draw(step) for i in range(len(workload.events)) if draw(st.integers(0, 2)) == 0}
+    steps = {i: draw(step) for i in range(len(workload.events)) if draw(st.integers(0, 3))}
     return Case(workload, steps, draw(st.integers(0, 3)) == 0)
 
 

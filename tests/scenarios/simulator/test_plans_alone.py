@@ -18,7 +18,10 @@ from midstream.scenarios.simulator.scenario import Scenario
 from midstream.scenarios.simulator.simulating import simulate
 
 JOIN = joined("A", "B", "C")
-COUNT = {"sql": "SELECT COUNT(*) AS n FROM A WINDOW(RANGE MIN 1 SECOND, MAX 2 SECONDS) GRANULARITY(1)"}
+COUNT = {
+    "sql": "SELECT COUNT(*) AS n FROM A WINDOW(RANGE MIN 1 SECOND, MAX 2 SECONDS) "
+    "GRANULARITY(COARSEST 1 SECOND, FINEST 1 MILLISECOND)"
+}
 
 
 def alone(**changes: Any) -> Scenario:
@@ -167,7 +170,9 @@ def test_throughout_is_every_bucket() -> None:
 
 def command(folder: Path, *arguments: str) -> Result:
     file = folder / "alone.yaml"
-    file.write_text(alone(adjustments=[{"at": "4 s", "window": "1 s"}]).text)
+    bounded = JOIN["sql"].replace("RANGE 2 SECONDS", "RANGE MIN 1 SECOND, MAX 2 SECONDS")
+    changes = {"plans": {"join": {"sql": bounded}}, "adjustments": [{"at": "4 s", "window": "1 s"}]}
+    file.write_text(alone(**changes).text)
     return CliRunner().invoke(app, ["simulate", str(file), *arguments])
 
 

@@ -136,7 +136,7 @@ class CsvStream:
 
 
 def csv_fault(error: csv.Error) -> tuple[str, str]:
-    """What was found, and what was expected, where the csv module raises an error.
+    """The fault, and what was expected, where the csv module raises an error.
 
     >>> csv_fault(csv.Error("unexpected end of data"))
     ('unexpected end of data', 'comma-separated values')
@@ -163,7 +163,7 @@ def other_separator(name: str, names: Sequence[str]) -> str:
 
 
 def separated(separator: str) -> tuple[str, str]:
-    """What was found, and what was expected, where columns are separated by something else than commas."""
+    """The fault of columns that something else than commas separates, and what was expected."""
     return (
         f"names separated by {separator!r}",
         "commas between fields, as nothing else is read; convert the file",

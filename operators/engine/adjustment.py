@@ -79,7 +79,7 @@ def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node
 
 
 def _carries_out(node: Node, old: Node) -> bool:
-    """Whether a node is what carries out a logical one, and no arrangement above it, which means the same."""
+    """Tell whether a node carries out a logical one, and is no arrangement above it, which means the same."""
     return logical(node) == logical(old) and logical_node(node) == old
 
 

@@ -85,7 +85,7 @@ class Sum(Additive):
 
     @property
     def is_integer(self) -> bool:
-        """Whether the sum is an integer, whatever its type."""
+        """True where the sum is an integer, whatever its type."""
         return self._others.is_integer
 
     def rounded(self) -> float | None:

@@ -34,17 +34,17 @@ class ExactSum:
 
     def __init__(self) -> None:
         self.count = 0
-        """How many numbers are in: how many more entered than left."""
+        """The number of numbers that are in: of those that entered, less those that left."""
         self._clear()
 
     @property
     def is_integer(self) -> bool:
-        """Whether the sum is an integer."""
+        """True where the sum is an integer."""
         return not self._rest and not self._scaled & ((1 << self._shift) - 1)
 
     @property
     def is_zero(self) -> bool:
-        """Whether the sum is 0."""
+        """True where the sum is 0."""
         return not self._scaled and not self._rest
 
     def _clear(self) -> None:

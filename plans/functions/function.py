@@ -26,7 +26,7 @@ class TextTooLong(Note):
 
 @cache
 def too_long(function: str) -> None:
-    """What a function gives in place of a text that is too long: unknown, which is told once."""
+    """Give unknown in place of a text that is too long, and tell so once."""
     told = f"{function}: a text of more than {LONGEST:,} characters is unknown (NULL)"
     warnings.warn(told, TextTooLong, stacklevel=2)
 

@@ -98,7 +98,7 @@ class Round(Function):
     """`round`."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
-        """Where an argument is unknown, or what is rounded before the point may exceed the largest float."""
+        """Tell whether an argument may be unknown, or rounding may exceed the largest float."""
         is_behind_point = len(arguments) == 1 or (type(digits := arguments[1].value) is int and digits >= 0)
         is_integer = arguments[0].type is Type.INTEGER
         return not (is_behind_point or is_integer) or Function.gives_unknown(self, arguments)

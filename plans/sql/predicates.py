@@ -371,14 +371,14 @@ def _of_one_row(
 
 
 def may_be_true(condition: Expression) -> bool:
-    """Whether a condition may be true of some row, as far as this is seen at once."""
+    """Tell whether a condition may be true of some row, as far as this is seen at once."""
     if any(map(_is_unknown, conjuncts(condition))):
         return False
     return bool(condition.columns()) or may_raise(condition) or compile_row(condition, Schema(()))(()) is True
 
 
 def _is_unknown(expression: Expression) -> bool:
-    """Whether an expression is unknown, whatever its columns hold, as far as this is seen at once."""
+    """Tell whether an expression is unknown for every row, as far as this is seen at once."""
     match expression:
         case Const(value):
             return value is None
@@ -420,7 +420,7 @@ def _both(place: Place, inner: Inner) -> Schema:
 
 
 def _equal(left: Sequence[Expression], right: Sequence[Expression], schema: Schema) -> Expression:
-    """Whether values are equal one by one."""
+    """The condition that values are equal one by one."""
     return conjunction(comparison("==", one, other, schema) for one, other in zip(left, right, strict=True))
 
 

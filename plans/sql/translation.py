@@ -429,7 +429,7 @@ class Translator:
     def _one_row(
         self, tree: exp.Select, items: Sequence[tuple[str, exp.Expr | Expression]], grouping: Grouping
     ) -> OneRow:
-        """What a query that aggregates without GROUP BY gives over nothing."""
+        """The outcome over nothing of a query that aggregates without GROUP BY."""
         having, nothing = tree.args.get("having"), grouping.over_nothing()
         trees = [item for _, item in items if isinstance(item, exp.Expr)]
         for part in [*trees, *([] if having is None else [having.this])]:

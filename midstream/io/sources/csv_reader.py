@@ -56,7 +56,7 @@ class CsvReader(TextReader):
         super().__init__(name, conversion, bad_rows)
         self._begun = b""
         self._enough = 0
-        """How many bytes of a long record must have come before it is looked at again."""
+        """The bytes of a long record that must have come before it is looked at again."""
         self._positions: list[int] | None = None
         self._width = len(conversion.names)
         if not has_header:

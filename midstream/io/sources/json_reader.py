@@ -21,7 +21,7 @@ from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import FOREVER, Batch, Element, Time
 
 MOST_QUERIES = 10
-"""How many queries a message names at most."""
+"""The largest number of queries that a message names."""
 
 LAYOUTS = 256
 """How many different lists of keys are remembered."""
@@ -55,10 +55,10 @@ Scan = Callable[[str, int], tuple[Any, int]]
 _DECODER = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_object)
 _scan: Scan = _DECODER.scan_once  # type: ignore[attr-defined]
 _scan_fast: Scan = json.JSONDecoder(parse_constant=_refuse).scan_once  # type: ignore[attr-defined]
-"""The same without seeing that a key is there twice. It takes two thirds of the time."""
+"""A reader that does not see that a key is there twice. It takes two thirds of the time."""
 
 _SPACED = ('" ', '"\t', '"\r')
-"""What a text has at least one of where there is room between a key and its colon."""
+"""The characters that may stand between a key and its colon."""
 
 
 class Keys:
@@ -128,7 +128,7 @@ class JsonReader(TextReader):
         return self.conversion.element(self.keys.values(found))
 
     def reads(self, found: Object) -> bool:
-        """Whether an object is one of the stream's rows."""
+        """Tell whether an object is one of the stream's rows."""
         return True
 
     def _together(self, text: str) -> Batch | None:
@@ -163,7 +163,7 @@ class JsonReader(TextReader):
 
 
 def _may_repeat(text: str, objects: Sequence[Object]) -> bool:
-    """Whether the text of some objects may have more keys than they have.
+    """Tell whether the text of some objects may have more keys than they have.
 
     Each key ends in a quotation mark and a colon. So where there are as many as the objects have keys, there
     are no others, neither twice nor inside.

@@ -59,7 +59,7 @@ def rewrite_above(node: Node, first: Granularity) -> Node:
 
 
 def _may_pass(granularity: Granularity, node: Node) -> bool:
-    """Whether a granularity and an operator may change places, whenever the granule changes."""
+    """Tell whether a granularity and an operator may change places, whenever the granule changes."""
     if isinstance(node.operator, Arrangement):
         return False
     return granularity.bounds is None or isinstance(node.operator, RowByRow)

@@ -80,7 +80,7 @@ class Granularity(OverTime):
 
     @property
     def _shows_each_instant(self) -> bool:
-        """Whether it leaves its input as it is, whatever granule is set."""
+        """True where it leaves its input as it is, whatever granule is set."""
         return most(self.granule, self.bounds) == 1
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:

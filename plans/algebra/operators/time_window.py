@@ -93,7 +93,7 @@ class TimeWindow(OverTime):
 
     @property
     def _shows_each_alone(self) -> bool:
-        """Whether it shows every instant of its input, and at each that one only, whatever size is set."""
+        """True where it shows every instant of its input, each by itself, whatever size is set."""
         return self.sees_one_instant and self.slide == 1
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:

@@ -243,6 +243,6 @@ def _setting(operator: TimeWindow | Granularity) -> int | None:
 
 
 def _reach(over: Over, setting: Callable[[TimeWindow | Granularity], Time]) -> Time:
-    """How many chronons before an instant something may be that is seen then, by a setting of each."""
+    """The most chronons for which something is seen after it was there, by a setting of each."""
     slides = (operator.slide if isinstance(operator, TimeWindow) else 1 for operator in over)
     return sum(setting(operator) + slide - 2 for operator, slide in zip(over, slides, strict=True))

@@ -22,9 +22,9 @@ def oldest(older: Callable[[float], float], most: float) -> float:
     """
     if not 0 < most < math.inf:
         return most
-    # Simpson's rule.
+    # Simpson's rule. Where all are open until the most, rounding may make the last number less than 0.
     width = most / STEPS
-    values = [-math.expm1(-min(older(i * width), 700.0)) for i in range(STEPS + 1)]
+    values = [-math.expm1(-min(max(older(i * width), 0.0), 700.0)) for i in range(STEPS + 1)]
     return (values[0] + values[-1] + 4 * sum(values[1:-1:2]) + 2 * sum(values[2:-1:2])) * width / 3
 
 

@@ -369,7 +369,7 @@ def test_the_smallest_streams_are_shown() -> None:
 
 def test_what_the_box_raised_is_the_cause() -> None:
     with pytest.raises(BrokenPromise, match="it raised KeyError: 'no such key'") as caught:
-        check_box(Fails, shrinks=False)
+        check_box(Fails, examples=300, shrinks=False)
     assert isinstance(caught.value.__cause__, KeyError)
 
 

@@ -8,11 +8,12 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from midstream.optimizer import Estimate, Sample, Statistics, StreamStatistics, UnitCosts, price
 from midstream.optimizer.cost.gamma import gamma_tail, longest
+from midstream.optimizer.cost.oldest import oldest_alone, oldest_group
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
@@ -271,3 +272,11 @@ def test_the_time_until_so_many_events() -> None:
         for time in (0.5 * events, events, 1.5 * events):
             share = sum(times[0] > time for times in drawn) / 4000
             assert gamma_tail(events, time) == pytest.approx(share, abs=0.03)
+
+
+@given(st.floats(1e-3, 1e6), st.floats(1e3, 1e300))
+@example(94.52706955539223, 1e300)
+def test_the_oldest_of_very_many_is_as_old_as_can_be(length: float, rate: float) -> None:
+    """Rounding may take the last age beyond the length: then no row is open, and not fewer than none."""
+    assert 0 < oldest_alone(rate, length, 1.0, 0.0) <= length * 1.001
+    assert 0 < oldest_group(rate, 1e-3, length) <= length * 1.001

@@ -29,6 +29,8 @@ BIN     := .venv/bin
 READY   := .venv/.ready
 BESIDE  := tests pyproject.toml README.md docs examples
 PYTEST  := pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+SAY_SKIPPED = if [ -f $(NO_JAVA) ]; then \
+  printf '\nSpark tests were SKIPPED: Java 17 or newer is missing. To run them:\n  %s\n' "$$(cat $(NO_JAVA))"; fi
 
 # The clean environment of the wheel, and a copy of the tests with no room next to it.
 WHEEL   := build/wheel/.built
@@ -53,7 +55,7 @@ ifneq ($(MAKECMDGOALS),beside)
 .NOTPARALLEL:
 endif
 .SUFFIXES:
-.PHONY: help setup demo bench format lint types layers unit quick coverage wheel-test java fuzz rules beside test check clean FORCE
+.PHONY: help setup demo bench format lint types layers unit quick coverage wheel-test java fuzz rules beside test slow test-all check clean FORCE
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -91,7 +93,7 @@ types: $(READY) ## Check types
 layers: $(READY) ## Check that no room imports one above it
 	$(BIN)/lint-imports --cache-dir .import_linter_cache
 
-unit: $(READY) ## Run the tests against the editable install
+unit: $(READY) ## Run tests, all or those of ARGS, with new examples each time
 	$(BIN)/$(PYTEST) $(ARGS)
 
 quick: export MIDSTREAM_PROFILE ?= few
@@ -169,18 +171,32 @@ java: ## Find Java 17 or newer for Spark; root on Debian or Ubuntu gets it insta
 	else echo 'make test    (after installing a Java runtime, 17 or newer)' >$(NO_JAVA); fi; \
 	if [ -f $(NO_JAVA) ]; then echo 'No Java 17 or newer: Spark tests will be skipped.'; fi
 
-beside: lint types layers $(CLEAN)/.ready
+beside: lint types layers
 
-# Repeatable here; `make unit` draws new examples each time.
-test: export MIDSTREAM_PROFILE ?= ci
-test: setup java ## Run every check there is
+# `test` and `slow` are two halves: together they run every test once. The same examples are drawn each time.
+test: export MIDSTREAM_PROFILE ?= few
+test: setup java ## Run lint, types, layers and the fast tests, with few examples: five minutes
 	@$(MAKE) --no-print-directory --jobs=$(WORKERS) --output-sync beside
-	@$(MAKE) --no-print-directory unit wheel-test
-	@echo 'All checks passed.'
-	@if [ -f $(NO_JAVA) ]; then \
-	  printf '\nSpark tests were SKIPPED: Java 17 or newer is missing. To run them:\n  %s\n' "$$(cat $(NO_JAVA))"; fi
+	$(BIN)/$(PYTEST) -m 'not slow' $(ARGS)
+	@$(SAY_SKIPPED)
 
-check: test ## The same as test, and as what continuous integration runs
+slow: export MIDSTREAM_PROFILE ?= ci
+slow: setup java $(CLEAN)/.ready ## Run what `make test` leaves out: the slow tests, and the wheel's
+	$(BIN)/$(PYTEST) -m slow $(ARGS)
+	@$(MAKE) --no-print-directory wheel-test
+	@$(SAY_SKIPPED)
+
+test-all: export MIDSTREAM_PROFILE ?= ci
+test-all: setup java $(CLEAN)/.ready ## Run every test there is, with more examples, and the wheel's
+	@$(MAKE) --no-print-directory --jobs=$(WORKERS) --output-sync beside
+	$(BIN)/$(PYTEST) $(ARGS)
+	@$(MAKE) --no-print-directory wheel-test
+	@$(SAY_SKIPPED)
+
+check: ## Run what continuous integration runs: `make test`, then `make slow`
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory slow
+	@echo 'All checks passed.'
 
 clean: ## Remove all that make made: .venv, build/, caches
 	rm -rf .venv build *.egg-info .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from accidents import at_once, one_by_one
+from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
@@ -20,55 +21,7 @@ from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.snapshots import equivalent, normal_form
 from midstream.plans.values.streams import Element
-from midstream.testing import Event, Workload, drive, interleavings, plans, workloads
-
-EXAMPLES = settings(max_examples=max(25, settings.default.max_examples // 4))
-
-
-def one_by_one(events: Iterable[Event]) -> Iterator[Event]:
-    """The same events with batches of one."""
-    for kind, name, what in events:
-        if kind == "push":
-            yield from ((kind, name, [element]) for element in what)
-        else:
-            yield kind, name, what
-
-
-def at_once(streams: dict[str, list[Element]]) -> list[Event]:
-    """Each stream in one batch, one stream after the other."""
-    return [("push", name, batch) for name, batch in streams.items() if batch]
-
-
-def results(case: Any, events: Iterable[Event]) -> list[Element]:
-    """What an operator gives for events on its ports, ended afterwards."""
-    operator = case.operator()
-    ports = {name: port for port, name in enumerate(case.sources)}
-    out: list[Element] = []
-    for kind, name, what in events:
-        if kind == "push":
-            out += operator.push(ports[name], what)
-        elif kind == "advance":
-            out += operator.advance(ports[name], what)
-        else:
-            out += operator.end(ports[name])
-    for port in ports.values():
-        out += operator.end(port)
-    return out
-
-
-@EXAMPLES
-@given(data=st.data())
-def test_an_operator_gives_the_same_elements_whatever_the_batches(case: Any, data: st.DataObject) -> None:
-    """Not only the same snapshots: the very same multiset of elements, for batches of one, of any size and of
-    all, with and without heartbeats, and with streams in step or one behind the other."""
-    streams = data.draw(case.streams)
-    events = data.draw(interleavings(streams))
-    expected = Counter(results(case, at_once(streams)))
-    if case.heeds_heartbeats:
-        assert equivalent(expected.elements(), results(case, events))
-        expected = Counter(results(case, events))
-    assert Counter(results(case, events)) == expected
-    assert Counter(results(case, one_by_one(events))) == expected
+from midstream.testing import Event, Workload, drive, plans, workloads
 
 
 def test_conditions_of_several_joins_on_the_way_of_single_elements() -> None:

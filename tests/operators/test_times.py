@@ -4,9 +4,9 @@ which floats are exact, and for what never ends."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import pytest
+from accidents import SHIFTS, moved, moved_events, moved_form
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,61 +14,11 @@ from midstream.engine import Engine
 from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.specification import snapshots, specified
-from midstream.plans.values.snapshots import NormalForm, normal_form
-from midstream.plans.values.streams import FOREVER, Element, Time, chronons
-from midstream.testing import Event, Workload, drive, interleavings, is_ordered, workloads
+from midstream.plans.values.snapshots import normal_form
+from midstream.plans.values.streams import FOREVER, Element, chronons
+from midstream.testing import Event, Workload, drive, is_ordered, workloads
 
-SHIFTS = (-(2**70), -1000, -3, 2**53 - 5, 2**60 + 1, 10**400)
 EXAMPLES = settings(max_examples=max(20, settings.default.max_examples // 4))
-
-
-def moved(elements: Iterable[Element], by: int) -> list[Element]:
-    """The same elements at another time."""
-    return [(start + by, _moved(end, by), payload) for start, end, payload in elements]
-
-
-def _moved(time: Time, by: int) -> Time:
-    return time if time == FOREVER else time + by
-
-
-def moved_events(events: Iterable[Event], by: int) -> list[Event]:
-    """The same events at another time."""
-    kinds = {
-        "push": lambda what: moved(what, by),
-        "advance": lambda what: _moved(what, by),
-        "end": lambda what: what,
-    }
-    return [(kind, name, kinds[kind](what)) for kind, name, what in events]
-
-
-def moved_form(form: NormalForm, by: int) -> NormalForm:
-    """The same step functions at another time."""
-    return {
-        payload: tuple((start + by, _moved(end, by), height) for start, end, height in steps)
-        for payload, steps in form.items()
-    }
-
-
-@EXAMPLES
-@given(data=st.data())
-def test_an_operator_does_the_same_at_any_time(case: Any, data: st.DataObject) -> None:
-    """Element by element, whatever the size and sign of the timestamps: no float may come near them."""
-    streams = data.draw(case.streams)
-    events = data.draw(interleavings(streams))
-    by = data.draw(st.sampled_from(SHIFTS)) // case.period * case.period
-    ports = {name: port for port, name in enumerate(case.sources)}
-    here, there = case.operator(), case.operator()
-    for (kind, name, what), (_, _, later) in zip(events, moved_events(events, by), strict=True):
-        method = {"push": "push", "advance": "advance"}.get(kind)
-        port = ports[name]
-        if method is None:
-            expected, found = here.end(port), there.end(port)
-        else:
-            expected, found = getattr(here, method)(port, what), getattr(there, method)(port, later)
-        assert found == moved(expected, by)
-        assert there.size() == here.size()
-    for port in ports.values():
-        assert there.end(port) == moved(here.end(port), by)
 
 
 @EXAMPLES

@@ -55,7 +55,7 @@ ifneq ($(MAKECMDGOALS),beside)
 .NOTPARALLEL:
 endif
 .SUFFIXES:
-.PHONY: help setup demo bench format lint types layers unit quick coverage wheel-test java fuzz rules beside test slow test-all check clean FORCE
+.PHONY: help setup demo bench format lint types layers unit quick coverage wheel-test java fuzz rules mutants beside test slow test-all check clean FORCE
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -142,6 +142,9 @@ rules: export MIDSTREAM_RULE_INPUTS ?= 50000
 rules: export MIDSTREAM_RULE_CASES ?= 2000
 rules: $(READY) ## Try every rule on 40 plans with 50,000 small inputs each, and on 2,000 random cases that run
 	$(BIN)/$(PYTEST) tests/optimizer/test_rules.py $(ARGS)
+
+mutants: $(READY) ## Plant faults, one at a time, and tell which fast test finds each
+	@$(BIN)/python tests/planted.py --workers $(WORKERS) $(ARGS)
 
 # A wheel may lack modules, which all are loaded here; data files, which only scenarios ship; its entry point; and
 # what its metadata should ask for. `unit` has tested what all of it does. Spark starts once: it writes no archive.

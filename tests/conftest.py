@@ -146,15 +146,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep tests in one worker that share what takes long to make: Spark, or what a module makes once.
 
     Those of one function stay together too: whenever a test ends, xdist looks at all groups. Those marked
-    `spark` are skipped where Spark cannot run.
+    `spark` are skipped where Spark cannot run, and slow but for one of each stage.
     """
     has_groups = any(line.startswith("xdist_group") for line in config.getini("markers"))
     groups: dict[pytest.Item, str] = {}
     for item in items:
         function, is_one_of_several, _ = item.name.partition("[")
         group = item.path.stem if _shares(item) else function if is_one_of_several else None
-        if item.get_closest_marker("spark") is not None:
+        if (spark := item.get_closest_marker("spark")) is not None:
             group = SPARK
+            if not spark.kwargs.get("fast"):
+                item.add_marker(pytest.mark.slow)
             if obstacle := find_spark_obstacle():
                 item.add_marker(pytest.mark.skip(reason=obstacle))
         if has_groups and group is not None:

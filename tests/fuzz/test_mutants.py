@@ -65,6 +65,7 @@ def runs_until_failure(hunt: Hunt, most: int, *, is_patched: bool) -> int | None
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hunt", HUNTS, ids=str)
 def test_the_fault_is_found(hunt: Hunt) -> None:
     found = runs_until_failure(hunt, MOST, is_patched=True)

@@ -169,6 +169,7 @@ def _fails(seed: int, mutant: str) -> bool:
     return case is not None and failure_of(case, mutant) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", FOUND_AT)
 def test_a_planted_fault_is_found(mutant: str) -> None:
     first = FOUND_AT[mutant]

@@ -77,6 +77,7 @@ def test_rule_holds_on_all_small_inputs(rule: Rule) -> None:
     assert check.plans == EXHAUSTIVE, check
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", EVERY_RULE, ids=lambda rule: rule.name)
 def test_rule_holds_while_running(rule: Rule) -> None:
     """The engine gives the same for both sides, and what is specified, whatever is drawn."""

@@ -145,11 +145,13 @@ def judged(name: str, without: Collection[str] = (), data: Path | None = None) -
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(POLICIES - {"policies-periodic-100", "policies-stationary-150"}))
 def test_policies_cost_what_is_claimed(name: str) -> None:
     judged(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "fixed", "cheapest", "without"),
     [
@@ -167,6 +169,7 @@ def test_policies_on_recorded_streams(
     assert found.judged_of("clairvoyant by GenMig")[0].total == cheapest
 
 
+@pytest.mark.slow
 def test_policies_with_the_engine() -> None:
     """The beginning of the flip, around which policies move."""
     text = load_scenario("policies-flip").text

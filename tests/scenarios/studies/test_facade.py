@@ -60,7 +60,7 @@ def found(
     return [profile.summary, priced.summary, taken, rows]
 
 
-@pytest.mark.spark
+@pytest.mark.spark(fast=True)
 def test_what_is_found(found: list[Any]) -> None:
     profile, priced, read, rows = found
     assert [stream["count"] for stream in profile["streams"]] == [400] * 3
@@ -80,7 +80,7 @@ def test_connect_finds_the_same(found: list[Any], quick_java: None, drifting: Pa
     assert json.loads(done.stdout) == json.loads(json.dumps(found))
 
 
-@pytest.mark.spark
+@pytest.mark.spark(fast=True)
 def test_migrations_are_verified_in_a_session(spark: Any) -> None:
     found = studies.verify(spark, cases=5, seed=1, strategies=["genmig"])
     assert found.number("counted") >= 5

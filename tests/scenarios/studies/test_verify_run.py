@@ -266,7 +266,7 @@ def invoke(*given: str) -> Result:
     return CliRunner().invoke(app, ["verify-run", *given])
 
 
-@pytest.mark.spark
+@pytest.mark.spark(fast=True)
 def test_the_command(spark: Any, folder: Path, inputs: dict[str, list[Element]], tmp_path: Path) -> None:
     from midstream.scenarios.studies.recorded_run import RunCheck
     from midstream.scenarios.studies.verify_run_command import _told

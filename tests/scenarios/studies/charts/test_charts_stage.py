@@ -50,7 +50,7 @@ def by_hand(study: Study) -> dict[int, tuple[float, float]]:
     return found
 
 
-@pytest.mark.spark
+@pytest.mark.spark(fast=True)
 def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path) -> None:
     from midstream.scenarios.studies.charts.report import CHARTS
     from midstream.scenarios.studies.charts.stage import charts

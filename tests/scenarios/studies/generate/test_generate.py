@@ -42,6 +42,7 @@ def stored(folder: Path) -> dict[str, list[dict[str, Any]]]:
     }
 
 
+@pytest.mark.spark(fast=True)
 def test_elements_do_not_depend_on_parts(spark: Any, tmp_path: Path) -> None:
     from midstream.scenarios.studies.generate.auctions import AuctionBlocks
     from midstream.scenarios.studies.generate.generate import generate

@@ -98,6 +98,7 @@ def found(spark: Any, study: Study) -> Any:
     return found_with(spark, study)
 
 
+@pytest.mark.spark(fast=True)
 def test_what_plans_cost_is_counted(found: Any, streams: dict[str, list[Row]]) -> None:
     courses: Courses = found.courses
     assert (courses.window, courses.bucket, courses.starts[0]) == (WINDOW, WINDOW // 8, -300)

@@ -58,7 +58,7 @@ def machine_free(runs: Any) -> list[Run]:
     return sorted(found, key=lambda run: (run.slice, run.seed, run.at, run.to, run.strategy))
 
 
-@pytest.mark.spark
+@pytest.mark.spark(fast=True)
 def test_slices_on_executors(
     spark: Any, study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,7 @@ from quick import ROOT, sources, tests_of
 FAULTS = Path(__file__).parent / "planted_faults.toml"
 LEFT_OUT = (".git", ".venv", "build", "__pycache__", ".hypothesis", "*.egg-info", ".*_cache")
 TIERS = {"fast": ("not slow and not spark", "few"), "slow": ("slow", "ci")}
-"""The marks of the tests of a tier, and their profile. A Spark session takes longer to start than most tests."""
+"""The marks of the tests of a tier, and their profile. A Spark session takes longer than most tests."""
 FIRST = 12
 """Test files of one run: loading them all would take longer than the first failure."""
 
@@ -89,27 +89,18 @@ def first_failure(copy: Path, files: Sequence[str], tier: str, seconds: float) -
     """The first test that fails; None where all pass, or the time is over before one fails."""
     if seconds <= 0:
         return None
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(copy),
-        "MIDSTREAM_PROFILE": "few" if tier == "fast" else "ci",
-    }
-    marks = "not slow and not spark" if tier == "fast" else "slow and not spark"
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-xq",
-        "--tb=no",
-        "-rfE",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        marks,
-    ]
+    marks, profile = TIERS[tier]
+    environment = {**os.environ, "PYTHONPATH": str(copy), "MIDSTREAM_PROFILE": profile}
+    command = [sys.executable, "-m", "pytest", "-xq", "--tb=no", "-rfE", "-p", "no:cacheprovider"]
     try:
         ran = subprocess.run(
-            [*command, *files], cwd=copy, env=environment, capture_output=True, text=True, timeout=seconds
+            [*command, "-m", marks, *files],
+            cwd=copy,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return None

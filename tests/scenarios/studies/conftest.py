@@ -217,13 +217,15 @@ with spark_session("local[1]"):  # which the command uses, and leaves alone
 
 
 @pytest.fixture(scope="session")
-def told(quick_java: None, drifting: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+def on_one_core(
+    quick_java: None, drifting: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, str, str]:
     """A folder with what the first two commands wrote on one core, in a process of their own, and what each
     printed."""
     pytest.importorskip("matplotlib")
     from midstream.scenarios.studies.class_archive import archive_options
 
-    folder = tmp_path_factory.mktemp("told")
+    folder = tmp_path_factory.mktemp("on_one_core")
     command = [sys.executable, "-c", RUN, str(drifting)]
     leaves_archive = bool(archive_options())
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -250,7 +252,7 @@ def write(name: str, file: Path) -> None:
 
 @pytest.fixture(scope="session")
 def written_by_executors(
-    told: tuple[Path, str, str], drifting: Path, tmp_path_factory: pytest.TempPathFactory
+    on_one_core: tuple[Path, str, str], drifting: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """A folder with what commands write where executors are processes of their own, of which one is killed
     half-way through each."""
@@ -274,12 +276,12 @@ def written_by_executors(
 
 @pytest.fixture(scope="session")
 def written_on_one_core(
-    told: tuple[Path, str, str], drifting: Path, tmp_path_factory: pytest.TempPathFactory
+    on_one_core: tuple[Path, str, str], drifting: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """A folder with what commands write on one core: the first two in another process, the others here."""
     from midstream.scenarios.studies.session import spark_session
 
-    folder = told[0].parent
+    folder = on_one_core[0].parent
     with pytest.MonkeyPatch.context() as patch, spark_session("local[1]"):
         patch.chdir(folder)
         for name in MORE:
@@ -293,7 +295,7 @@ def spark(request: pytest.FixtureRequest, quick_java: None) -> Iterator[Any]:
     from midstream.scenarios.studies.session import spark_session
 
     asked = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
-    for name in ("told", "written_by_executors", "written_on_one_core"):
+    for name in ("on_one_core", "written_by_executors", "written_on_one_core"):
         if name in asked:
             request.getfixturevalue(name)
     with spark_session("local[2]") as session:

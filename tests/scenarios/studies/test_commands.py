@@ -37,9 +37,9 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def test_profile_on_one_core(
-    told: tuple[Path, str, str], found_folder: Path, profile_here: dict[str, Any]
+    on_one_core: tuple[Path, str, str], found_folder: Path, profile_here: dict[str, Any]
 ) -> None:
-    folder, _, _ = told
+    folder, _, _ = on_one_core
     assert read_json(folder / "profile.json") == profile_here["summary"]
     assert read_table(folder / "streams", "start", "stream") == profile_here["streams"]
     assert read_table(folder / "pairs", "start", "pair") == profile_here["pairs"]
@@ -47,9 +47,9 @@ def test_profile_on_one_core(
 
 
 def test_what_if_on_one_core(
-    told: tuple[Path, str, str], found_folder: Path, what_if_here: dict[str, Any]
+    on_one_core: tuple[Path, str, str], found_folder: Path, what_if_here: dict[str, Any]
 ) -> None:
-    folder, _, _ = told
+    folder, _, _ = on_one_core
     assert read_json(folder / "what-if.json") == what_if_here["summary"]
     assert read_table(folder / "costs", "objective", "start", "plan") == what_if_here["costs"]
     assert read_table(folder / "best", "objective", "start") == sorted(
@@ -134,20 +134,20 @@ def test_what_is_compared_says_something(profile_here: dict[str, Any], what_if_h
     assert len(profile_here["pairs"]) == 3 * summary["buckets"]
 
 
-def test_profile_prints_tables(told: tuple[Path, str, str], profile_here: dict[str, Any]) -> None:
-    _, text, _ = told
+def test_profile_prints_tables(on_one_core: tuple[Path, str, str], profile_here: dict[str, Any]) -> None:
+    _, text, _ = on_one_core
     summary = profile_here["summary"]
     assert f"{summary['pairs'][0]['overlapping']:,}" in text
     assert f"… and {summary['buckets'] - 3} more buckets" in text
 
 
-def test_json_is_all_that_what_if_prints(told: tuple[Path, str, str]) -> None:
-    folder, _, text = told
+def test_json_is_all_that_what_if_prints(on_one_core: tuple[Path, str, str]) -> None:
+    folder, _, text = on_one_core
     assert json.loads(text) == read_json(folder / "what-if.json")
 
 
-def test_plans_and_chart_are_written(told: tuple[Path, str, str], drifting: Path) -> None:
-    folder, _, text = told
+def test_plans_and_chart_are_written(on_one_core: tuple[Path, str, str], drifting: Path) -> None:
+    folder, _, text = on_one_core
     study = load_study(str(drifting))
     assert study.query is not None
     plans = [loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("plans/*.json"))]
@@ -157,9 +157,9 @@ def test_plans_and_chart_are_written(told: tuple[Path, str, str], drifting: Path
 
 
 def test_what_if_of_a_plan_in_a_file(
-    told: tuple[Path, str, str], spark: Any, drifting: Path, what_if_here: dict[str, Any]
+    on_one_core: tuple[Path, str, str], spark: Any, drifting: Path, what_if_here: dict[str, Any]
 ) -> None:
-    folder, _, _ = told
+    folder, _, _ = on_one_core
     assert spark is not None  # the commands use the session that there is
     study = load_study(str(drifting))
     assert study.query is not None

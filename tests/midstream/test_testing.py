@@ -58,6 +58,7 @@ def operators(plan: Plan) -> list[Logical]:
     return [logical(node) for node in plan.nodes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_operator_is_drawn(kind: type[Logical]) -> None:
     """One that is not would be under no law."""
@@ -161,6 +162,7 @@ def test_what_a_migration_leaves_alone_is_left_to_the_planner(plan: Plan, data: 
         assert isinstance(node.operator, Physical | Relation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS[:-2], ids=lambda kind: kind.__name__)
 def test_every_implementation_is_drawn(kind: type[Logical]) -> None:
     """So that each meets all others."""

@@ -12,6 +12,7 @@ from midstream.scenarios.costs.comparing import compare, compare_whole, error, m
 from midstream.scenarios.costs.grid import QUERIES, SMALL, TABLE, plan_at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUERIES)
 def test_state_and_rate_are_within_a_tenth(name: str) -> None:
     # Of the few elements that wait, an average wants many looks.

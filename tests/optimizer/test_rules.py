@@ -15,6 +15,7 @@ from types import ModuleType
 
 import pytest
 from bag_examples import BAG_EXAMPLES
+from hypothesis import settings
 from row_examples import ROW_EXAMPLES
 
 from midstream.engine import Engine
@@ -37,7 +38,7 @@ from midstream.plans.values.verdicts import Answer
 
 EXHAUSTIVE = int(os.environ.get("MIDSTREAM_RULE_PLANS") or 4)
 """On how many plans the two sides of a rule are compared on all small inputs."""
-INPUTS = int(os.environ.get("MIDSTREAM_RULE_INPUTS") or 2_000)
+INPUTS = int(os.environ.get("MIDSTREAM_RULE_INPUTS") or 40 * settings.default.max_examples)
 """On how many small inputs each of them is compared."""
 RUNNING = int(os.environ.get("MIDSTREAM_RULE_CASES") or 50)
 """On how many random cases the two sides of a rule are run."""

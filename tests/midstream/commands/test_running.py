@@ -181,6 +181,7 @@ def by_engine(catalog: Catalog, statement: str, world: World) -> tuple[Schema, l
     return plan.root.schema, results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(CHOSEN)), ids=CHOSEN)
 @pytest.mark.parametrize("has_dates", [False, True])
 def test_files_in_and_out_mean_what_the_plan_means(

@@ -47,6 +47,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_counted", [False, True])
 @pytest.mark.parametrize("strategy", ["genmig", "moving-states", "auto"])
 @pytest.mark.parametrize("shape", SHAPES)

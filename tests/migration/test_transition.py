@@ -10,9 +10,16 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 import midstream as ms
 from midstream.migration import transition as transitions
@@ -303,8 +310,11 @@ class Migrations(RuleBasedStateMachine):
             assert all(one.transition.phase in OVER for one in self.asked)
 
 
-TestMigrations = Migrations.TestCase
-TestMigrations.settings = settings(stateful_step_count=30)
+def test_phases_are_those_of_the_model() -> None:
+    unhurried = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+    run_state_machine_as_test(
+        Migrations, settings=settings(stateful_step_count=30, suppress_health_check=unhurried)
+    )
 
 
 def test_who_listens_early_hears_all() -> None:

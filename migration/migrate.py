@@ -1,4 +1,4 @@
-"""Migrate: check, plan and begin; what is going to be done is a value before it is done."""
+"""Plan a migration and begin it, of a query or between Boxes; what is going to be done is a value first."""
 
 from __future__ import annotations
 

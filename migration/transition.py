@@ -32,7 +32,6 @@ from midstream.plans.values.verdicts import Answer, Equivalence
 OVER = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
 """The phases that none follows."""
 
-
 WHEN_BUSY = ("chain", "queue", "refuse")
 """What a caller may ask for while another migration of the query is under way."""
 
@@ -143,7 +142,7 @@ class Transition:
                 case Phase.QUEUED | Phase.MOVING | Phase.DRAINING:
                     pass  # the Boxes take their own steps; see Migration
                 case Phase.DONE | Phase.ABORTED | Phase.REFUSED:
-                    self._comparing.close()
+                    self._comparing.close()  # what it has kept is not needed any more
         except MigrationRefused as refusal:
             self._own, self._reason = Phase.REFUSED, str(refusal)
         return self.phase is Phase.CHECKING

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -366,3 +367,24 @@ def test_the_phase_is_that_of_the_part_that_is_least_far() -> None:
     engine.close()
     assert [part.phase for part in migration.parts] == [DONE, ABORTED]
     assert migration.phase is ABORTED
+
+
+def test_a_check_that_raises_is_not_asked_again() -> None:
+    """Elements go on behind the one event that tells."""
+
+    def broken(*_: object, **__: object) -> Iterator[None]:
+        for _ in range(2):
+            yield
+        raise ValueError("no comparison")
+
+    results: list[Any] = []
+    engine = ms.Engine(PLANS[0], results.extend)
+    with patch.object(transitions, "compare", broken):
+        engine.migrate(PLANS[1])
+    with pytest.raises(ValueError, match="no comparison"):
+        engine.push("a", [(0, 1, (1,))])
+    for stream in "bc":
+        engine.push(stream, [(0, 1, (1,))])
+    assert not engine._feed._under_way
+    engine.close()
+    assert results == [(0, 10, (1, 1))] * len(results) != []

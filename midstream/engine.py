@@ -12,9 +12,9 @@ from midstream.migration.autopilot.advice import Advisor
 from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.settings import Settings
 from midstream.migration.autopilot.watching import EngineAutopilot
-from midstream.migration.migrate import migrate, obstacle
+from midstream.migration.migrate import obstacle
 from midstream.migration.strategies import find_strategy
-from midstream.migration.transition import Transition
+from midstream.migration.transition import MigrationRequest, Transition
 from midstream.operators.base.way import Take
 from midstream.operators.engine.adjustment import change_granule, resize
 from midstream.operators.engine.entrance import Entrances
@@ -267,18 +267,10 @@ class Engine:
             plan = plan.plan
         if isinstance(proof, Equivalence):
             proof = check_proof(proof)
-        transition = migrate(
-            self._host,
-            plan,
-            strategy,
-            query,
-            when_busy=when_busy,
-            whole=whole,
-            proof=proof,
-            unproved=unproved,
-            wait=wait,
-            prover=prove,
-        )
+        plan, running, how = plan_of("migrate", plan), self._graph.query(query), find_strategy(strategy)
+        request = MigrationRequest(plan, how, running, when_busy, whole, unproved)
+        transition = Transition(self._host, request, prove)
+        transition.start(proof, wait=wait)
         self._feed.step()
         return transition
 
@@ -344,9 +336,7 @@ class Engine:
             search = search_for(running.plan, self.statistics(running.name), obstacle=in_the_way, **options)
         if budget is None:
             return search.finish()
-        work = search.in_slices()
-        next(work)
-        self._host.work_in_steps(work)
+        self._host.work_in_steps(search)
         return search
 
     def obstacle(self, plan: Plan | Stream, query: str | None = None) -> str | None:

@@ -26,8 +26,7 @@ from itertools import chain
 from midstream.migration.backlog import Backlog, append
 from midstream.migration.fork import EVERYTHING, Fork
 from midstream.migration.fuse import Joiner, Origins
-from midstream.migration.observer import LOOK_EVERY, Observer
-from midstream.migration.trace import Listener, TraceEntry
+from midstream.migration.trace import LOOK_EVERY, Listener, Observer, TraceEntry
 from midstream.operators.base.box import Box, driver, settled
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest

@@ -1,4 +1,4 @@
-"""Migrate: check, plan and begin; what is going to be done is a value before it is done."""
+"""Plan a migration and begin it, of a query or between Boxes; what is going to be done is a value first."""
 
 from __future__ import annotations
 
@@ -8,118 +8,22 @@ from typing import TypeVar
 
 from midstream.migration.auto import AutoStrategy, Prediction, cheapest, predict, refused_by_all
 from midstream.migration.changes import PlanDifference, find_changes
-from midstream.migration.checking import (
-    UNPROVED,
-    check_in_slices,
-    require_equivalence,
-    require_proof_of,
-)
-from midstream.migration.machine import Migration, Phase
-from midstream.migration.preconditions import require_same_answers
+from midstream.migration.machine import Migration
 from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
-from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box, require_box
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import HostedBox
 from midstream.operators.engine.host import Host
-from midstream.operators.engine.queries import RunningQuery
-from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.equivalence.comparison import Prover, compare, next_answer
 from midstream.plans.values.arguments import listed, require, wrong
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
-from midstream.plans.values.verdicts import Equivalence
 
 T = TypeVar("T")
 
 DEMAND_LEAST = ("genmig", "swap")
 """The strategies that ask for least: where they refuse, the others mostly do for the same reasons."""
-
-
-def migrate(
-    host: Host,
-    plan: Plan | Stream,
-    strategy: str = "genmig",
-    query: str | None = None,
-    *,
-    when_busy: str = "chain",
-    whole: bool = False,
-    proof: Equivalence | None = None,
-    unproved: str = "refuse",
-    wait: bool = False,
-    prover: Prover | None = None,
-) -> Transition:
-    """Move a query of a running engine to another plan that means the same; see `Engine.migrate`.
-
-    A search for a proof by the `prover`, and for a counter-example, goes on a step at a time, at every push
-    and heartbeat. What is under way when another migration begins becomes a part of its old plan.
-
-    Raises   MigrationRefused, with the operator and the reason; then the engine goes on as before. One that
-             is queued is checked when its turn comes, and its phase tells whether it was refused.
-    """
-    plan = plan_of("migrate", plan)
-    chosen, how = host.query(query), find_strategy(strategy)
-    if when_busy not in ("chain", "queue", "refuse"):
-        raise MigrationRefused(f"found when_busy {when_busy!r}, expected chain, queue or refuse")
-    if unproved not in UNPROVED:
-        raise MigrationRefused(f"found unproved {unproved!r}, expected {' or '.join(UNPROVED)}")
-    # What cannot be done is said at once, whatever the plans mean.
-    ready = _turn(host, plan, how, chosen, when_busy, whole)
-
-    def begin(answer: Equivalence) -> Transition:
-        require_equivalence(answer, unproved)
-        transition = ready()
-        transition.equivalence = answer
-        return transition
-
-    def begin_later(answer: Equivalence) -> Transition:
-        nonlocal ready
-        if host.queries.get(chosen.name) is not chosen:
-            raise MigrationRefused(f"query {chosen.name} has been removed")
-        ready = _turn(host, plan, how, chosen, when_busy, whole)
-        return begin(answer)
-
-    if proof is not None:
-        require_proof_of(proof, chosen.plan, plan)
-        return begin(proof)
-    comparing = compare(chosen.plan, plan, prover=prover)
-    answer = next_answer(comparing)
-    while answer is None and (wait or host.has_ended()):
-        answer = next_answer(comparing)
-    if answer is not None:
-        return begin(answer)
-    transition = Transition(host, chosen.name, waits_in=Phase.CHECKING)
-    checking = check_in_slices(transition, comparing, begin_later)
-    next(checking)
-    host.work_in_steps(checking)
-    return transition
-
-
-def _turn(
-    host: Host, plan: Plan, strategy: Strategy, query: RunningQuery, when_busy: str, whole: bool
-) -> Callable[[], Transition]:
-    """What is to be called to begin, at once or when what is under way is over."""
-    if not query.is_exchanged or when_busy == "chain":
-        return prepare(host, plan, strategy, query.name, whole=whole).begin
-    if when_busy == "refuse":
-        raise MigrationRefused(
-            f"a migration of {query.name} is under way; wait until it is done, or abort it"
-        )
-    require_same_answers(query.plan, plan)
-
-    def begin() -> Transition:
-        transition = Transition(host, query.name)
-
-        def when_over() -> None:
-            if transition.is_queued:
-                transition.take_turn(lambda: prepare(host, plan, strategy, query.name, whole=whole).begin())
-
-        host.when_free(query, when_over)
-        return transition
-
-    return begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +48,11 @@ class Prepared:
         """What it is expected to cost."""
         return predict(self.host, self.query, self.strategy.name, self.edits)
 
-    def begin(self) -> Transition:
-        """Put Boxes in the place of what is to be exchanged, and give out what is ready at once."""
+    def begin(self) -> list[tuple[list[Node], Migration]]:
+        """Put Boxes in the place of what is to be exchanged, and give out what is ready at once.
+
+        Gives the migrations, inputs before consumers, with the nodes in whose place their outputs are.
+        """
         host, query = self.host, self.query
         placed: dict[tuple[Node, Node], Node] = {}
         operators: dict[Node, Operator] = {}
@@ -169,7 +76,7 @@ class Prepared:
             host.emit(node, batch)
         host.adopt_plans()
         host.compile_routes(query)
-        return Transition(host, query, parts, reason=self.reason)
+        return parts
 
 
 def prepare(

@@ -1,68 +1,201 @@
-"""A query on its way to another plan: one migration for each part in which the plans differ."""
+"""A query on its way to another plan: a state machine, from the request until it is done.
+
+Before it begins, `Transition.step` takes its steps. From then on its Boxes take theirs, one migration for
+each part in which the plans differ (see `Migration`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import Any
 
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
+from midstream.migration.migrate import Prepared, prepare
+from midstream.migration.preconditions import require_same_answers
+from midstream.migration.strategy import Strategy
 from midstream.migration.trace import TraceEntry
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.plans.algebra.plan import Node
+from midstream.operators.engine.queries import RunningQuery
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.equivalence.comparison import Prover, compare, next_answer
+from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, Time
-from midstream.plans.values.verdicts import Equivalence
+from midstream.plans.values.verdicts import Answer, Equivalence
 
 OVER = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
 """The phases that none follows."""
 
+WHEN_BUSY = ("chain", "queue", "refuse")
+"""What a caller may ask for while another migration of the query is under way."""
+
+UNPROVED = ("refuse", "accept")
+"""What a caller may say about plans of which it is unknown whether they mean the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationRequest:
+    """A request to move a query to another plan; see `Engine.migrate`."""
+
+    plan: Plan
+    strategy: Strategy
+    query: RunningQuery
+    when_busy: str = "chain"
+    whole: bool = False
+    unproved: str = "refuse"
+
+    def __post_init__(self) -> None:
+        if self.when_busy not in WHEN_BUSY:
+            raise MigrationRefused(f"found when_busy {self.when_busy!r}, expected chain, queue or refuse")
+        if self.unproved not in UNPROVED:
+            raise MigrationRefused(f"found unproved {self.unproved!r}, expected {' or '.join(UNPROVED)}")
+
+    def prepare(self, host: Host) -> Prepared | None:
+        """The migration that can begin now; None where it waits for its turn.
+
+        Raises   MigrationRefused, with the operator and the reason.
+        """
+        if not self.query.is_exchanged or self.when_busy == "chain":
+            return prepare(host, self.plan, self.strategy, self.query.name, whole=self.whole)
+        if self.when_busy == "refuse":
+            raise MigrationRefused(
+                f"a migration of {self.query.name} is under way; wait until it is done, or abort it"
+            )
+        require_same_answers(self.query.plan, self.plan)
+        return None
+
 
 class Transition:
-    """What became of a request to migrate.
+    """A request to migrate, and how far it has come.
 
-    Its phase is that of the part that is least far: before it begins `checking`, whether the plans mean the
-    same, or `queued`; then `moving`, `draining`, `done`. It is `aborted` where a part was, and `refused`
-    where the plans do not mean the same, or its turn came and it could not begin. Where the
-    plans do not differ there are no parts, and it is done at once. When the query is removed, what has begun
-    is `aborted`, and what has not is `refused`.
+        checking   it is not known yet whether the plans mean the same
+        queued     it waits until no part of the query is being exchanged any more
+        moving     its Boxes run both plans; see `Migration`
+        draining   the old plan is gone in all of them
+        done       the new plan stands alone; at once, where the plans do not differ
+        aborted    the old plan goes on: the caller said so, or a new plan failed
+        refused    it cannot begin: the plans do not mean the same, or no longer can be exchanged
+
+    Its phase is that of the part that is least far. When the query is removed, what has begun is `aborted`,
+    and what has not is `refused`.
     """
 
-    def __init__(
-        self,
-        host: Host,
-        query: str,
-        parts: Sequence[tuple[list[Node], Migration]] | None = None,
-        *,
-        reason: str = "",
-        waits_in: Phase = Phase.QUEUED,
-    ) -> None:
-        self._host, self._running = host, host.query(query)
-        self.query = query
+    def __init__(self, host: Host, request: MigrationRequest, prover: Prover | None = None) -> None:
+        self._host = host
+        self.request = request
+        self.query = request.query.name
         """The query's name."""
         self.equivalence: Equivalence | None = None
         """How it is known that the plans mean the same; None before that is known."""
-        self._parts = parts
-        self._waits_in = waits_in
-        self._end: Phase | None = None
-        self._reason = reason
+        self._comparing = compare(request.query.plan, request.plan, prover=prover)
+        self._own = Phase.CHECKING
+        """Its own phase; MOVING since it has begun, when those of its parts tell more."""
+        self._parts: Sequence[tuple[list[Node], Migration]] = ()
+        self._reason = ""
         self._listeners: list[Callable[[dict[str, Any]], object]] = []
+
+    def start(self, proof: Equivalence | None = None, *, wait: bool = False) -> None:
+        """Begin if a proof is given or soon found; else be checked, a slice behind each event.
+
+        Where it must `wait`, or no events come any more, the check ends before this returns.
+
+        Raises   MigrationRefused, with the operator and the reason; then the engine goes on as before.
+        """
+        host, request = self._host, self.request
+        # What cannot be done is said at once, whatever the plans mean.
+        prepared = request.prepare(host)
+        if proof is not None:
+            require_proof_of(proof, request.query.plan, request.plan)
+        answer = next_answer(self._comparing) if proof is None else proof
+        while answer is None and (wait or host.has_ended()):
+            answer = next_answer(self._comparing)
+        if answer is None:
+            host.work_in_steps(self)
+        else:
+            require_equivalence(answer, request.unproved)
+            self.equivalence = answer
+            self._begin(prepared)
+
+    def step(self) -> bool:
+        """Take the next step, if it is due; tells whether one is due behind the next event, too.
+
+        While it is checking, this is called behind each event: a push, a heartbeat, an end, a change of
+        queries. When it is queued, it is called in its turn.
+        """
+        try:
+            match self.phase:
+                case Phase.CHECKING if self._host.has_ended():
+                    self.abort("all streams ended before it was known whether the plans mean the same")
+                case Phase.CHECKING:
+                    self.equivalence = next_answer(self._comparing)
+                    if self.equivalence is not None:
+                        require_equivalence(self.equivalence, self.request.unproved)
+                        self.begin()
+                case Phase.QUEUED if not self.request.query.is_exchanged:
+                    self.begin()
+                case Phase.QUEUED | Phase.MOVING | Phase.DRAINING:
+                    pass  # the Boxes take their own steps; see Migration
+                case Phase.DONE | Phase.ABORTED | Phase.REFUSED:
+                    self._comparing.close()  # what it has kept is not needed any more
+        except MigrationRefused as refusal:
+            self._own, self._reason = Phase.REFUSED, str(refusal)
+        return self.phase is Phase.CHECKING
+
+    def begin(self) -> None:
+        """Begin, or wait for the turn. Whoever calls answers for it that the plans mean the same.
+
+        Raises   MigrationRefused, with the operator and the reason.
+        """
+        self._begin(self.request.prepare(self._host))
+
+    def _begin(self, prepared: Prepared | None) -> None:
+        if prepared is None:
+            self._own = Phase.QUEUED
+            self.request.query.waiting.append(self)
+            return
+        self._parts, self._reason, self._own = prepared.begin(), prepared.reason, Phase.MOVING
+        listeners, self._listeners = self._listeners, []
+        for listener in listeners:
+            self.listen(listener)
+
+    @property
+    def phase(self) -> Phase:
+        """Where it stands."""
+        if self._last in OVER or not self._is_gone:
+            return self._last
+        return Phase.ABORTED if self._own is Phase.MOVING else Phase.REFUSED
+
+    @property
+    def _last(self) -> Phase:
+        """Where it stood when the query was there last."""
+        if self._own is not Phase.MOVING:
+            return self._own
+        phases = {part.phase for part in self.parts}
+        least_far = (Phase.MOVING, Phase.DRAINING, Phase.ABORTED)
+        return next((phase for phase in least_far if phase in phases), Phase.DONE)
+
+    @property
+    def _is_gone(self) -> bool:
+        """Whether the query has been removed, or another one has taken its place."""
+        return self._host.queries.get(self.request.query.name) is not self.request.query
 
     @property
     def reason(self) -> str:
         """Why its strategy was chosen, why it was aborted, or why it was refused; empty otherwise."""
-        if self._is_gone and self._own_phase not in OVER:
+        if self._is_gone and self._last not in OVER:
             return f"query {self.query} has been removed"
         return self._reason or "; ".join(dict.fromkeys(part.reason for part in self.parts if part.reason))
 
     @property
     def parts(self) -> Sequence[Migration]:
         """The migrations, inputs before consumers."""
-        return tuple(part for _, part in self._parts or ())
+        return tuple(part for _, part in self._parts)
 
     def operators(self) -> Iterator[tuple[Node, Operator]]:
         """What runs inside of its parts, of the old plan and of the new one, where these are ours."""
@@ -71,53 +204,6 @@ class Transition:
                 if isinstance(box, PlanBox):
                     yield from box.operators().items()
 
-    @property
-    def phase(self) -> Phase:
-        """Where it stands."""
-        own = self._own_phase
-        if own in OVER or not self._is_gone:
-            return own
-        return Phase.REFUSED if self._parts is None else Phase.ABORTED
-
-    @property
-    def _own_phase(self) -> Phase:
-        """Where it stood when the query was there last."""
-        if self._end is not None or self._parts is None:
-            return self._end or self._waits_in
-        phases = {part.phase for part in self.parts}
-        order = (Phase.MOVING, Phase.DRAINING, Phase.ABORTED)
-        return next((phase for phase in order if phase in phases), Phase.DONE)
-
-    @property
-    def _is_gone(self) -> bool:
-        """Whether the query has been removed, or another one has taken its place."""
-        return self._host.queries.get(self._running.name) is not self._running
-
-    @property
-    def is_queued(self) -> bool:
-        """Whether it has yet to begin."""
-        return self.phase is Phase.QUEUED
-
-    @property
-    def is_checking(self) -> bool:
-        """Whether it is not known yet if the plans mean the same."""
-        return self.phase is Phase.CHECKING
-
-    def take_turn(self, begin: Callable[[], Transition]) -> None:
-        """Take over what one that waited becomes, or is refused for."""
-        try:
-            begun = begin()
-        except MigrationRefused as refusal:
-            self._end, self._reason = Phase.REFUSED, str(refusal)
-            self.equivalence = getattr(refusal, "equivalence", self.equivalence)
-            return
-        self._parts, self._reason, self._waits_in = begun._parts, begun._reason, begun._waits_in
-        if begun.equivalence is not None:
-            self.equivalence = begun.equivalence
-        listeners, self._listeners = self._listeners, []
-        for listener in listeners:
-            self.listen(listener)
-
     def abort(self, reason: str = "") -> None:
         """Stay with the old plan, which has answered so far and goes on: nothing is lost, and nothing comes
         twice. One that has not begun will not begin.
@@ -125,13 +211,13 @@ class Transition:
         Raises   MigrationRefused where that is too late: a part has passed its split time, or has become a
                  part of another migration, or the query has been removed. Then nothing has changed.
         """
-        if self.is_queued or self.is_checking:
-            self._end, self._reason = Phase.ABORTED, reason
+        if self.phase in (Phase.CHECKING, Phase.QUEUED):
+            self._own, self._reason = Phase.ABORTED, reason
             return
         if self._is_gone:
             raise MigrationRefused(f"query {self.query} has been removed, and what it was moving to as well")
-        running = self._running.physical.nodes
-        moving = [(seats, part) for seats, part in self._parts or () if part.phase is Phase.MOVING]
+        running = self.request.query.physical.nodes
+        moving = [(seats, part) for seats, part in self._parts if part.phase is Phase.MOVING]
         if not moving:
             raise MigrationRefused(f"the migration is {self.phase.value}, which is too late to abort it")
         if any(seat not in running for seats, _ in moving for seat in seats):
@@ -192,3 +278,39 @@ class Transition:
     def origins(self) -> Origins:
         """Where the results of its parts came from so far."""
         return Origins.together(part.origins() for part in self.parts)
+
+
+def require_equivalence(answer: Equivalence, unproved: str) -> None:
+    """Refuse plans that do not mean the same; and such of which that is unknown, unless the caller vouches
+    for it.
+
+    Raises   MigrationRefused, with the answer as `equivalence`.
+    """
+    if answer.answer is Answer.REFUTED:
+        drawn = "" if answer.counterexample is None else f"\n{answer.counterexample.drawn('old', 'new')}\n"
+        raise MigrationRefused(
+            f"the plans do not mean the same: {answer.reason}{drawn or '; '}"
+            "To change what the query means, replace it: engine.replace(plan, at=T) ends the old query at T "
+            "and begins the new one there",
+            equivalence=answer,
+        )
+    if answer.answer is Answer.UNKNOWN and unproved == "refuse":
+        raise MigrationRefused(
+            f"it is unknown whether the plans mean the same: {answer.reason}. If you know that they do, say "
+            'unproved="accept", on the command line --accept-unproved',
+            equivalence=answer,
+        )
+
+
+def require_proof_of(proof: Equivalence, old: Plan, new: Plan) -> None:
+    """Refuse a proof that is about other plans.
+
+    Raises   MigrationRefused.
+    """
+    require("migrate: proof", proof, Equivalence, "what ms.equivalent(running plan, new plan) returns")
+    if proof.plans is None or set(proof.plans) != {old, new}:
+        raise MigrationRefused(
+            "the proof is about other plans; found one of "
+            + ("two streams" if proof.plans is None else "plans that are not the running one and the new one")
+            + ", expected what ms.equivalent(running plan, new plan) returns"
+        )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
 
 from midstream.operators.compile.inlets import Inlet, compile_inlet
 from midstream.operators.engine.entrance import Entrance
+from midstream.operators.engine.queries import Stepwise
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.operators.engine.watching import IDLE, Watch, Watcher
 from midstream.operators.engine.ways import Way
@@ -36,7 +36,7 @@ class Feed:
         self._ways = graph.base.ways
         self._inlets = graph.inlets
         self._references = graph.entrances.references
-        self._steps: deque[Generator[None, None, None]] = deque()
+        self._under_way: list[Stepwise] = []
         """Work that is done a step at a time, one behind each event."""
         self._is_inside = False
         """Whether an event, or a step of such work, is under way; then what it changes is not complete."""
@@ -62,7 +62,7 @@ class Feed:
                 self._take(stream, elements)
         finally:
             self._is_inside = was_inside
-        if self._steps:
+        if self._under_way:
             self.step()
 
     def advance(self, stream: str, time: int) -> None:
@@ -110,10 +110,10 @@ class Feed:
             raise UnknownStreamError("no query runs, so that no stream has a progress; add a query")
         return min(self._graph.entrances[name].progress for name in self._ways)
 
-    def work_in_steps(self, work: Generator[None, None, None]) -> None:
+    def work_in_steps(self, work: Stepwise) -> None:
         """Do work a step at a time, one behind each event: a push, a heartbeat, an end, and a change of the
-        queries from outside. It must have taken its first."""
-        self._steps.append(work)
+        queries from outside."""
+        self._under_way.append(work)
 
     def watch(
         self,
@@ -269,19 +269,20 @@ class Feed:
                 self._process_piece(self._ways[stream], piece, progress if is_last else piece[-1][0])
 
     def step(self) -> None:
-        """One step of the work that is done so, behind an event; nothing within one, as the event itself is
-        followed by a step. Once all streams have ended nothing comes that it could be done beside."""
-        if self._is_inside or not self._steps:
+        """A step of all that is done so, in order, behind an event; nothing within one, as the event itself
+        is followed by a step. Once all streams have ended nothing comes that it could be done beside."""
+        if self._is_inside or not self._under_way:
             return
         self._is_inside = True
+        has_ended = self._graph.has_ended()
         try:
-            if self._graph.has_ended():
-                while self._steps:
-                    self._steps.popleft().close()
-                return
-            for work in tuple(self._steps):
-                if next(work, self) is self:
-                    self._steps.remove(work)
+            for work in tuple(self._under_way):
+                is_left = False  # what raises is not asked again
+                try:
+                    is_left = work.step() and not has_ended
+                finally:
+                    if not is_left:
+                        self._under_way.remove(work)
         finally:
             self._is_inside = False
 

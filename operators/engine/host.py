@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import count
 
 from midstream.operators.base.operator import Operator
@@ -11,7 +11,7 @@ from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.hosting import no_rows, results_of
 from midstream.operators.engine.log import Log
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.queries import RunningQuery, carried_out, lowest
+from midstream.operators.engine.queries import RunningQuery, Stepwise, carried_out, lowest
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
@@ -151,8 +151,8 @@ class Host:
             guest.hosted.look()
 
     def adopt_plans(self) -> None:
-        """Let the operators of Boxes that have become plans run with all others; then begin what waits for
-        that."""
+        """Let the operators of Boxes that have become plans run with all others; then the migrations that
+        wait for that take their turns."""
         self._graph.adopt_plans()
 
     def compile_routes(self, query: str) -> None:
@@ -176,13 +176,9 @@ class Host:
 
     # Later
 
-    def when_free(self, query: RunningQuery, action: Callable[[], object]) -> None:
-        """Do something as soon as no part of a query is being exchanged, behind all that waits for it."""
-        query.waiting.append(action)
-
-    def work_in_steps(self, work: Generator[None, None, None]) -> None:
+    def work_in_steps(self, work: Stepwise) -> None:
         """Do work a step at a time, one behind each push, heartbeat and end, so that it never holds up
-        elements for long. It is closed when all streams have ended. It must have taken its first step."""
+        elements for long. The last step is that behind the end of all streams."""
         self._feed.work_in_steps(work)
 
     def step(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from midstream.operators.base.way import Take
 from midstream.operators.engine.log import Log
@@ -15,6 +16,13 @@ from midstream.plans.algebra.properties import input_nodes, logical, logical_nod
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
+
+
+class Stepwise(Protocol):
+    """What is done a step at a time, such as a search or a migration, so that elements need not wait."""
+
+    def step(self) -> bool:
+        """Take a step, if one is due; tells whether to ask again behind the next event."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,8 +47,8 @@ class RunningQuery:
     """Until when what came through windows that are gone may be valid."""
     stuck: set[int] = field(default_factory=set)
     """The numbers of Boxes that have become plans and stay Boxes, as another query runs equal operators."""
-    waiting: deque[Callable[[], object]] = field(default_factory=deque)
-    """What is to be done, one after the other, when no part of the plan is being exchanged any more."""
+    waiting: deque[Stepwise] = field(default_factory=deque)
+    """The migrations that are queued; they begin when no part of the plan is being exchanged any more."""
     results: int = 0
     """How many results were given out."""
     made: int = 0

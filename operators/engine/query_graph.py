@@ -263,8 +263,8 @@ class QueryGraph:
         self.meters.use(query, windows, ends, self.ends.largest)
 
     def adopt_plans(self) -> None:
-        """Let the operators of Boxes that have become plans run with all others; then begin what waits for
-        that."""
+        """Let the operators of Boxes that have become plans run with all others; then the migrations that
+        wait for that take their turns."""
         seen: dict[RunningQuery, None] = {}
         while self.guests.ready:
             guest = self.guests.ready.pop(0)
@@ -274,7 +274,7 @@ class QueryGraph:
                 self._adopt(guest, query)
         for query in seen:
             while query.waiting and not query.is_exchanged:
-                query.waiting.popleft()()
+                query.waiting.popleft().step()
 
     def query_of(self, guest: Node) -> RunningQuery | None:
         """The query that has a guest, as far as the guest is still there."""

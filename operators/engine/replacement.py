@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from midstream.operators.base.way import Take
@@ -46,19 +46,14 @@ class Replacement:
             for output, sinks in query.sinks.items():
                 sinks[:] = [partial(take, output)]
                 graph.base.subscribed(query.physical.outputs[output])
-        work = self._work()
-        next(work, None)  # one that has not begun would not notice that it is closed
-        if not self.is_done:
-            feed.work_in_steps(work)
+        if self.step():
+            feed.work_in_steps(self)
 
-    def _work(self) -> Generator[None, None, None]:
-        """Look behind each event whether the old query is over; also when there are no more events."""
-        try:
-            while not self._is_over():
-                yield
-        finally:
-            if not self.is_done and self._is_over():
-                self._end()
+    def step(self) -> bool:
+        """End the old query if it is over; tells whether it is not."""
+        if not self.is_done and self._is_over():
+            self._end()
+        return not self.is_done
 
     def _take_old(self, output: str, batch: Batch) -> None:
         self._give(output, [(s, min(e, self.at), row) for s, e, row in batch if s < self.at])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -214,14 +214,13 @@ class Search:
             self.advance()
         return self.choice
 
-    def in_slices(self) -> Generator[None, None, None]:
-        """Do what is left in slices of half a millisecond or so, with a pause before each. How long they are
-        changes nothing in what is found."""
-        while not self.is_done:
-            yield
-            until = perf_counter() + SLICE
-            while not self.advance() and perf_counter() < until:
-                pass
+    def step(self) -> bool:
+        """Search for half a millisecond or so; tells whether anything is left. How long that takes changes
+        nothing in what is found."""
+        until = perf_counter() + SLICE
+        while not self.advance() and perf_counter() < until:
+            pass
+        return not self.is_done
 
     def _estimate(self, plan: Plan) -> Iterator[None]:
         """Estimate the operators of a plan, inputs first, so that its price is there at once; pauses after

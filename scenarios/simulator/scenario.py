@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from midstream.io.text_file import find_text, ready_made
-from midstream.migration.checking import require_equivalence
 from midstream.migration.strategies import STRATEGIES
+from midstream.migration.transition import require_equivalence
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.relations import constant
 from midstream.operators.signs import signed_plan

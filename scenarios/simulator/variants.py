@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from midstream.engine import Engine, host_of
-from midstream.migration.migrate import prepare
 from midstream.migration.parallel_track import ParallelTrackStrategy
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Strategy
-from midstream.migration.transition import Transition
+from midstream.migration.transition import MigrationRequest, Transition
 from midstream.plans.algebra.plan import Plan
 
 UNORDERED: Mapping[str, Strategy] = {
@@ -50,4 +49,8 @@ class Variant:
 
     def begin(self, engine: Engine, plan: Plan) -> Transition:
         """Begin to move an engine's query to another plan. Raises MigrationRefused."""
-        return prepare(host_of(engine), plan, self.strategy, whole=self.is_whole).begin()
+        host = host_of(engine)
+        request = MigrationRequest(plan, self.strategy, host.query(), whole=self.is_whole)
+        transition = Transition(host, request)
+        transition.begin()
+        return transition

@@ -13,9 +13,9 @@ from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.migrate import migrate_box
-from midstream.migration.observer import LOOK_EVERY
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
+from midstream.migration.trace import LOOK_EVERY
 from midstream.operators.base.box import settled
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.run import run

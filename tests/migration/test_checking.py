@@ -107,7 +107,7 @@ def test_what_is_being_checked_can_be_aborted() -> None:
     migration.abort("not needed any more")
     assert (migration.phase, migration.reason) == (Phase.ABORTED, "not needed any more")
     run.push(1)
-    assert not run.engine._feed._steps
+    assert not run.engine._feed._under_way
     run.close()
 
 

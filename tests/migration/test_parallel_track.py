@@ -14,7 +14,7 @@ from inside import box_of, input_max_ends
 
 from midstream.engine import Engine, host_of
 from midstream.migration.machine import Phase, under_way
-from midstream.migration.migrate import migrate_box, prepare
+from midstream.migration.migrate import migrate_box
 from midstream.migration.parallel_track import (
     ParallelTrack,
     ParallelTrackStrategy,
@@ -26,7 +26,7 @@ from midstream.migration.preconditions import require_bounded
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Strategy
-from midstream.migration.transition import Transition
+from midstream.migration.transition import MigrationRequest, Transition
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.relations import constant
@@ -61,7 +61,10 @@ def tracks(*, windows: int = 2, is_ordered: bool = True) -> Strategy:
 
 def track(engine: Engine, plan: Plan, *, windows: int = 2, is_ordered: bool = True) -> Transition:
     """Migrate a query of an engine as a whole, with everything checked."""
-    return prepare(host_of(engine), plan, tracks(windows=windows, is_ordered=is_ordered), whole=True).begin()
+    host, how = host_of(engine), tracks(windows=windows, is_ordered=is_ordered)
+    transition = Transition(host, MigrationRequest(plan, how, host.query(), whole=True))
+    transition.begin()
+    return transition
 
 
 # The law

@@ -234,12 +234,12 @@ def test_a_migration_may_wait_for_another() -> None:
     first = one.engine.migrate(NEW)
     second = one.engine.migrate(OLD, when_busy="queue")
     dropped = one.engine.migrate(NEW, when_busy="queue")
-    assert (second.phase, second.parts, second.is_queued) == (Phase.QUEUED, (), True)
+    assert (second.phase, second.parts) == (Phase.QUEUED, ())
     dropped.abort("not needed")
     one.until(EARLY + 3)
     assert (first.phase, second.phase) == (Phase.MOVING, Phase.QUEUED)
     while first.phase is not Phase.DONE:
-        assert second.is_queued
+        assert second.phase is Phase.QUEUED
         one.until(one.seen + 1)
     assert second.phase is Phase.MOVING
     assert len(second.parts) == 1
@@ -426,7 +426,7 @@ def test_what_waits_begins_though_another_query_has_the_same_new_operator() -> N
     waiting = one.engine.migrate(PAIRS.aggregate(n=count()).plan(), query="second", when_busy="queue")
     one.until(len(EVENTS))
     assert second.phase is Phase.DONE
-    assert not waiting.is_queued
+    assert waiting.phase is not Phase.QUEUED
 
 
 @pytest.mark.parametrize(("name", "more"), list(product(("first", "second"), (0, 2))))

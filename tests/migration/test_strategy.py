@@ -78,7 +78,7 @@ def test_what_is_refused_can_be_told_without_planning(
         return found
 
     scenario = data.draw(scenarios(strategy))
-    with patch("midstream.migration.migrate.prepare", prepared):
+    with patch("midstream.migration.transition.prepare", prepared):
         check(replace(scenario, is_logged=is_logged))
 
 

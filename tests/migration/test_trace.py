@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.machine import Migration
-from midstream.migration.observer import LOOK_EVERY
-from midstream.migration.trace import SAMPLES, Sampling, TraceEntry, write_jsonl
+from midstream.migration.trace import LOOK_EVERY, SAMPLES, Sampling, TraceEntry, write_jsonl
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.streams import BEGINNING, Time, just_before

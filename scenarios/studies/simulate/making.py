@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from midstream.io.plan_files import read_plan
-from midstream.migration.checking import require_equivalence
+from midstream.migration.transition import require_equivalence
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.equivalence.comparison import equivalent

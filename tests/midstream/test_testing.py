@@ -65,6 +65,7 @@ def test_every_operator_is_drawn(kind: type[Logical]) -> None:
     find(plans(**WHOLE), lambda plan: any(type(one) is kind for one in operators(plan)), settings=SEARCH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - {"var_pop", "stddev_samp"}))
 def test_every_kind_of_aggregate_is_drawn(function: str) -> None:
     """Of variances and deviations, one each."""

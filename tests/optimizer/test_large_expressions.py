@@ -85,6 +85,7 @@ def largest(plan: Plan) -> Expression | None:
     return max(every, key=lambda one: sum(1 for _ in walk(one)), default=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("top", TOPS)
 @pytest.mark.parametrize("step", STEPS)
 def test_what_is_chosen_grows_no_faster_than_the_text(step: str, top: str) -> None:

@@ -33,6 +33,7 @@ def test_intervals_of_pairs_are_of_use(name: str, share: float) -> None:
     assert found.width < (2 if share == 0.05 else 0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.2])
 @pytest.mark.parametrize(("rows", "holding"), [(200, 10), (1000, 100), (1000, 500), (1000, 30)])
 def test_intervals_of_predicates_cover_the_truth(rows: int, holding: int, share: float) -> None:

@@ -135,6 +135,7 @@ FACTS: dict[str, tuple[Callable[..., float], Callable[[Streams], list[Any]]]] = 
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fact", FACTS)
 def test_distributions_are_those_of_the_generator(fact: str) -> None:
     test, of = FACTS[fact]

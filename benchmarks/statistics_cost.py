@@ -14,7 +14,7 @@ from rich.table import Table
 
 from midstream.benchmarks.item import Item, Workload, workload
 from midstream.benchmarks.items import ITEMS
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.operators.engine.collecting import Collector
 from midstream.operators.engine.collector import streaming_gc
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
@@ -142,7 +142,7 @@ def item_cost(item: Item, elements: int) -> ItemCost:
     engine = Engine(item.plan(work.span), lambda batch: None)
     step = max(1, work.span // CELLS)
     watching = Watching(work, step)
-    host_of(engine).watch(watching, step=step)
+    engine.watch_streams(watching, step)
     with streaming_gc():
         begun = process_time_ns()
         for _, name, batch in merge(*batches, key=itemgetter(0)):

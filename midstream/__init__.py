@@ -7,6 +7,7 @@ The names below are the whole of the public interface; `midstream.testing` adds 
 
 from midstream.engine import Engine
 from midstream.key_counts import KeyCounts
+from midstream.migration.auto import Prediction
 from midstream.migration.autopilot.advice import Advice, Advisor, Forecast, advice_of_costs
 from midstream.migration.autopilot.autopilot import Autopilot
 from midstream.migration.autopilot.decision import Decision
@@ -18,6 +19,7 @@ from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box, StateSize, max_end, settled, state_size
 from midstream.operators.engine.collector import streaming_gc
+from midstream.operators.engine.counting import Counters
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.operators.engine.metadata import Metadata
 from midstream.operators.engine.plan_box import PlanBox
@@ -122,6 +124,7 @@ __all__ = [
     "Choice",
     "Column",
     "CounterExample",
+    "Counters",
     "DeadLetter",
     "Decision",
     "DeclarationError",
@@ -149,6 +152,7 @@ __all__ = [
     "PlanBox",
     "PlanError",
     "PlanFormatError",
+    "Prediction",
     "Query",
     "Rule",
     "RuleCheck",

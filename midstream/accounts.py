@@ -9,14 +9,14 @@ from typing import Protocol
 
 from midstream.migration.autopilot.advice import Advice
 from midstream.migration.autopilot.autopilot import LATER, Later
-from midstream.migration.autopilot.spending import Spent
+from midstream.operators.engine.counting import Counters
 from midstream.optimizer import CostModel, Objective, Statistics
 from midstream.optimizer.cost.estimate import times
 from midstream.optimizer.cost.model import PlanCost
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, makers
+from midstream.plans.algebra.properties import above, input_nodes, intermediate, logical_plan
 from midstream.plans.values.errors import StatisticsError
 
 PRICED_EVERY = 4
@@ -45,12 +45,11 @@ class Known(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """An instant, how many elements had come on each stream, and what operators had given by then; None where
-    that is not known."""
+    """An instant, how many elements had come on each stream, and what operators had given by then."""
 
     at: int
     arrived: Mapping[Node, int]
-    counted: Spent | None
+    counted: Counters
 
 
 class Accounts:
@@ -110,7 +109,7 @@ class Accounts:
             self._prices = {plan: times(each, results_inside(plan, model)) for plan in plans}
             self._priced = now
 
-    def spent(self, now: int, running: Collection[Plan], counted: Spent | None) -> float | Later | None:
+    def spent(self, now: int, running: Collection[Plan], counted: Counters) -> float | Later | None:
         """What the query has cost since it was asked first; "later" where that is not priced now, None where
         too little is known, or where a stretch of time has no price: as by the rate of results, where there
         were none."""
@@ -125,18 +124,13 @@ class Accounts:
             if have_changed:
                 self._pay(before, now)
             self._ran |= {*running}
-            if not is_due and not self._is_exact(here):
+            if not is_due and not self._is_counted:
                 return LATER
             self._pay(here, now)
         except StatisticsError:
             self._ran |= {*running}
             return None
         return self._spent
-
-    def _is_exact(self, until: _Look) -> bool:
-        """Whether it is counted, in the unit of the objective, what has been spent up to a look."""
-        assert self._paid is not None
-        return self._is_counted and None not in (self._paid.counted, until.counted)
 
     def _pay(self, until: _Look, now: int) -> None:
         """Add what has been spent up to a look, in all plans that ran. Raises StatisticsError where that is
@@ -150,11 +144,13 @@ class Accounts:
         self._spent += cost
 
     def _since(self, paid: _Look, until: _Look, now: int) -> float:
-        passed, rates = until.at - paid.at, dict[Node, float]()
-        if (before := paid.counted) is not None and (counted := until.counted) is not None:
-            if self._is_counted:
-                return self._objective.intermediate * (counted.intermediate - before.intermediate)
-            rates = {node: (n - before.results.get(node, 0)) / passed for node, n in counted.results.items()}
+        passed, before, counted = until.at - paid.at, paid.counted, until.counted
+        if self._is_counted:
+            return self._objective.intermediate * (counted.intermediate - before.intermediate)
+        # What comes is known by its streams: one that is ahead has told its windows more.
+        upper = {node for plan in map(logical_plan, self._ran) for node in above(plan, input_nodes(plan))}
+        given = {node: n - before.emitted.get(node, 0) for node, n in counted.emitted.items()}
+        rates = {node: n / passed for node, n in given.items() if node in upper}
         known = self._known.known(now)
         if known is None:
             raise StatisticsError("accounts: too little is known to price what was counted")
@@ -186,9 +182,7 @@ def results_inside(plan: Plan, model: CostModel) -> float:
     """Per chronon, the results of operators inside a plan: what `INTERMEDIATE` makes of its price, without
     pricing what all plans have in common, the operators that the plan's own results come from."""
     priced = model.priced(plan)
-    from_makers = makers(priced)
-    inside = (node for node in priced if node not in from_makers and not logical(node).is_stateless)
-    return math.fsum(model.estimate(node).made for node in inside)
+    return math.fsum(model.estimate(node).made for node in intermediate(priced))
 
 
 def unit_of(advisor: object) -> Objective | None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
+from midstream.migration.auto import Prediction
 from midstream.migration.autopilot.advice import Advisor
 from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.settings import Settings
-from midstream.migration.autopilot.watching import EngineAutopilot
-from midstream.migration.migrate import obstacle
+from midstream.migration.autopilot.watching import EngineAutopilot, Migrate
+from midstream.migration.migrate import obstacle, prepare
 from midstream.migration.strategies import find_strategy
+from midstream.migration.strategy import Strategy
 from midstream.migration.transition import MigrationRequest, Transition
 from midstream.operators.base.way import Take
 from midstream.operators.engine.adjustment import change_granule, resize
+from midstream.operators.engine.counting import Counters
 from midstream.operators.engine.entrance import Entrances
 from midstream.operators.engine.feed import Feed
 from midstream.operators.engine.host import Host
@@ -26,6 +30,7 @@ from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.relations import Relations
 from midstream.operators.engine.replacement import Replacement, replace
+from midstream.operators.engine.watching import IDLE, Watcher
 from midstream.optimizer import PROCESSING, Budget, Choice, Objective, Search, Statistics
 from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search.budget import STEPS
@@ -37,7 +42,7 @@ from midstream.optimizer.verification import check_proof
 from midstream.piloting import crew_for, settings_of
 from midstream.plans.algebra.builder import Stream, node_of, plan_of
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.values.arguments import listed, require, wrong
+from midstream.plans.values.arguments import listed, require, require_callable, wrong
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import Element, Time
@@ -222,7 +227,7 @@ class Engine:
     def migrate(
         self,
         plan: Plan | Stream | Choice,
-        strategy: str = "genmig",
+        strategy: str | Strategy = "genmig",
         query: str | None = None,
         *,
         when_busy: str = "chain",
@@ -242,7 +247,8 @@ class Engine:
         `equivalent(running plan, plan)` returned, if you asked before. The certificate of a proof is checked
         step by step; of a proof without one, or with a wrong one, the answer is unknown.
 
-        Elements may go on arriving; the migration ends by itself. `strategy` is one of `STRATEGIES`:
+        Elements may go on arriving; the migration ends by itself. `strategy` is one of your own, or the name
+        of one of `STRATEGIES`:
 
             swap                      at once, where only stateless operators and windows among them differ
             genmig                    any two plans, until the last element so far has expired
@@ -273,6 +279,31 @@ class Engine:
         transition.start(proof, wait=wait)
         self._feed.step()
         return transition
+
+    def predict_migration(
+        self,
+        plan: Plan | Stream,
+        strategy: str | Strategy = "auto",
+        query: str | None = None,
+        *,
+        whole: bool = False,
+    ) -> Prediction:
+        """How long a migration of a query, by default the first, would take if it began now, and what it
+        would cost; nothing changes. Whether the plans mean the same is not asked.
+
+        Raises   MigrationRefused, with the operator and the reason, where it could not begin.
+
+        >>> import midstream as ms
+        >>> bids = ms.stream("bids", item="integer").window(60).distinct()
+        >>> engine = ms.Engine(bids.filter(ms.col("item") > 3))
+        >>> engine.push("bids", ms.chronons([(t, (t,)) for t in range(10)]))
+        >>> early = ms.stream("bids", item="integer").window(60).filter(ms.col("item") > 3).distinct()
+        >>> engine.predict_migration(early, "genmig")
+        Prediction(strategy='genmig', duration=61, state=71, work=122)
+        """
+        require("predict_migration: whole", whole, bool, "True or False")
+        plan = plan_of("predict_migration", plan)
+        return prepare(self._host, plan, find_strategy(strategy), query, whole=whole).predict()
 
     @overload
     def optimize(
@@ -373,6 +404,7 @@ class Engine:
         queries: Sequence[str] | None = None,
         every: int | None = None,
         strategy: str = "auto",
+        migrate: Migrate | None = None,
     ) -> EngineAutopilot[Statistics]:
         """Let the engine decide by itself when to move which query to another plan.
 
@@ -381,7 +413,8 @@ class Engine:
         by default the optimizer, and less is what the `objective` says. A query migrates, by the `strategy`,
         where what that saves is more than what it costs; `settings` are careful, balanced or eager, or of
         your own. All queries are watched, also those that come, or the `queries` that you name. `every` is
-        the time from look to look, in chronons.
+        the time from look to look, in chronons. `migrate` is a function of a plan, the name of a strategy and
+        that of the query, which begins a migration in place of the engine's own, and returns it.
 
         What comes back tells its `decisions`, tells those who `listen`, and can `stop`. Nothing of it depends
         on batch boundaries, or on how fast the machine is. See docs/autopilot.md.
@@ -403,6 +436,8 @@ class Engine:
         if advisor is not None and not callable(getattr(advisor, "advise", None)):
             raise wrong("autopilot: advisor", advisor, "one with a method `advise`, or None")
         require("autopilot: objective", objective, Objective, "an objective, such as PROCESSING")
+        if migrate is not None:
+            require_callable("autopilot: migrate", migrate, "a function of a plan, a strategy and a query")
         if every is not None:
             require("autopilot: every", every, int, "a number of chronons from 1")
             if every < 1:
@@ -424,7 +459,13 @@ class Engine:
             )
 
         autopilot = EngineAutopilot(
-            self._host, crew, self._migrate, names, looks=chosen.looks, every=every, strategy=strategy
+            self._host,
+            crew,
+            migrate or self._migrate,
+            names,
+            looks=chosen.looks,
+            every=every,
+            strategy=strategy,
         )
         self._autopilots = [one for one in self._autopilots if not one.is_stopped] + [autopilot]
         return autopilot
@@ -439,10 +480,41 @@ class Engine:
 
     # Measuring
 
-    def counters(self, query: str | None = None) -> dict[str, int]:
-        """`elements` that came in, and dead letters by reason; of a query its `results`, and of the part that
-        can be exchanged what it `received`, `emitted`, and gave from operator to operator: `intermediate`."""
+    def counters(self, query: str | None = None) -> Counters:
+        """What was counted of a query since it was added; without one, of all queries since there is the
+        engine, where each operator counts once. Migrations, and queries that come and go, set nothing back.
+
+        Cost     O(operators of the query), of all.
+        Raises   UnknownStreamError where there is no such query.
+
+        >>> import midstream as ms
+        >>> a, b, c = (ms.stream(name, **{name: "integer"}).window(60) for name in "abc")
+        >>> pairs = a.join(b, on=[("a", "b")])
+        >>> engine = ms.Engine(pairs.join(c, on=[("b", "c")]))
+        >>> for name in "abc":
+        ...     engine.push(name, ms.chronons([(t, (t % 3,)) for t in range(9)]))
+        >>> counters = engine.counters("query")
+        >>> counters.elements, counters.intermediate, counters.emitted[pairs.node], counters.results
+        (27, 27, 27, 81)
+        """
         return self._graph.counters(query)
+
+    def held(self, query: str | None = None, *, in_bytes: bool = False) -> Counter[Node]:
+        """By logical node, how many elements the operators of a query keep, or those of all queries; with
+        `in_bytes`, about how many bytes these elements take. Old plans and new ones are there as long as both
+        run; what waits between them belongs to the node that they answer for.
+
+        Cost     O(operators); in bytes O(kept elements).
+        Raises   UnknownStreamError where there is no such query.
+
+        >>> import midstream as ms
+        >>> engine = ms.Engine(ms.stream("bids", item="integer").window(60).distinct())
+        >>> engine.push("bids", ms.chronons([(t, (t % 3,)) for t in range(9)]))
+        >>> {str(node.operator): number for node, number in engine.held().items()}
+        {'window 60': 0, 'distinct': 9}
+        """
+        require("held: in_bytes", in_bytes, bool, "True or False")
+        return self._graph.held(query, in_bytes=in_bytes)
 
     def size(self) -> int:
         """How many elements are kept: by operators, where streams enter, and in logs."""
@@ -451,6 +523,12 @@ class Engine:
     def state(self) -> Iterator[Element]:
         """The elements that are kept."""
         return self._graph.state()
+
+    def max_ends(self, query: str | None = None) -> dict[Node, Time]:
+        """By logical node, the largest end timestamp that a window of a query, by default the first, or what
+        the query shares with others, can have given; BEGINNING where nothing came. Split times are not
+        earlier."""
+        return self._host.max_ends(query)
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
         """What was seen of each of a query's sources, and of its windows; and what its relations hold; by
@@ -464,6 +542,23 @@ class Engine:
     def _known(self) -> Statistics:
         """What was measured of the inputs of all queries."""
         return Statistics.from_observations(self._graph.observe_all())
+
+    def watch_streams(
+        self, watcher: Watcher, step: int = 1, streams: Iterable[str] | None = None, *, idle: int = IDLE
+    ) -> Callable[[], None]:
+        """Let a watcher see what comes on streams, by default all that are read now, and look at multiples of
+        `step` in application time. Those more than `idle` steps behind the last element are left out. What it
+        sees does not depend on batch boundaries (see `Watcher`). Returns a function that ends it.
+
+        Raises   UnknownStreamError where no query reads a stream.
+        """
+        if not (callable(getattr(watcher, "take", None)) and callable(getattr(watcher, "look", None))):
+            raise wrong("watch_streams", watcher, "a watcher, with methods `take` and `look`")
+        if streams is not None:
+            streams = listed("watch_streams: streams", streams, "a list of names")
+            for stream in streams:
+                self._feed.progress(stream)
+        return partial(self._feed.unwatch, self._feed.watch(watcher, step, streams, idle))
 
     def watch(self, query: str | None = None) -> AbstractContextManager[Callable[[], list[Metadata]]]:
         """Measure the operators of a query for the time of a block, inputs before consumers; the block gets a
@@ -480,9 +575,3 @@ class Engine:
         [('time-window 60', 10, 1.0, 1.0, 60.0), ('distinct', 10, 0.2, 1.0, 60.0)]
         """
         return self._graph.watch(query)
-
-
-def host_of(engine: Engine) -> Host:
-    """The host of an engine's migrations, for those who study them; whoever changes something by it answers
-    for its being right."""
-    return engine._host

@@ -51,9 +51,7 @@ class Query:
     @property
     def results(self) -> int:
         """How many results were given out."""
-        if self._runs:
-            self._graph.count_results(self._running)
-        return self._running.results
+        return self._running.tally.results
 
     @property
     def is_exchanged(self) -> bool:

@@ -401,9 +401,10 @@ class Migration:
         """The new box's counters; during the migration they count what the new plan did so far."""
         return self.new.counters()
 
-    def operators(self) -> Mapping[Node, Operator]:
-        """None: there are two plans."""
-        return {}
+    def operators(self) -> Iterable[tuple[Node, Operator]]:
+        """Those of the old box, as long as it is there, and of the new one."""
+        boxes = (self.new,) if self.old is None else (self.old, self.new)
+        return chain.from_iterable(driver(box).operators() for box in boxes)
 
     def origins(self) -> Origins:
         """Where the results came from so far."""
@@ -414,5 +415,5 @@ def under_way(box: Box) -> list[Migration]:
     """The migrations inside a Box."""
     if isinstance(box, Migration):
         return [box]
-    inside = driver(box).operators().values()
-    return [each for one in inside if isinstance(one, Guest) for each in under_way(one.hosted.box)]
+    inside = (one for _, one in driver(box).operators() if isinstance(one, Guest))
+    return [each for one in inside for each in under_way(one.hosted.box)]

@@ -140,7 +140,7 @@ def keepers(part: Subplan, split: Time) -> list[tuple[SweepJoin, int]]:
 
     Raises   MigrationRefused, with the input and the operator whose state does not tell.
     """
-    running = part.box.operators()
+    running = dict(part.box.operators())
     goes, _ = part.change.parts
     found = []
     for node in part.change.inputs:

@@ -173,7 +173,7 @@ def require_finite(old: Box, last: Time) -> None:
     if last == FOREVER:
         holders = [
             str(logical(node))
-            for node, one in driver(old).operators().items()
+            for node, one in driver(old).operators()
             if any(end == FOREVER for _, end, _ in one.state())
         ]
         raise MigrationRefused(

@@ -30,8 +30,10 @@ STRATEGIES: Mapping[str, Strategy] = {
 """By name; `auto` takes the one of the others with the smallest predicted overhead, the first of equals."""
 
 
-def find_strategy(name: str) -> Strategy:
-    """A strategy by name. Raises MigrationRefused where there is none."""
+def find_strategy(name: str | Strategy) -> Strategy:
+    """A strategy by name, or as it is. Raises MigrationRefused where there is none."""
+    if isinstance(name, Strategy):
+        return name
     try:
         return STRATEGIES[name]
     except (KeyError, TypeError):

@@ -70,7 +70,7 @@ class SwapStrategy(Strategy):
             complete.advance(port, progress)
         # What another query runs already stays; what this one runs has been ended.
         gone, _ = change.parts
-        coming = complete.operators().items()
+        coming = complete.operators()
         operators = {node: one for node, one in coming if node not in host.operators or node in gone}
         inputs = tuple(dict.fromkeys(complete.plan.outputs.values()))
         reached = [complete.progress_of(node) for node in inputs]

@@ -6,7 +6,7 @@ each part in which the plans differ (see `Migration`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -18,9 +18,7 @@ from midstream.migration.migrate import Prepared, prepare
 from midstream.migration.preconditions import require_same_answers
 from midstream.migration.strategy import Strategy
 from midstream.migration.trace import TraceEntry
-from midstream.operators.base.operator import Operator
 from midstream.operators.engine.host import Host
-from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.queries import RunningQuery
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.equivalence.comparison import Prover, compare, next_answer
@@ -196,13 +194,6 @@ class Transition:
     def parts(self) -> Sequence[Migration]:
         """The migrations, inputs before consumers."""
         return tuple(part for _, part in self._parts)
-
-    def operators(self) -> Iterator[tuple[Node, Operator]]:
-        """What runs inside of its parts, of the old plan and of the new one, where these are ours."""
-        for part in self.parts:
-            for box in (part.old, part.new):
-                if isinstance(box, PlanBox):
-                    yield from box.operators().items()
 
     def abort(self, reason: str = "") -> None:
         """Stay with the old plan, which has answered so far and goes on: nothing is lost, and nothing comes

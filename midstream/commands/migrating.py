@@ -449,7 +449,7 @@ class _Run:
             self._new, self._proof = choice.plan, choice.proof
             if choice.out_of_reach is not None:
                 self._notes.append(str(choice.out_of_reach))
-        self._results_before = engine.counters()["results"]
+        self._results_before = engine.counters().results
         self.migration = engine.migrate(
             self._new, self._wish.strategy, proof=self._proof, unproved=self._wish.unproved
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.io.new_file import NewFile
 from midstream.operators.engine.collecting import Collector
 from midstream.optimizer import Statistics
@@ -43,7 +43,7 @@ class SeenStatistics:
                 together, HALF_LIFE * self._window, threshold=0, constant=self._observed(Source).streams
             )
             self._collector = Collector(together.sources, self._known.columns, step)
-            host_of(engine).watch(self, step=step)
+            engine.watch_streams(self, step)
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """What came on a stream."""

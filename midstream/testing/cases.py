@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
@@ -215,9 +215,7 @@ def _steps(forever: bool, ends: bool = False) -> st.SearchStrategy[_Step]:
 
 def _max_ends(engine: Engine) -> list[Time]:
     """The largest end seen on each input of what can be exchanged."""
-    host = host_of(engine)
-    inputs = host.exchangeable_inputs(QUERY).values()
-    return [host.max_end(node) for node in inputs if reads_stream(node)]
+    return [end for node, end in engine.max_ends(QUERY).items() if reads_stream(node)]
 
 
 def case_of(
@@ -292,9 +290,11 @@ def _keep_log(engine: Engine) -> None:
 
 def _has_elements(engine: Engine) -> bool:
     """Whether an element that has come is still valid behind an input of what can be exchanged."""
-    host = host_of(engine)
-    inputs = [node for node in host.exchangeable_inputs(QUERY).values() if reads_stream(node)]
-    return any(host.max_end(node) > host.progress_of(node) for node in inputs)
+    return any(
+        end > min(engine.progress(source.stream) for source in Plan(node).sources)
+        for node, end in engine.max_ends(QUERY).items()
+        if reads_stream(node)
+    )
 
 
 def _threshold(transition: Transition) -> Time:
@@ -347,7 +347,7 @@ def _finish(case: Case, runner: Runner, transition: Transition | None = None) ->
         outcome = verdict(specified(Plan(root), inputs), results)
         assert outcome, f"{name}: specified on the left: {outcome}"
     assert not engine.query(QUERY).is_exchanged, "the migration does not end"
-    assert not any(operator.size() for operator in host_of(engine).operators.values()), "something is kept"
+    assert not any(engine.held().values()), "something is kept"
     if transition is not None:
         assert transition.phase is Phase.DONE, f"the migration is {transition.phase.value}"
         assert all(part.old is None for part in transition.parts), "an old plan is kept"

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.preconditions import require_bounded, require_start_preserving
 from midstream.migration.transition import Transition
-from midstream.operators.engine.queries import carried_out
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical_plan
@@ -77,9 +76,7 @@ def must_move(engine: Engine, name: str, plan: Plan, strategy: str, *, preservin
             return False
     # What is shared may end sooner than an input below it, such as a join of an unbounded window; and
     # later, where rows of a relation come in.
-    host = host_of(engine)
-    cut = (carried_out(query.physical, shared) for shared in (frozenset(), host.shared(name)))
-    ends = [host.max_end(node) for inputs in cut for node in inputs.values()]
+    ends = engine.max_ends(name).values()
     had, has = (set(input_nodes(logical_plan(one))) for one in (query.plan, plan))
     return is_bounded(query.plan) and is_bounded(plan) and FOREVER not in ends and had == has
 

@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 from midstream.migration.autopilot.advice import Advice, Advisor
 from midstream.migration.autopilot.autopilot import Later
 from midstream.migration.autopilot.decision import Decision
-from midstream.migration.autopilot.spending import Spent
+from midstream.operators.engine.counting import Counters
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.streams import Batch, Time
 
@@ -59,13 +59,12 @@ class Accountant(Protocol):
     def with_lately(self, now: int, running: Plan, advice: Advice[Plan]) -> Advice[Plan]:
         """An advice, with what each of its plans cost lately."""
 
-    def spent(self, now: int, running: Sequence[Plan], counted: Spent | None) -> float | Later | None:
+    def spent(self, now: int, running: Sequence[Plan], counted: Counters) -> float | Later | None:
         """What the query has cost since it was asked first, in all plans; "later" where that is not worth the
         effort at this look, None where too little is known.
 
         running   the plans that ran since it was asked last: two, where there was a migration
-        counted   what operators have given so far; None where that is not known, so that what has happened
-                  since the last look is estimated
+        counted   what operators have given so far
         """
 
 

@@ -13,11 +13,11 @@ from midstream.migration.autopilot.advice import Advice
 from midstream.migration.autopilot.autopilot import Later
 from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.records import Event, Record
-from midstream.migration.autopilot.spending import Spending
 from midstream.migration.machine import Phase
 from midstream.migration.migrate import prepare_cheapest, require_possible
 from midstream.migration.strategies import find_strategy
 from midstream.migration.transition import OVER, Transition
+from midstream.operators.engine.counting import Counters
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.queries import RunningQuery, lowest
 from midstream.operators.engine.replacement import TO_COME
@@ -220,11 +220,12 @@ class WatchedQuery(Generic[S]):
         self._decider = self._crew.decider
         self._plan = query.plan
         """The plan that the query had at the last look."""
-        self._spending = Spending(host, query)
+        self._begun = self._counters().intermediate
+        """The intermediate results that the query had before it was watched."""
         self._migration: Transition | None = None
         """One that was begun here, and has not ended."""
         self._before = 0
-        """What the query had cost when it began."""
+        """What the query had cost when it began, or was found to have."""
         self._ran: dict[Plan, None] = {}
         """The plans that ran since it was counted last what the query cost."""
         self._is_foreign = False
@@ -237,8 +238,11 @@ class WatchedQuery(Generic[S]):
 
     @property
     def spent(self) -> int:
-        """Intermediate results of the query so far."""
-        return self._spending.spent(self._migration).intermediate
+        """Intermediate results of the query since it is watched."""
+        return self._counters().intermediate - self._begun
+
+    def _counters(self) -> Counters:
+        return self._host.counters(self._query.name)
 
     def leave(self) -> None:
         """Watch no more."""
@@ -300,20 +304,23 @@ class WatchedQuery(Generic[S]):
         accountant, running = self._crew.accountant, self._decider.running
         advice = accountant.with_lately(now, running, advice)
         self._ran |= {running: None, self._query.plan: None}
-        if self._migration is not None:
+        if self._is_migrating:
             return advice, None
-        # What runs for a migration that was begun elsewhere is not counted.
-        counted = None if self._is_foreign else self._spending.spent()
         ran, self._ran = list(self._ran), {}
-        return advice, accountant.spent(now, ran, counted)
+        return advice, accountant.spent(now, ran, self._counters())
+
+    @property
+    def _is_migrating(self) -> bool:
+        """Whether a migration is under way. What has come out of the new plan so far depends on how elements
+        are cut into batches."""
+        return self._migration is not None or self._is_foreign
 
     def record(self, at: int | None, event: Event, reason: str, **more: Any) -> Record:
         """That something happened to the query."""
-        spent = 0
-        if self._host.queries.get(self._query.name) is self._query:
-            # While a migration is under way, what the query had cost when that began: what has come out of
-            # the new plan so far depends on how elements are cut into batches.
-            spent = self.spent if self._migration is None else self._before
+        is_there = self._host.queries.get(self._query.name) is self._query
+        if is_there and not self._is_migrating:
+            self._before = self.spent
+        spent = self._before if is_there else 0
         return Record(self._query.name, at, event, reason, self._query.plan, spent=spent, **more)
 
     def _move(self, record: Record, plan: Plan, until_split: float) -> Record:
@@ -324,7 +331,6 @@ class WatchedQuery(Generic[S]):
         if busy is not None:
             wait = f"a migration of {busy}, which shares operators, is under way"
             return replace(record, reason=wait, decision=replace(record.decision, moves=False, reason=wait))
-        self._before = self.spent
         try:
             migration, strategy = self._autopilot.migrate(query, plan, record.decision.strategy)
         except MidstreamError as refusal:
@@ -332,7 +338,6 @@ class WatchedQuery(Generic[S]):
             return replace(record, event="refused", reason=str(refusal))
         self._decider.begun(now, plan, strategy, until_split)
         self._migration, self._plan = migration, query.plan
-        self._spending.spent(migration)
         return replace(
             record,
             event="move",

@@ -75,9 +75,9 @@ class Driver(Protocol):
         """A batch, possibly empty, and the progress of its port behind it, in one event: `push`, and what
         the batch does not tell of the progress by `advance`, or `end` at FOREVER."""
 
-    def operators(self) -> Mapping[Node, Operator]:
-        """The operators inside by the nodes of their plan, for those who want to look: none where there is no
-        plan."""
+    def operators(self) -> Iterable[tuple[Node, Operator]]:
+        """The operators inside with the nodes of their plans, for those who want to look: none where there is
+        no plan, those of both plans during a migration."""
 
 
 def driver(box: Box) -> Driver:
@@ -103,9 +103,9 @@ class EventByEvent:
         more = box.end(port) if progress == FOREVER else box.advance(port, progress)
         return [first + second for first, second in zip(results, more, strict=True)]
 
-    def operators(self) -> Mapping[Node, Operator]:
+    def operators(self) -> Iterable[tuple[Node, Operator]]:
         """None that can be seen."""
-        return {}
+        return ()
 
 
 def settled(box: Box) -> Box:

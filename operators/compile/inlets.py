@@ -58,7 +58,7 @@ def inlet(elements):
     manager.progress = p0 = start
     entrance.last = element
     way.reached = p0
-    way.received += 1
+    way.emitted += 1
     {noted}{body}
     if waiting:
         adopt_plans()

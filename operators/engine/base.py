@@ -201,7 +201,7 @@ class Base:
         """How many elements a source or an operator has given."""
         if isinstance(node.operator, Source):
             way = self.ways.get(node.operator.stream)
-            return 0 if way is None else way.received
+            return 0 if way is None else way.emitted
         operator = self._operators.get(node)
         return 0 if operator is None else operator.emitted
 

@@ -305,6 +305,10 @@ class Entrances(dict[str, Entrance]):
                     check.refer(relations[leaf.label], FOREVER)
                     report([(check, element) for element in check.unmatched()], None)
 
+    def dead_letters(self) -> dict[str, int]:
+        """How many elements were refused, by reason."""
+        return {} if self.letters is None else dict(sorted(self.letters.counters().items()))
+
     def size(self, streams: Iterable[str]) -> int:
         """How many elements wait where some streams enter."""
         return sum(self[stream].manager.size() for stream in streams)

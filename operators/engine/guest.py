@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from midstream.operators.base.box import Box, driver, settled
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.plan_box import PlanBox
+from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import Batch, Element, Time
 
 
@@ -94,3 +95,12 @@ class Guest(Operator):
     def state(self) -> Iterable[Element]:
         """The elements that the Box keeps."""
         return () if self.output else self.hosted.box.state()
+
+
+def operators_inside(operators: Iterable[tuple[Node, Operator]]) -> Iterator[tuple[Node, Operator]]:
+    """Operators by their nodes, each once; in the place of guests those inside of their Boxes."""
+    for node, operator in operators:
+        if not isinstance(operator, Guest):
+            yield node, operator
+        elif not operator.output:
+            yield from operators_inside(driver(operator.hosted.box).operators())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import count
 
 from midstream.operators.base.operator import Operator
+from midstream.operators.engine.counting import Counters
 from midstream.operators.engine.feed import Feed
 from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.hosting import no_rows, results_of
@@ -15,8 +16,9 @@ from midstream.operators.engine.queries import RunningQuery, Stepwise, carried_o
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical_node
 from midstream.plans.values.observations import Observation
-from midstream.plans.values.streams import Batch, Time
+from midstream.plans.values.streams import BEGINNING, Batch, Time
 
 
 class Host:
@@ -69,13 +71,18 @@ class Host:
         """The nodes that run for other queries. To ask for one costs O(1)."""
         return self._graph.shared(self.query(query))
 
-    def emitted(self, node: Node) -> int:
-        """How many elements a running node has given."""
-        return self._graph.base.made(node)
-
     def max_end(self, node: Node) -> Time:
         """The largest end timestamp that a running node can have given."""
         return self._graph.ends.largest(node)
+
+    def max_ends(self, query: str | None = None) -> dict[Node, Time]:
+        """The same by logical node, of a query's windows and of what it shares with others."""
+        physical = self.query(query).physical
+        ends: dict[Node, Time] = {}
+        for node in (*lowest(physical), *lowest(physical, self.shared(query))):
+            meant = logical_node(node)
+            ends[meant] = max(self.max_end(node), ends.get(meant, BEGINNING))
+        return ends
 
     def progress_of(self, node: Node) -> Time:
         """The instant that a running node has promised to give nothing before."""
@@ -84,6 +91,14 @@ class Host:
     def log(self, node: Node) -> Log | None:
         """The log of a window, where one is kept."""
         return self._graph.log(node)
+
+    def emitted(self, node: Node) -> int:
+        """How many elements a running node has given."""
+        return self._graph.base.made(node)
+
+    def counters(self, query: str) -> Counters:
+        """What was counted of a query since it runs."""
+        return self._graph.counters(query)
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
         """What was seen of each of a query's windows, by their logical nodes. Raises StatisticsError where
@@ -161,8 +176,9 @@ class Host:
             self._feed.open(source.stream)
 
     def count_results(self, query: str | None = None) -> None:
-        """Bring the count of a query's results up to date, before its operators change."""
-        self._graph.count_results(self.query(query))
+        """Count the results of a query up to now. What its operators give from here until it is exchanged, as
+        some do that are ended, is given out by what takes their place."""
+        self.query(query).tally.count_results()
 
     # Watching
 

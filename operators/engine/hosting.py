@@ -94,9 +94,7 @@ class Incoming:
         hosted = dict(zip(box.nodes, seats[0].inputs, strict=True))
         for node in above(box.plan, box.nodes):
             hosted[node] = node.with_inputs(tuple(hosted[child] for child in node.inputs))
-        self.operators: dict[Node, Operator] = {
-            hosted[node]: operator for node, operator in box.operators().items()
-        }
+        self.operators: dict[Node, Operator] = {hosted[node]: operator for node, operator in box.operators()}
         roots = list(box.plan.outputs.values())
         placed = {seat: hosted[roots[cast(Boxed, seat.operator).output]] for seat in seats}
         for node in physical.nodes:

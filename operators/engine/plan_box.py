@@ -14,7 +14,7 @@ from midstream.operators.engine.planner import physical_node, physical_plan, run
 from midstream.operators.engine.relations import Relations
 from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import above
+from midstream.plans.algebra.properties import above, intermediate
 from midstream.plans.values.errors import EndedError, PlanError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
@@ -159,13 +159,11 @@ class PlanBox:
             yield from operator.state()
 
     def counters(self) -> Mapping[str, int]:
-        """`received`, `emitted`, and `intermediate`: what operators gave to operators."""
-        outputs = list(self.plan.outputs.values())
-        inner = (operator for node, operator in self._operators.items() if node not in outputs)
+        """`received`, `emitted`, and `intermediate` results, as the cost model has them."""
         return {
             "received": sum(self._received),
-            "emitted": sum(map(self.made, outputs)),
-            "intermediate": sum(operator.emitted for operator in inner),
+            "emitted": sum(map(self.made, self.plan.outputs.values())),
+            "intermediate": sum(self._operators[node].emitted for node in intermediate(self._operators)),
         }
 
     def made(self, node: Node) -> int:
@@ -174,9 +172,9 @@ class PlanBox:
             return self._received[self.nodes.index(node)]
         return self._operators[node].emitted if node in self._operators else 0
 
-    def operators(self) -> Mapping[Node, Operator]:
-        """The running operators by their nodes, for those who want to look inside."""
-        return dict(self._operators)
+    def operators(self) -> Iterable[tuple[Node, Operator]]:
+        """The running operators with their nodes, for those who want to look inside."""
+        return self._operators.items()
 
 
 def label(node: Node) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from midstream.operators.base.way import Take
+from midstream.operators.engine.counting import Tally
 from midstream.operators.engine.log import Log
 from midstream.plans.algebra.operators import OverTime, Source
 from midstream.plans.algebra.physical import Boxed
@@ -49,10 +50,8 @@ class RunningQuery:
     """The numbers of Boxes that have become plans and stay Boxes, as another query runs equal operators."""
     waiting: deque[Stepwise] = field(default_factory=deque)
     """The migrations that are queued; they begin when no part of the plan is being exchanged any more."""
-    results: int = 0
-    """How many results were given out."""
-    made: int = 0
-    """How many elements its outputs' operators had given when results were last counted."""
+    tally: Tally = field(default_factory=Tally)
+    """What was counted since it runs."""
 
     first: dict[str, Batch] = field(default_factory=dict)
     """By output, what it gives before anything arrives: what is made of rows of relations."""

@@ -3,6 +3,7 @@ each can be exchanged (thesis, 13.2)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Set
 from contextlib import contextmanager
 from itertools import chain, count
@@ -15,6 +16,7 @@ from midstream.operators.base.way import Take
 from midstream.operators.compile.inlets import Inlet
 from midstream.operators.compile.switch import is_compiled
 from midstream.operators.engine.base import Base
+from midstream.operators.engine.counting import Counters, Counting, held
 from midstream.operators.engine.ends import Ends
 from midstream.operators.engine.entrance import Entrances
 from midstream.operators.engine.guest import Guest
@@ -37,7 +39,7 @@ from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import above, is_bounded, logical_plan
+from midstream.plans.algebra.properties import is_bounded, logical_plan
 from midstream.plans.values.arguments import listed_by_name, require_callable, require_name
 from midstream.plans.values.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.values.observations import Observation
@@ -86,6 +88,7 @@ class QueryGraph:
         self.meters = Meters(self.base)
         self.ends = Ends(self.queries, self.base.running, self.meters, self.relations)
         self._gauges = Gauges(self.base)
+        self._counting = Counting(self.base.running, self.base.ways, entrances)
 
     def add(self, plan: Plan | Stream, sink: Take | None = None, name: str = QUERY) -> RunningQuery:
         """Run one more query from now on; it shares what it has in common with those that run."""
@@ -111,7 +114,7 @@ class QueryGraph:
         except Exception:
             self._drop(query)
             raise
-        query.made = self._made(query)
+        self._counting.update(query.tally, query.plan, query.physical)
         if sink is not None:
             self.subscribe(sink, query=name)
         self._tell()
@@ -136,13 +139,13 @@ class QueryGraph:
             known = [self.meters[window].max_end for window in lowest(physical) if window in self.meters]
             complete_from = max(complete_from, *known, BEGINNING)
         query = RunningQuery(name, plan, physical, next(self._query_numbers), complete_from, first=first)
-        query.results = sum(map(len, first.values()))
+        query.tally.add_results(sum(map(len, first.values())))
         return query
 
     def remove(self, name: str = QUERY) -> None:
         """Stop a query. What only it needed is forgotten."""
         query = self.query(name)
-        self.count_results(query)
+        self._counting.remove(query.tally)
         self._gauges.drop(query)
         self._drop(query)
         self._tell()
@@ -226,12 +229,12 @@ class QueryGraph:
         more: Mapping[Node, Operator] = MappingProxyType({}),
     ) -> None:
         """Put running operators under other nodes, and give queries the plans (logical, physical) that have
-        them, and some more operators."""
+        them, and some more operators. Where something else gives the results from now on, they have been
+        counted."""
         changing = [self.queries[name] for name in plans]
         running = self.base.running
         adopted: dict[Node, Operator] = {}
         for query in changing:
-            self.count_results(query)
             for node in query.physical.nodes:
                 if node in running:
                     adopted[moved.get(node, node)] = running[node]
@@ -244,11 +247,10 @@ class QueryGraph:
             query.physical = self.base.known(physical)
             self.base.run(query, query.physical, before, adopted)
             self._meter(query)
+            self._counting.update(query.tally, query.plan, query.physical)
             self.guests.unblock(before, self.base)
             self.guests.listen(query.physical, running)
         self._gauges.place()
-        for query in changing:
-            query.made = self._made(query)
 
     def _meter(self, query: RunningQuery) -> None:
         """Meter what a query has now. A source that was metered stays so: what is known of it is not lost."""
@@ -293,7 +295,9 @@ class QueryGraph:
         if clashes := coming.clashes(running):
             query.stuck.add(cast(Boxed, guest.operator).number)
             self.guests.block(guest, clashes)
+            self._counting.update(query.tally, query.plan, query.physical)
             return
+        query.tally.count_results()
         becomes = logical_plan(coming.physical)
         plan = query.plan if becomes == logical_plan(query.plan) else becomes
         self.rewire(coming.moved, {query.name: (plan, coming.physical)}, coming.operators)
@@ -325,32 +329,17 @@ class QueryGraph:
         """The log of a window, where one is kept."""
         return self.meters[node].log if node in self.meters else None
 
-    def count_results(self, query: RunningQuery) -> None:
-        """Bring the count of a query's results up to date."""
-        made = self._made(query)
-        query.results += made - query.made
-        query.made = made
+    def counters(self, query: str | None = None) -> Counters:
+        """What was counted of a query since it runs; without one, of all since there is the graph."""
+        if query is not None:
+            return self._counting.counters(self.query(query).tally)
+        return self._counting.counters_of_all(one.tally for one in self.queries.values())
 
-    def _made(self, query: RunningQuery) -> int:
-        """How many elements the operators at a query's outputs have given."""
-        return sum(map(self.base.made, query.physical.outputs.values()))
-
-    def counters(self, query: str | None = None) -> dict[str, int]:
-        """What was counted of all streams, of a query, and of the part of it that can be exchanged."""
-        chosen, made = self.query(query), self.base.made
-        self.count_results(chosen)
-        inputs, outputs = lowest(chosen.physical, self.shared(chosen)), list(chosen.physical.outputs.values())
-        inner = (node for node in above(chosen.physical, inputs) if node not in outputs)
-        letters = self.entrances.letters
-        refused = {} if letters is None else letters.counters()
-        return {
-            "elements": sum(map(made, self.base.nodes)) + self.entrances.size(self.base.ways),
-            "results": chosen.results,
-            "received": sum(map(made, inputs)),
-            "emitted": sum(map(made, outputs)),
-            "intermediate": sum(map(made, inner)),
-            **{f"dead letters: {reason}": number for reason, number in sorted(refused.items())},
-        }
+    def held(self, query: str | None = None, *, in_bytes: bool = False) -> Counter[Node]:
+        """By logical node, how many elements the operators of a query keep, or of all; or their bytes."""
+        running = self.base.running
+        nodes = running if query is None else self.query(query).physical.nodes
+        return held(running, nodes, in_bytes=in_bytes)
 
     def size(self) -> int:
         """How many elements are kept: by operators, where streams enter, and in logs."""

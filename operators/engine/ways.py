@@ -14,13 +14,13 @@ class Way:
     Cost     O(operators reached) per event.
     """
 
-    __slots__ = ("_is_compiled", "_legs", "reached", "received", "source", "stops", "stream")
+    __slots__ = ("_is_compiled", "_legs", "emitted", "reached", "source", "stops", "stream")
 
     def __init__(self, source: Stop, reached: Time, *, is_compiled: bool) -> None:
         self.source = source
         self.reached = reached
         """How far the stream is."""
-        self.received = 0
+        self.emitted = 0
         """How many elements arrived."""
         self.stops: dict[Node, Stop] = {}
         """Inputs before consumers."""
@@ -47,7 +47,7 @@ class Way:
         all operators are done."""
         source, ready = self.source, Ready()
         self.reached = progress
-        self.received += len(batch)
+        self.emitted += len(batch)
         if batch and source.tap is not None:
             source.tap.see(batch)
         if batch and source.sinks:

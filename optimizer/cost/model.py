@@ -28,7 +28,7 @@ from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.implementations import Implementation, expected_implementation
 from midstream.plans.algebra.operators import OverTime, SnapshotReducible
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_node, makers
+from midstream.plans.algebra.properties import logical, logical_node, makers, makes_results
 from midstream.plans.values.arguments import require
 
 
@@ -156,7 +156,7 @@ class CostModel:
         work = WORK[implementation.formula](costing, output)
         timely = timed(replace(output, work=work), costing.inputs)
         arriving = tuple(s.rate for s in costing.inputs)
-        made = 0.0 if operator.is_stateless or isinstance(operator, OverTime) else output.rate
+        made = output.rate if makes_results(costing.node) else 0.0
         return replace(timely, bytes=kept_bytes(costing, timely), arriving=arriving, made=made)
 
     def _as_counted(self, node: Node, expected: Estimate, implementation: Implementation) -> Estimate:

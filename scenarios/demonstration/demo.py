@@ -18,6 +18,7 @@ from midstream.io.progress import Progress
 from midstream.migration.machine import Phase
 from midstream.migration.preconditions import require_exchangeable
 from midstream.migration.report import MigrationReport, report
+from midstream.operators.engine.counting import Counters
 from midstream.operators.engine.run import interleave
 from midstream.optimizer import Statistics, optimize, price
 from midstream.plans.algebra.plan import Plan
@@ -93,8 +94,8 @@ class Phases:
 
 
 @dataclass(frozen=True, slots=True)
-class Intermediate:
-    """What operators gave to operators, per 1,000 elements that reached the exchangeable part of the plan.
+class IntermediateRates:
+    """Intermediate results per 1,000 elements.
 
     `before` counts the old plan until the migration begins, `after` the new plan since the migration was
     done, and `after_without` the old plan over the same last elements in the run without migration; None
@@ -132,7 +133,7 @@ class Demonstration:
     considered: int
     elements: Phases
     results: Phases
-    intermediate: Intermediate
+    intermediate: IntermediateRates
     migration: MigrationReport
     elements_per_second: float
     equivalence: Equivalence
@@ -186,11 +187,11 @@ def demonstrate(
     moved = _with_migration(plan, arrivals, total // 2, target, lambda n: progress(n, 2 * total))
     begun, done, ended = moved.begun, moved.done, moved.ended
     stayed = _Run(plan)
-    met = _NOTHING
+    met = NOTHING
     for elements in stayed.feed(arrivals):
         progress(total + elements, 2 * total)
         if elements == done.elements:
-            met = stayed.mark()
+            met = stayed.engine.counters()
     stayed.engine.close()
     return Demonstration(
         scenario=scenario,
@@ -199,10 +200,10 @@ def demonstrate(
         considered=moved.considered,
         elements=Phases(begun.elements, done.elements - begun.elements, ended.elements - done.elements),
         results=Phases(begun.results, done.results - begun.results, ended.results - done.results),
-        intermediate=Intermediate(
-            before=_per_1000(_NOTHING, begun),
+        intermediate=IntermediateRates(
+            before=_per_1000(NOTHING, begun),
             after=_per_1000(done, ended),
-            after_without=_per_1000(met, stayed.mark()),
+            after_without=_per_1000(met, stayed.engine.counters()),
         ),
         migration=moved.migration,
         elements_per_second=total / moved.seconds,
@@ -211,17 +212,7 @@ def demonstrate(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """Counters at some moment; those of the box are `received` and `intermediate`."""
-
-    elements: int
-    results: int
-    received: int
-    intermediate: int
-
-
-_NOTHING = _Mark(0, 0, 0, 0)
+NOTHING = Counters(0, 0, 0, {})
 
 
 class _Run:
@@ -233,28 +224,23 @@ class _Run:
 
     def feed(self, arrivals: Iterable[tuple[str, Batch]]) -> Iterator[int]:
         """Push the batches; after each, the number of elements since the beginning."""
-        elements = self.engine.counters()["elements"]
+        elements = self.engine.counters().elements
         for stream, batch in arrivals:
             self.engine.push(stream, batch)
             elements += len(batch)
             yield elements
 
-    def mark(self) -> _Mark:
-        """The counters now."""
-        counters = self.engine.counters()
-        return _Mark(*(counters[name] for name in ("elements", "results", "received", "intermediate")))
-
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """The run with the migration: marks where it began and was done, and at the end."""
+    """The run with the migration: what was counted when it began and was done, and at the end."""
 
     old: PricedPlan
     new: PricedPlan
     considered: int
-    begun: _Mark
-    done: _Mark
-    ended: _Mark
+    begun: Counters
+    done: Counters
+    ended: Counters
     migration: MigrationReport
     results: list[Element]
     seconds: float
@@ -274,20 +260,20 @@ def _with_migration(
         progress(elements)
         if elements >= half:
             break
-    begun = run.mark()
+    begun = run.engine.counters()
     statistics = Statistics.from_observations(run.engine.observe())
     choice = optimize(plan, statistics)
     chosen = choice.plan if target is None else target
     # All results are compared in the end, so that a wrong target is shown for what it is.
     proof = choice.proof if target is None else equivalent(plan, target, steps=0)
     migration = run.engine.migrate(chosen, proof=proof, unproved="accept")
-    done: _Mark | None = None
+    done: Counters | None = None
     for elements in run.feed(rest):
         progress(elements)
         if done is None and migration.phase is Phase.DONE:
-            done = run.mark()
+            done = run.engine.counters()
     run.engine.close()
-    ended = run.mark()
+    ended = run.engine.counters()
     return _Moved(
         old=PricedPlan(plan, choice.given_cost.total),
         new=PricedPlan(chosen, price(chosen, statistics).total),
@@ -301,6 +287,6 @@ def _with_migration(
     )
 
 
-def _per_1000(since: _Mark, until: _Mark) -> float | None:
-    received = until.received - since.received
-    return 1000 * (until.intermediate - since.intermediate) / received if received else None
+def _per_1000(since: Counters, until: Counters) -> float | None:
+    elements = until.elements - since.elements
+    return 1000 * (until.intermediate - since.intermediate) / elements if elements else None

@@ -3,23 +3,17 @@ as intermediate results, and the processor's time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from time import process_time
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.autopilot.records import Record
 from midstream.migration.machine import Phase
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
-from midstream.operators.base.operator import Operator
-from midstream.operators.engine.guest import Guest
 from midstream.optimizer import INTERMEDIATE
 from midstream.plans.algebra.builder import stream
-from midstream.plans.algebra.operators import Join
-from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import Element
 from midstream.scenarios.policies.case import Case, Key, Order
@@ -94,7 +88,6 @@ def run(case: Case, policy: Policy) -> Run:
     plans = {order: plan_of(case, order) for order in case.orders}
     results: list[Element] = []
     engine = Engine(plans[start], results.extend)
-    count = InnerJoins(engine)
     moves: list[Carried] = []
     under_way: tuple[int, Order, Move, Transition] | None = None
 
@@ -111,23 +104,20 @@ def run(case: Case, policy: Policy) -> Run:
             moves.append(ended(time))
             under_way = None
         if under_way is None and time > case.first:
-            wish = policy.decide(Now(time, running, count.total(None)))
+            wish = policy.decide(Now(time, running, engine.counters().intermediate))
             if wish is not None:
-                count.total(None)
                 migration = engine.migrate(plans[wish.to], wish.how, wait=True)
-                count.total(migration)
                 under_way = time, running, wish, migration
                 running = wish.to
         for arrival in together:
             engine.push(arrival[1], [(time, time + 1, arrival[2])])
             policy.observe(arrival)
     if under_way is not None:
-        count.total(under_way[3])
         moves.append(ended(None))
     engine.close()
     seconds = process_time() - begun
     # During a migration, what waits in the backlog reaches the new plan only now.
-    return Run(start, count.total(None), tuple(moves), results, seconds)
+    return Run(start, engine.counters().intermediate, tuple(moves), results, seconds)
 
 
 def fly(case: Case, start: Order, how: How) -> Flight:
@@ -153,36 +143,12 @@ def fly(case: Case, start: Order, how: How) -> Flight:
     return Flight(start, summary["spent"], records, results, seconds)
 
 
-class InnerJoins:
-    """Counts what joins without a join below them gave, in all plans that ran."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._seen: dict[int, Operator] = {}
-
-    def total(self, migration: Transition | None) -> int:
-        """The count so far; must be asked for before and after a migration begins."""
-        self._seen |= {id(operator): operator for operator in self._running(migration)}
-        return sum(operator.emitted for operator in self._seen.values())
-
-    def _running(self, migration: Transition | None) -> Iterator[Operator]:
-        inside = () if migration is None else migration.operators()
-        for node, operator in chain(host_of(self._engine).operators.items(), inside):
-            if _is_inner(node) and not isinstance(operator, Guest):
-                yield operator
-
-
 def _is_over(migration: Transition) -> bool:
     if migration.phase in (Phase.ABORTED, Phase.REFUSED):
         raise MigrationRefused(
             f"the policy cannot go on: the migration is {migration.phase.value}, {migration.reason}"
         )
     return migration.phase is Phase.DONE
-
-
-def _is_inner(node: Node) -> bool:
-    joins = [one for one in node.walk() if isinstance(logical(one), Join)]
-    return joins == [node]
 
 
 def _on(case: Case, order: Order) -> tuple[str, str]:

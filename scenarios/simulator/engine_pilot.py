@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.autopilot.advice import Advice, Forecast
-from midstream.migration.autopilot.crew import Crew
 from midstream.migration.autopilot.settings import Settings
-from midstream.migration.autopilot.watching import EngineAutopilot
-from midstream.migration.transition import Transition
-from midstream.operators.engine.queries import RunningQuery
+from midstream.migration.autopilot.watching import Migrate
 from midstream.optimizer import INTERMEDIATE, PROCESSING, CostModel, Objective, Statistics
 from midstream.optimizer.statistics import deviation
-from midstream.piloting import crew_for
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import StatisticsError
 from midstream.scenarios.simulator.steering import Wish
-
-Migrate = Callable[[Plan, str, str], Transition]
-"""Begins a migration to a plan, by a strategy, of a query by name."""
 
 
 class ByAutopilot:
@@ -36,15 +29,15 @@ class ByAutopilot:
 
     def attach(self, engine: Engine, migrate: Migrate) -> None:
         """Begin to watch an engine."""
-        host, objective = host_of(engine), objective_of(self._plans)
-
-        def crew(query: RunningQuery, window: int, step: int) -> Crew[Statistics]:
-            advisor = AmongPlans(self._plans, objective)
-            return crew_for(
-                host, query, window, step, advisor=advisor, objective=objective, settings=self._settings
-            )
-
-        EngineAutopilot(host, crew, migrate, looks=self._settings.looks, strategy=self._strategy)
+        objective = objective_of(self._plans)
+        advisor = AmongPlans(self._plans, objective)
+        engine.autopilot(
+            advisor,
+            objective=objective,
+            settings=self._settings,
+            strategy=self._strategy,
+            migrate=migrate,
+        )
 
     def decide(self, time: int, spent: int) -> Wish | None:
         """The engine does not ask."""

@@ -1,17 +1,12 @@
-"""Counts the intermediate results by which policies are judged."""
+"""The intermediate results by which policies are judged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
-from itertools import chain
+from collections.abc import Iterable
 
-from midstream.engine import Engine, host_of
-from midstream.migration.transition import Transition
-from midstream.operators.base.operator import Operator
-from midstream.operators.engine.guest import Guest
 from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import above, input_nodes, logical_node, logical_plan
+from midstream.plans.algebra.properties import above, input_nodes, logical_plan
 
 
 def priced_nodes(plans: Iterable[Plan]) -> frozenset[Node]:
@@ -39,27 +34,3 @@ def _inner(plan: Plan) -> frozenset[Node]:
         last = last.inputs[0]
     nodes = above(plan, input_nodes(plan))
     return frozenset(node for node in nodes if node != last and not isinstance(node.operator, Project))
-
-
-class PricedResults:
-    """Counts what operators gave that carry out some logical nodes, in all plans that ran on an engine."""
-
-    def __init__(self, engine: Engine, nodes: Set[Node]) -> None:
-        self._engine, self._nodes = engine, nodes
-        self._seen: dict[int, Operator] = {}
-        self.look()
-
-    def look(self, migration: Transition | None = None) -> None:
-        """Take note of the operators there are; must be called before a migration begins and after that."""
-        if self._nodes:
-            self._seen |= {id(operator): operator for operator in self._running(migration)}
-
-    def total(self) -> int:
-        """The count so far."""
-        return sum(operator.emitted for operator in self._seen.values())
-
-    def _running(self, migration: Transition | None) -> Iterator[Operator]:
-        inside = () if migration is None else migration.operators()
-        for node, operator in chain(host_of(self._engine).operators.items(), inside):
-            if not isinstance(operator, Guest) and logical_node(node) in self._nodes:
-                yield operator

@@ -13,6 +13,7 @@ from time import perf_counter, process_time
 from midstream.engine import Engine
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
+from midstream.optimizer import Choice
 from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
@@ -22,12 +23,11 @@ from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.engine_pilot import ByAutopilot
 from midstream.scenarios.simulator.input import Input, Portion
 from midstream.scenarios.simulator.predicting import predicted
-from midstream.scenarios.simulator.priced import PricedResults
 from midstream.scenarios.simulator.results import Moved, Series, Totals
 from midstream.scenarios.simulator.run_record import RunRecord, is_over, longest_pause
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, ScheduledMigration
 from midstream.scenarios.simulator.steering import Steering
-from midstream.scenarios.simulator.variants import Variant
+from midstream.scenarios.simulator.variants import Variant, known_equivalence
 
 
 @dataclass(slots=True)
@@ -195,7 +195,7 @@ class _Run:
         # Where policies are judged, time comes to each instant on all streams at once, in every run.
         self._is_in_step = bool(scenario.policies)
         self._steering = steering
-        self._priced = PricedResults(self._engine, scenario.priced)
+        self._priced = scenario.priced
         self._spent = array("q")
         self._instant: int | None = None
         if isinstance(steering, ByAutopilot):
@@ -218,7 +218,7 @@ class _Run:
             self._cpu[-1] += seconds
             self._counts[-1] += results
             if self._is_in_step:
-                self._spent.append(self._priced.total())
+                self._spent.append(self._spent_so_far())
             self._note_ended(portion.at, i + 1)
         while cut is not None:
             self._pass(cut, len(self._input.portions))
@@ -285,8 +285,8 @@ class _Run:
         self._note_ended(portion.at, taken)
         if self._steering is None or is_first or any(move.ended is None for move in self._moves):
             return seconds, results
-        began = process_time()
-        wish = self._steering.decide(portion.at, self._priced.total())
+        spent, began = self._spent_so_far(), process_time()
+        wish = self._steering.decide(portion.at, spent)
         seconds += process_time() - began
         if wish is not None:
             step = ScheduledMigration(wish.to, portion.at, None, None)
@@ -331,19 +331,19 @@ class _Run:
 
     def _begin(self, step: ScheduledMigration, variant: Variant, time: int, taken: int) -> None:
         known = len(self._results)
-        self._record.intermediate.total()  # which takes note of the operators that will go
-        self._priced.look()
+        if step.to != OPTIMIZER:
+            known_equivalence(self._engine.plan, self._plans[step.to])
         cpu, wall = process_time(), perf_counter()
         try:
-            plan = self._cheapest() if step.to == OPTIMIZER else self._plans[step.to]
-            migration = variant.begin(self._engine, plan)
+            target = self._cheapest() if step.to == OPTIMIZER else self._plans[step.to]
+            migration = variant.begin(self._engine, target)
         except (MigrationRefused, StatisticsError, EnumerationLimit) as refusal:
             self._refused = self._refused or f"at {time}: {refusal}"
             self._steering = None  # it believes that another plan runs
             return
         move = Move(
             step,
-            plan,
+            target.plan if isinstance(target, Choice) else target,
             migration,
             time,
             perf_counter() - wall,
@@ -353,27 +353,26 @@ class _Run:
         )
         self._moves.append(move)
         self._record.give(time, self._results[known:])
-        self._record.intermediate.total(migration)
-        self._priced.look(migration)
         self._note_ended(time, taken)
 
     def _begin_by_itself(self, plan: Plan, strategy: str, query: str) -> Transition:
         """The engine's autopilot moves, in the midst of what arrives; what that takes counts as its
         processing."""
-        self._record.intermediate.total()
-        self._priced.look()
         migration = Variant.of(strategy).begin(self._engine, plan)
         to = next(name for name, one in self._plans.items() if one == plan)
         time, taken = self._instant or 0, len(self._cpu)
         step = ScheduledMigration(to, time, None, None)
         self._moves.append(Move(step, plan, migration, time, 0.0, 0.0, taken, strategy=strategy))
-        self._record.intermediate.total(migration)
-        self._priced.look(migration)
         return migration
 
-    def _cheapest(self) -> Plan:
+    def _spent_so_far(self) -> int:
+        """Intermediate results by which policies are judged."""
+        emitted = self._engine.counters().emitted if self._priced else {}
+        return sum(emitted.get(node, 0) for node in self._priced)
+
+    def _cheapest(self) -> Choice:
         """What the optimizer finds best of all that the running plan can be moved to."""
-        return self._engine.optimize(budget=QUICK_STEPS).finish().plan
+        return self._engine.optimize(budget=QUICK_STEPS).finish()
 
     def _abort(self, move: Move, time: int, taken: int) -> None:
         known, cpu = len(self._results), process_time()

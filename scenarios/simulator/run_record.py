@@ -7,15 +7,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.transition import Transition
-from midstream.operators.base.box import element_bytes
-from midstream.operators.base.operator import Operator
-from midstream.operators.engine.guest import Guest
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.queries import lowest
-from midstream.plans.algebra.properties import above
+from midstream.plans.algebra.properties import above, input_nodes, logical_plan
 from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Portion
@@ -36,49 +31,10 @@ def sizes(migration: Transition) -> tuple[int, int, int]:
     return old, sum(part.new.size() for part in parts), sum(part.held() for part in parts)
 
 
-def operators(engine: Engine, migration: Transition | None) -> list[Operator]:
-    """The operators above the windows of an engine's query, in both boxes of each part that is exchanged."""
-    found = running(engine)
-    for part in () if migration is None else migration.parts:
-        for box in (part.old, part.new):
-            if isinstance(box, PlanBox):
-                found += box.operators().values()
-    return [operator for operator in found if not isinstance(operator, Guest)]
-
-
-def running(engine: Engine) -> list[Operator]:
-    """The operators that run above the windows of an engine's query; one for each part that is exchanged."""
-    host = host_of(engine)
-    physical = host.query().physical
-    nodes = above(physical, lowest(physical, host.shared()))
-    return [host.operators[node] for node in nodes if node in host.operators]
-
-
-def kept_bytes(engine: Engine) -> int:
-    """What operators keep, in bytes; what waits where streams enter is not looked into."""
-    every = host_of(engine).operators.values()
-    return sum(element_bytes(element) for operator in every for element in operator.state())
-
-
-class Intermediate:
-    """Counts what operators gave to operators: to all that ran above the windows of an engine's query, in old
-    plans and in new ones."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._seen: dict[int, Operator] = {}
-
-    def total(self, migration: Transition | None = None) -> int:
-        """The count so far, with the operators of a migration that is under way."""
-        self._seen |= {id(one): one for one in operators(self._engine, migration)}
-        return sum(one.emitted for one in self._seen.values()) - self._engine.counters()["results"]
-
-
 class RunRecord:
     """Fills the buckets of the grid, one after the other."""
 
     def __init__(self, engine: Engine, bucket_seconds: float, *, with_bytes: bool) -> None:
-        self.intermediate = Intermediate(engine)
         self._engine = engine
         self._bucket_seconds = bucket_seconds
         self._with_bytes = with_bytes
@@ -108,9 +64,10 @@ class RunRecord:
     def close(self, migration: Transition | None, is_moved: bool) -> Bucket:
         """A bucket is over. `migration` is the one under way; `is_moved` tells whether one was carried
         through before."""
-        total = self.intermediate.total(migration)
+        total = self._engine.counters().intermediate
         if migration is None:
-            size = sum(one.size() for one in running(self._engine))
+            plan, kept = logical_plan(self._engine.plan), self._engine.held()
+            size = sum(kept[node] for node in above(plan, input_nodes(plan)))
             old, new, held = (0, size, 0) if is_moved else (size, 0, 0)
         else:
             old, new, held = sizes(migration)
@@ -129,7 +86,7 @@ class RunRecord:
                 new,
                 held,
                 state - old - new - held,
-                kept_bytes(self._engine) if self._with_bytes else None,
+                sum(self._engine.held(in_bytes=True).values()) if self._with_bytes else None,
                 mean,
                 max(latencies, default=None),
             )

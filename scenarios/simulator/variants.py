@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.parallel_track import ParallelTrackStrategy
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Strategy
-from midstream.migration.transition import MigrationRequest, Transition
+from midstream.migration.transition import Transition
+from midstream.optimizer import Choice
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.equivalence.comparison import equivalent
+from midstream.plans.values.verdicts import Equivalence
 
 UNORDERED: Mapping[str, Strategy] = {
     "parallel-track": ParallelTrackStrategy("parallel-track, unordered", is_ordered=False)
@@ -47,10 +51,15 @@ class Variant:
         found = (STRATEGIES if ordered else UNORDERED)[strategy]
         return cls(name or strategy, found, is_ordered=ordered, is_whole=whole or not ordered)
 
-    def begin(self, engine: Engine, plan: Plan) -> Transition:
-        """Begin to move an engine's query to another plan. Raises MigrationRefused."""
-        host = host_of(engine)
-        request = MigrationRequest(plan, self.strategy, host.query(), whole=self.is_whole)
-        transition = Transition(host, request)
-        transition.begin()
-        return transition
+    def begin(self, engine: Engine, plan: Plan | Choice) -> Transition:
+        """Begin to move an engine's query to another plan. The scenario vouches for plans of which
+        `known_equivalence` does not tell that they mean the same. Raises MigrationRefused."""
+        proof = known_equivalence(engine.plan, plan) if isinstance(plan, Plan) else None
+        return engine.migrate(plan, self.strategy, whole=self.is_whole, proof=proof, unproved="accept")
+
+
+@lru_cache(maxsize=1024)
+def known_equivalence(running: Plan, plan: Plan) -> Equivalence:
+    """Whether two plans mean the same, as far as that is known without a search; remembered, so that it can
+    be asked for before time is measured."""
+    return equivalent(running, plan, steps=0)

@@ -15,12 +15,13 @@ from collections.abc import Iterable, Sequence
 from math import floor
 from typing import Any
 
+from counted import CountReference
 from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from inside import host_of
 from migration_law import Brittle, ask
 
-from midstream.engine import host_of
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
@@ -114,6 +115,7 @@ class Midstream(RuleBasedStateMachine):
         relations = data.draw(relations_for(family.plans[0]), label="relations")
         self.relations = relations
         self.moved, self.unmoved = ChangingRunner(relations), ChangingRunner(relations)
+        self.counted = CountReference(self.moved.engine)
         self.families: dict[str, Family] = {}
         self.streams: dict[str, list[Element]] = {source: [] for source in "abc"}
         self.ended: set[str] = set()
@@ -220,6 +222,7 @@ class Midstream(RuleBasedStateMachine):
         query = engine.query(name)
         before, physical = query.plan, query.physical
         must = self._must(name, plan, strategy, when_busy)
+        self.counted.look()
         try:
             found = ask(engine, plan, strategy, name, when_busy=when_busy, whole=whole)
         except MigrationRefused as refusal:
@@ -233,6 +236,7 @@ class Midstream(RuleBasedStateMachine):
             assert (query.plan, query.physical) == (before, physical)
             self.tally[strategy, "refused"] += 1
             return None
+        self.counted.look()
         self.transitions.append((name, found))
         self.asked.append((strategy, found, logical_plan(before) != logical_plan(plan)))
         # Parallel track holds results, and auto may choose it, also when its turn comes.
@@ -327,6 +331,19 @@ class Midstream(RuleBasedStateMachine):
                 assert Counter(results) == Counter(wanted), at
 
     @invariant()
+    def what_is_counted_is_what_was_given(self) -> None:
+        """Counters neither fall nor jump, and tell what operators gave, and how many results came out."""
+        self.counted.look()
+        engine = self.moved.engine
+        for name in filter(self._is_heard, self.families):
+            given = sum(len(batch) for at, batch in self.moved.given.items() if at[0] == name)
+            assert engine.counters(name).results == engine.query(name).results == given, name
+
+    def _is_heard(self, name: str) -> bool:
+        """Whether its sinks get all that it gives."""
+        return True
+
+    @invariant()
     def what_is_past_is_over(self) -> None:
         """No old plan outlives its last input's passing the split time."""
         for _, transition in self.transitions:
@@ -345,6 +362,7 @@ class Midstream(RuleBasedStateMachine):
             runner.engine.close()
         engine = self.moved.engine
         self.what_came_is_right()
+        self.what_is_counted_is_what_was_given()
         self.what_is_past_is_over()
         for name, family in self.families.items():
             since = self._complete_from(name)

@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
+from inside import host_of
 from machine import FIRST, Midstream, between, companions
 
-from midstream.engine import host_of
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.migration.autopilot.autopilot import Later
 from midstream.migration.autopilot.crew import Crew
@@ -202,6 +202,10 @@ class Piloted(Midstream):
             if name + TO_COME not in self.moved.engine.queries:
                 self.families[name] = self.coming.pop(name)
                 self.added.add(name)
+
+    def _is_heard(self, name: str) -> bool:
+        """Of two queries, one of which takes the other's place, only a part each."""
+        return name not in self.since
 
     def _complete_from(self, name: str) -> Time:
         return max(super()._complete_from(name), self.since.get(name, BEGINNING))

@@ -14,7 +14,7 @@ import midstream as ms
 from midstream.accounts import Accounts, results_inside
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.migration.autopilot.autopilot import LATER, Later
-from midstream.migration.autopilot.spending import Spent
+from midstream.operators.engine.counting import Counters
 from midstream.optimizer import CostModel, Objective, Statistics
 from midstream.optimizer.cost.model import PlanCost
 from midstream.optimizer.cost.objective import INTERMEDIATE, MEMORY, PROCESSING
@@ -68,9 +68,9 @@ def arrived(now: int) -> Mapping[Node, int]:
     return dict(zip(SOURCES, (now * now, 3 * now, 0), strict=True))
 
 
-def counted(*results: int) -> Spent:
+def counted(*results: int) -> Counters:
     """By what the joins gave so far; the first of a plan gives intermediate results."""
-    return Spent(dict(zip(JOINS, results, strict=True)), results[0] + results[2])
+    return Counters(0, 0, results[0] + results[2], dict(zip(JOINS, results, strict=True)))
 
 
 NOTHING = counted(0, 0, 0, 0)
@@ -80,8 +80,8 @@ def priced(
     objective: Objective,
     plans: Sequence[ms.Plan],
     now: int,
-    since: tuple[int, Spent],
-    until: tuple[int, Spent],
+    since: tuple[int, Counters],
+    until: tuple[int, Counters],
 ) -> float:
     """A stretch of time by the elements and results that came in it."""
     (begin, before), (end, after) = since, until
@@ -92,7 +92,7 @@ def priced(
         )
         for source in SOURCES
     }
-    rates = {node: (n - before.results[node]) / passed for node, n in after.results.items()}
+    rates = {node: (n - before.emitted[node]) / passed for node, n in after.emitted.items()}
     model = CostModel(Statistics(streams), None, rates)
     operators = {node: of for plan in plans for node, of in model.price(plan).operators.items()}
     return passed * objective.of(PlanCost(operators))
@@ -105,7 +105,7 @@ class Asked:
         self.known = Known()
         self.accounts = Accounts(objective, self.known)
 
-    def spent(self, now: int, running: Sequence[ms.Plan], counted: Spent | None) -> float | Later | None:
+    def spent(self, now: int, running: Sequence[ms.Plan], counted: Counters) -> float | Later | None:
         self.known.now = now
         return self.accounts.spent(now, running, counted)
 
@@ -213,17 +213,6 @@ def test_intermediate_results_are_told_at_every_look(
         assert accounts.spent(now, [AB_FIRST], counted(*results)) == results[0] + results[2]
         now, results = now + steps * STEP, [n + m for n, m in zip(results, more, strict=True)]
     assert accounts.known.asked == []
-
-
-def test_what_was_not_counted_is_estimated() -> None:
-    """As while a migration is under way that was begun elsewhere."""
-    for objective in (PROCESSING, INTERMEDIATE):
-        accounts = Asked(objective)
-        accounts.spent(0, [AB_FIRST], NOTHING)
-        spent = accounts.spent(WINDOW, [AB_FIRST, BC_FIRST], None)
-        of_none = Spent({}, 0)
-        both = priced(objective, [AB_FIRST, BC_FIRST], WINDOW, (0, of_none), (WINDOW, of_none))
-        assert spent == pytest.approx(both) and both > 0
 
 
 @given(plans(depth=3), st.data())

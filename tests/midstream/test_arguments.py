@@ -42,6 +42,16 @@ WRONG: list[Any] = [
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 
+class Deaf:
+    """Watches streams, and does nothing."""
+
+    def take(self, stream: str, batch: list[Any], progress: Any) -> None:
+        pass
+
+    def look(self, now: int) -> None:
+        pass
+
+
 def engine() -> ms.Engine:
     return ms.Engine(PLAN, [].extend)
 
@@ -130,6 +140,10 @@ RIGHT: dict[str, Call] = {
     ),
     "Engine.replace": on_engine("replace", OTHER, "query", at=50),
     "Engine.counters": on_engine("counters", "query"),
+    "Engine.held": on_engine("held", "query", in_bytes=True),
+    "Engine.max_ends": on_engine("max_ends", "query"),
+    "Engine.predict_migration": on_engine("predict_migration", OTHER, "genmig", "query", whole=False),
+    "Engine.watch_streams": on_engine("watch_streams", Deaf(), 5, ["s"], idle=3),
     "Engine.add": on_engine("add", OTHER, [].extend, name="b"),
     "Engine.remove": on_engine("remove", "query"),
     "Engine.migrate": on_engine(
@@ -244,8 +258,8 @@ RIGHT: dict[str, Call] = {
 
 GIVEN_OUT = {
     "BALANCED", "BEGINNING", "CAREFUL", "EAGER", "FOREVER", "STRATEGIES", "Advisor",
-    "Answer", "Box", "Choice", "CounterExample", "DeadLetter",
-    "Decision", "Equivalence", "Metadata", "Migration", "MigrationReport", "RuleCheck", "Search", "StateSize",
+    "Answer", "Box", "Choice", "CounterExample", "Counters", "DeadLetter",
+    "Decision", "Equivalence", "Metadata", "Migration", "MigrationReport", "Prediction", "RuleCheck", "Search", "StateSize",
     "Transition", "report", "settled", "streaming_gc",
 }  # fmt: skip
 """Constants, a protocol, what engines and migrations give out, and what takes only that or nothing."""

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from inside import host_of
 
 import midstream as ms
 from midstream import testing
-from midstream.engine import host_of
 from midstream.migration.autopilot.advice import Advice, Forecast
 from midstream.migration.autopilot.records import Record
 from midstream.migration.autopilot.settings import BALANCED

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import event, given
-from inside import box_of
+from inside import box_of, host_of
 from migration_law import Scenario, check, scenarios
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.auto import Prediction, cheapest, rate
 from midstream.migration.machine import Migration
 from midstream.migration.migrate import migrate_box, prepare

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import pytest
-from inside import box_of
+from inside import box_of, host_of
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.machine import Migration, Phase, under_way
 from midstream.migration.migrate import migrate_box
 from midstream.migration.report import report

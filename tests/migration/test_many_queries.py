@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from unittest.mock import patch
 
+from counted import CountReference
 from hypothesis import given, note
 from hypothesis import strategies as st
 from inside import base_of
@@ -81,6 +82,7 @@ class Crowd:
         self.queries: dict[str, Watched] = {}
         self.arrived: dict[str, list[Element]] = {"a": [], "b": [], "c": []}
         self.now = 0
+        self.reference = CountReference(self.engine)
         self._added = 0
 
     def add(self, which: int) -> None:
@@ -111,6 +113,14 @@ class Crowd:
             return
         watched.transitions.append(transition)
         watched.is_moved = not watched.is_moved
+
+    def abort(self, nth: int) -> None:
+        moving = [t for one in self.queries.values() for t in one.transitions if t.phase is Phase.MOVING]
+        if moving:
+            transition = moving[nth % len(moving)]
+            watched = self.queries[transition.query]
+            transition.abort()
+            watched.is_moved = not watched.is_moved
 
     def push(self, name: str, gaps: list[int], rows: list[tuple[int, int]]) -> None:
         batch = []
@@ -148,7 +158,7 @@ class Crowd:
         assert compare(ours, theirs), f"{name} until {until}: {compare(ours, theirs)}"
         assert is_ordered(watched.results)
         if name in self.engine.queries:
-            assert self.engine.counters(name)["results"] == len(watched.results)
+            assert self.engine.counters(name).results == len(watched.results)
         for transition in watched.transitions:
             assert transition.failure is None
 
@@ -164,6 +174,7 @@ STEPS = st.one_of(
     st.tuples(st.just("advance"), STREAMS, st.integers(0, 4)),
     st.tuples(st.just("add"), WHICH),
     st.tuples(st.just("remove"), NTH),
+    st.tuples(st.just("abort"), NTH),
     st.tuples(st.just("migrate"), NTH, st.sampled_from(["genmig", "swap", "genmig-end-timestamp", "auto"])),
 )
 
@@ -178,13 +189,15 @@ def test_each_of_many_queries_gives_what_it_means(first: list[int], steps: list[
         crowd = Crowd()
         for which in first:
             crowd.add(which)
+            crowd.reference.look()
         for step in steps:
             getattr(crowd, step[0])(*step[1:])
+            crowd.reference.look()
         if crowd.queries:
             crowd.engine.close()
         for name, watched in crowd.queries.items():
             crowd.check(name, FOREVER)
-            assert all(transition.phase is Phase.DONE for transition in watched.transitions)
+            assert all(one.phase in (Phase.DONE, Phase.ABORTED) for one in watched.transitions)
         if crowd.queries:
             assert crowd.engine.size() == 0
         for name in tuple(crowd.queries):

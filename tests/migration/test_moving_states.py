@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from inside import base_of
+from inside import base_of, host_of
 from migration_law import ONE_COLUMN, Scenario, check, dense, equations, scenarios
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.auto import Prediction
 from midstream.migration.migrate import migrate_box, prepare, require_possible
 from midstream.migration.report import report

@@ -10,9 +10,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from inside import box_of, input_max_ends
+from inside import box_of, host_of, input_max_ends
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.machine import Phase, under_way
 from midstream.migration.migrate import migrate_box
 from midstream.migration.parallel_track import (

@@ -8,10 +8,10 @@ from itertools import accumulate
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from inside import input_progress
+from inside import host_of, input_progress
 from migration_law import Scenario, check, equations, equivalents
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration import backlog
 from midstream.migration.report import report
 from midstream.migration.signed import signed_fork

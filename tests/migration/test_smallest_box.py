@@ -118,7 +118,7 @@ class Run:
 def names(transition: Transition) -> list[list[str]]:
     """The operators of the new boxes."""
     return [
-        [type(one).__name__ for one in part.new.operators().values()]  # type: ignore[attr-defined]
+        [type(one).__name__ for _, one in part.new.operators()]  # type: ignore[attr-defined]
         for part in transition.parts
     ]
 

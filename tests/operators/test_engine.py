@@ -137,7 +137,7 @@ def test_bad_elements_are_refused_whole(elements: list, error: type[Exception], 
         engine.push("bids", elements)
     engine.close()
     assert results == [(3, 13, (1, 2.0))]
-    assert engine.counters()["elements"] == 1
+    assert engine.counters().elements == 1
 
 
 def test_what_comes_after_the_end_is_refused() -> None:
@@ -196,7 +196,7 @@ def test_the_engine_tells_what_it_has_seen(workload: Workload) -> None:
     engine = Engine(workload.plan)
     drive(engine, workload.events)
     counters = engine.counters()
-    assert counters["elements"] == sum(len(what) for kind, _, what in workload.events if kind == "push")
+    assert counters.elements == sum(len(what) for kind, _, what in workload.events if kind == "push")
     assert engine.progress() == min(engine.progress(stream) for stream in engine.streams)
     nodes = input_nodes(logical_plan(engine.plan))
     below = [run(Plan(node), streams_of(node, workload)) for node in nodes]
@@ -245,7 +245,7 @@ def test_each_output_goes_to_its_own_sinks() -> None:
     assert first == [(0, 5, (7,)), (2, 9, (8,))]
     assert both == [first]
     assert counts == [(0, 2, (1,)), (2, 5, (2,)), (5, 9, (1,))]
-    assert engine.counters()["results"] == 5
+    assert engine.counters().results == 5
 
 
 def test_what_was_known_before_does_not_reach_a_later_sink() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import base_of, box_of
+from inside import base_of, box_of, host_of
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.operators.compile import legs
 from midstream.operators.engine.planner import form
 from midstream.operators.engine.run import run
@@ -211,7 +211,7 @@ def test_what_cannot_be_added_leaves_the_engine_as_it_was() -> None:
         engine.remove("othr")
     engine.push("s", chronons([(0, (1, 1))]))
     assert results == [(0, 10, (1, 1))]
-    assert engine.counters()["results"] == 1
+    assert engine.counters().results == 1
 
 
 def test_a_migration_leaves_what_other_queries_share() -> None:
@@ -302,8 +302,8 @@ def test_results_are_counted_query_by_query() -> None:
     engine.push("s", chronons([(0, (1, 1))]))
     engine.add(S.plan(), name="same")
     engine.push("s", chronons([(1, (1, 1))]))
-    assert (engine.counters()["results"], engine.counters("same")["results"]) == (2, 1)
-    assert engine.counters()["elements"] == 2
+    assert [engine.counters(name).results for name in ("query", "same", None)] == [2, 1, 3]
+    assert engine.counters().elements == 2
 
 
 @pytest.mark.parametrize("leg", [1, 32])
@@ -317,13 +317,13 @@ def test_what_was_counted_stays_when_a_query_cuts_a_chain_or_goes(
     engine.subscribe(results.extend)
     engine.push("s", chronons([(0, (1, 1)), (1, (0, 1)), (2, (2, 1))]))
     engine.add(few.plan(), name="rows")
-    assert engine.counters()["results"] == 2
+    assert engine.counters("query").results == 2
     engine.push("s", chronons([(3, (1, 1)), (4, (0, 1))]))
     engine.push("s", chronons([(5, (1, 1))]))
     engine.remove("rows")
     engine.push("s", chronons([(6, (1, 1))]))
-    assert engine.counters()["results"] == len(results) == 5
-    assert engine.counters()["elements"] == 7
+    assert engine.counters("query").results == len(results) == 5
+    assert engine.counters().elements == 7
 
 
 @pytest.mark.parametrize("leg", [1, 2, 32])

@@ -209,7 +209,7 @@ def test_an_engine_runs_a_plan_whose_box_is_signed() -> None:
     engine = Engine(kept, out.extend)
     drive(engine, [("push", "s", list(chronons([(1, (7,)), (3, (7,)), (4, (8,))]))), ("end", "s", None)])
     assert out == [(1, 8, (7,)), (4, 9, (8,))]
-    assert any(type(o).__name__ == "SignedDistinct" for o in box_of(engine).operators().values())
+    assert any(type(o).__name__ == "SignedDistinct" for _, o in box_of(engine).operators())
 
 
 # Converters
@@ -346,7 +346,7 @@ def test_half_of_an_instant_is_no_aggregate() -> None:
     alarm = s.aggregate(total=aggregates.sum_("x")).filter(col("total") > 7).plan()
     for size in (1, 2, 3):
         box = PlanBox(signed_plan(alarm))
-        operators = [o for o in box.operators().values() if type(o).__name__ == "SignedFilter"]
+        operators = [o for _, o in box.operators() if type(o).__name__ == "SignedFilter"]
         elements = [(0, 4, (2,)), (4, 9, (5,)), (4, 9, (0,))]
         for i in range(0, 3, size):
             assert box.push(0, elements[i : i + size]) == [[]]
@@ -484,7 +484,7 @@ def test_right_rows_of_a_key_are_one_where_nothing_else_is_asked_for() -> None:
     box.push(0, [(0, FOREVER, (7,))])
     box.advance(0, 1)
     box.advance(1, 1)
-    (matching,) = (o for o in box.operators().values() if type(o).__name__ == "SignedMatching")
+    (matching,) = (o for _, o in box.operators() if type(o).__name__ == "SignedMatching")
     assert matching.size() == 2
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import host_of
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.aggregates import count
@@ -89,7 +90,7 @@ def test_looks_do_not_depend_on_batches(workload: Workload, step: int, compile: 
         assert others.looks == notes.looks
         engine.close()
         assert others.told == {name: workload.streams[name] for name in others.told}
-        assert sum(map(len, others.told.values())) == engine.counters()["elements"]
+        assert sum(map(len, others.told.values())) == engine.counters().elements
     unwatched: list[Element] = []
     engine = Engine(workload.plan, unwatched.extend, relations=workload.relations, compile=compile)
     drive(engine, workload.events)

@@ -117,7 +117,7 @@ def test_a_compiled_box_does_at_every_step_what_a_walked_one_does(workload: Work
         )
         for output in range(len(walked.outputs)):
             assert walked.progress(output) == compiled.progress(output)
-        for one, other in zip(walked.operators().values(), compiled.operators().values(), strict=True):
+        for (_, one), (_, other) in zip(walked.operators(), compiled.operators(), strict=True):
             assert (one.emitted, one.reached) == (other.emitted, other.reached)
 
 

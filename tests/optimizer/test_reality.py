@@ -75,9 +75,9 @@ def measure(plan: Plan, streams: Streams, warm: int = WARM) -> Run:
 
     def emitted() -> dict[Node, int]:
         # Asked for anew, as stateless operators are counted together.
-        return {logical_node(node): running.emitted for node, running in box_of(engine).operators().items()}
+        return {logical_node(node): running.emitted for node, running in box_of(engine).operators()}
 
-    operators = {logical_node(node): running for node, running in box_of(engine).operators().items()}
+    operators = {logical_node(node): running for node, running in box_of(engine).operators()}
     before: dict[Node, int] = {}
     sizes: Counter[Node] = Counter()
     looks = 0

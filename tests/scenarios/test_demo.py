@@ -26,7 +26,7 @@ from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.verdicts import Equivalence
 from midstream.scenarios.demonstration.demo import (
     Demonstration,
-    Intermediate,
+    IntermediateRates,
     Phases,
     Scenario,
     auctions,
@@ -118,7 +118,7 @@ def test_what_is_counted_before_and_after_is_one_plan_alone(bidding: Demonstrati
         if until == everything:
             engine.close()
         end = engine.counters()
-        return 1000 * (end["intermediate"] - start["intermediate"]) / (end["received"] - start["received"])
+        return 1000 * (end.intermediate - start.intermediate) / (end.elements - start.elements)
 
     everything = total(bidding.elements)
     begun, done = bidding.elements.before, bidding.elements.before + bidding.elements.during
@@ -243,7 +243,7 @@ def test_text_says_what_the_figures_say() -> None:
             considered=16,
             elements=Phases(5_000, 1_000, 4_000),
             results=Phases(123, 45, 67),
-            intermediate=Intermediate(800.5, 20.25, 700.0),
+            intermediate=IntermediateRates(800.5, 20.25, 700.0),
             migration=MigrationReport("done", 12_345, 678, 91, 82, 0, 30, 5, 10, 0, 15, 11_667, 12_346),
             elements_per_second=55_555.5,
             equivalence=Equivalence.of(()),

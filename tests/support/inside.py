@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.operators.engine.base import Base
+from midstream.operators.engine.host import Host
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.queries import lowest
 from midstream.operators.engine.query_graph import QueryGraph
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import Time
+
+
+def host_of(engine: Engine) -> Host:
+    """The host of its migrations."""
+    return engine._host
 
 
 def graph_of(engine: Engine) -> QueryGraph:

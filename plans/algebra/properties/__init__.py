@@ -18,10 +18,13 @@ from midstream.plans.algebra.properties.columns import (
 from midstream.plans.algebra.properties.inclusions import Inclusion, inclusions, is_included
 from midstream.plans.algebra.properties.nodes import (
     expressions,
+    intermediate,
     logical,
     logical_node,
+    logical_nodes,
     logical_plan,
     makers,
+    makes_results,
     reads_stream,
 )
 from midstream.plans.algebra.properties.regions import Region, above, input_nodes, regions
@@ -48,6 +51,7 @@ __all__ = [
     "has_ordered_ends",
     "inclusions",
     "input_nodes",
+    "intermediate",
     "is_bounded",
     "is_chronon_stream",
     "is_duplicate_free",
@@ -60,9 +64,11 @@ __all__ = [
     "latest_end",
     "logical",
     "logical_node",
+    "logical_nodes",
     "logical_plan",
     "longest_validity",
     "makers",
+    "makes_results",
     "reads_stream",
     "regions",
 ]

@@ -9,14 +9,13 @@ from operator import attrgetter
 
 from midstream.accounts import Accounts, counts
 from midstream.advising import ByOptimizer
-from midstream.engine import Engine, host_of
+from midstream.engine import Engine
 from midstream.migration.autopilot.advice import Advice
 from midstream.migration.autopilot.autopilot import Autopilot, Later
 from midstream.migration.autopilot.settings import Settings
-from midstream.migration.autopilot.spending import Spent
 from midstream.migration.autopilot.watching import WEIGHED, largest_window
-from midstream.migration.migrate import obstacle, prepare
 from midstream.migration.strategies import STRATEGIES, find_strategy
+from midstream.operators.engine.counting import Counters
 from midstream.optimizer import Objective, Statistics
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
 from midstream.optimizer.online.restarting_statistics import RestartingStatistics
@@ -244,7 +243,7 @@ class _Pilot:
         if spent is None:  # it runs a plan whose results are not told
             self._counting = None
             return replace(advice, lately=None), None
-        return advice, self._accounts.spent(now, (running, self._runs), Spent({}, spent))
+        return advice, self._accounts.spent(now, (running, self._runs), Counters(0, 0, spent, {}))
 
     def _obstacle(self, plan: Plan) -> str | None:
         return self._reach.obstacle(self._runs, plan)
@@ -356,7 +355,7 @@ class _Reach:
 
     def obstacle(self, running: Plan, plan: Plan) -> str | None:
         if (running, plan) not in self._obstacles:
-            self._obstacles[running, plan] = obstacle(host_of(self._engine(running)), plan)
+            self._obstacles[running, plan] = self._engine(running).obstacle(plan)
         return self._obstacles[running, plan]
 
     def weighed(self, running: Plan, plan: Plan) -> tuple[str, ...]:
@@ -373,7 +372,7 @@ class _Reach:
         key = running, plan, name
         if key not in self._ways:
             try:
-                prepare(host_of(self._engine(running)), plan, find_strategy(name))
+                self._engine(running).predict_migration(plan, name)
                 self._ways[key] = True
             except MidstreamError:
                 self._ways[key] = False

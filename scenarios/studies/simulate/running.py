@@ -23,7 +23,7 @@ from midstream.plans.values.streams import Element, is_ordered
 from midstream.profiling import timings
 from midstream.scenarios.simulator.run import without_garbage_collector
 from midstream.scenarios.simulator.run_record import longest_pause
-from midstream.scenarios.simulator.variants import Variant
+from midstream.scenarios.simulator.variants import Variant, known_equivalence
 from midstream.scenarios.studies.simulate.grid import Chunk, Grid, Row, Slice, Target, chunks, with_silence
 
 MOVED, UNFINISHED, REFUSED, FAILED = "moved", "unfinished", "refused", "failed"
@@ -104,6 +104,8 @@ def course(
     peak, cpu = 0, 0.0
     migration: Transition | None = None
     is_due = True
+    if target is not None:
+        known_equivalence(plan, target.plan)
     with without_garbage_collector():
         engine = Engine(plan, results.extend)
         for chunk in (*given, None):

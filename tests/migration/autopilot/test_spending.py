@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import host_of
 
 import midstream as ms
-from midstream.engine import host_of
 from midstream.migration.autopilot.spending import Spending
 from midstream.optimizer import CostModel, Statistics
 from midstream.optimizer.cost.objective import INTERMEDIATE

@@ -1,0 +1,112 @@
+"""Counts what operators give by another way than the engine does: by looking at every operator there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inside import graph_of
+
+import midstream as ms
+from midstream.migration.machine import Migration
+from midstream.operators.base.box import settled
+from midstream.operators.base.operator import Operator
+from midstream.operators.engine.guest import Guest
+from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.queries import RunningQuery
+from midstream.plans.algebra.operators import Arrangement, Source
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical
+
+
+def operators_of(box: ms.Box) -> Iterator[tuple[Node, Operator]]:
+    """All operators inside of a Box that may be a migration, and have further ones inside."""
+    box = settled(box)
+    while hasattr(box, "_box"):  # one that is to fail
+        box = box._box
+    if isinstance(box, Migration):
+        for part in (box.old, box.new):
+            yield from () if part is None else operators_of(part)
+    elif isinstance(box, PlanBox):
+        for node, operator in box._operators.items():
+            yield from each(node, operator)
+
+
+def each(node: Node, operator: Operator) -> Iterator[tuple[Node, Operator]]:
+    """An operator that runs, or those of the Box that it stands for; no arrangements."""
+    if isinstance(operator, Guest):
+        yield from operators_of(operator.hosted.box)
+    elif not isinstance(logical(node), Arrangement):
+        yield node, operator
+
+
+class CountReference:
+    """What an engine's counters must tell. It must look after every step, and right before and after each
+    change of a query's plan that happens within an event."""
+
+    def __init__(self, engine: ms.Engine) -> None:
+        self._engine = engine
+        self.placed: set[Operator] = set()
+        """Every operator that ran for a query."""
+        self._uses: dict[RunningQuery, dict[Operator, tuple[int, int | None]]] = {}
+        """By query, what each operator had given when the query began to use it, and when it ceased to."""
+        self._told: dict[RunningQuery | None, ms.Counters] = {}
+
+    def look(self) -> None:
+        """Compare the counters with what operators have given, and with what they were."""
+        queries = graph_of(self._engine).queries
+        self._uses = {query: uses for query, uses in self._uses.items() if query in queries.values()}
+        known = set(self.placed)
+        for name, query in queries.items():
+            self._look_at(query, known)
+            counters = self._engine.counters(name)
+            given = {
+                operator: (operator.emitted if until is None else until) - since
+                for operator, (since, until) in self._uses[query].items()
+            }
+            assert _of_operators(counters) == sum(given.values()), name
+            assert 0 <= counters.intermediate <= sum(given.values()), name
+            assert not counters.dead_letters
+            self._compare(query, counters)
+        counters = self._engine.counters()
+        assert _of_operators(counters) == sum(operator.emitted for operator in self.placed)
+        assert counters.results >= sum(self._engine.counters(name).results for name in queries)
+        self._compare(None, counters)
+        held = sum(self._engine.held().values())
+        assert held == sum(operator.size() for operator in graph_of(self._engine).base.running.values())
+        in_bytes = sum(self._engine.held(in_bytes=True).values())
+        assert in_bytes == ms.state_size(graph_of(self._engine).base).bytes
+
+    def _look_at(self, query: RunningQuery, known: set[Operator]) -> None:
+        running = graph_of(self._engine).base.running
+        now = {
+            operator
+            for node in query.physical.nodes
+            if node in running
+            for _, operator in each(node, running[node])
+        }
+        self.placed |= now
+        is_new = query not in self._uses
+        uses = self._uses.setdefault(query, {})
+        for operator in now - uses.keys():
+            uses[operator] = operator.emitted if operator in known else 0, None
+        for operator, (since, until) in tuple(uses.items()):
+            if operator not in now and until is None:
+                uses[operator] = since, operator.emitted
+        if is_new and not query.plan.relations:
+            assert self._engine.counters(query.name) == _nothing(self._engine.counters(query.name))
+
+    def _compare(self, query: RunningQuery | None, counters: ms.Counters) -> None:
+        """Nothing falls."""
+        before = self._told.get(query, counters)
+        for name in ("elements", "results", "intermediate"):
+            assert getattr(counters, name) >= getattr(before, name), name
+        assert all(counters.emitted.get(node, 0) >= number for node, number in before.emitted.items())
+        self._told[query] = counters
+
+
+def _of_operators(counters: ms.Counters) -> int:
+    return sum(n for node, n in counters.emitted.items() if not isinstance(node.operator, Source))
+
+
+def _nothing(counters: ms.Counters) -> ms.Counters:
+    return ms.Counters(0, 0, 0, dict.fromkeys(counters.emitted, 0))

@@ -296,6 +296,7 @@ class Midstream(RuleBasedStateMachine):
         self.families[name] = family
         for runner in (self.moved, self.unmoved):
             runner.add(name, plan)
+        self.counted.look()
 
     @precondition(lambda self: len(self.families) == 2)
     @rule(which=st.integers(0, 1))

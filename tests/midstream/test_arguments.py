@@ -259,8 +259,8 @@ RIGHT: dict[str, Call] = {
 GIVEN_OUT = {
     "BALANCED", "BEGINNING", "CAREFUL", "EAGER", "FOREVER", "STRATEGIES", "Advisor",
     "Answer", "Box", "Choice", "CounterExample", "Counters", "DeadLetter",
-    "Decision", "Equivalence", "Metadata", "Migration", "MigrationReport", "Prediction", "RuleCheck", "Search", "StateSize",
-    "Transition", "report", "settled", "streaming_gc",
+    "Decision", "Equivalence", "Metadata", "Migration", "MigrationReport", "Prediction", "RuleCheck",
+    "Search", "StateSize", "Transition", "report", "settled", "streaming_gc",
 }  # fmt: skip
 """Constants, a protocol, what engines and migrations give out, and what takes only that or nothing."""
 

@@ -21,8 +21,8 @@ from midstream.scenarios.policies.ready import RepeatLastBest
 from midstream.scenarios.simulator import judging, wished_policies
 from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.judging import joined_of
-from midstream.scenarios.simulator.priced import PricedResults
 from midstream.scenarios.simulator.results import Simulation, alone
+from midstream.scenarios.simulator.run import _Run
 from midstream.scenarios.simulator.scenario import Scenario, parse_scenario
 from midstream.scenarios.simulator.simulating import simulate
 
@@ -148,7 +148,7 @@ def test_the_engine_counts_what_the_replay_does(scenario: Scenario) -> None:
 
 
 def test_a_count_that_differs_from_the_replay_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PricedResults, "look", lambda self, migration=None: None)
+    monkeypatch.setattr(_Run, "_spent_so_far", lambda self: 0)
     found = simulate(read())
     assert not found.is_equal
 

@@ -227,7 +227,7 @@ _CHARTS = {
     ),
     "intermediate": _Chart(
         "Intermediate results",
-        "What operators give to other operators, in both plans during a migration.",
+        "What joins and others give inside of plans, of both during a migration.",
         lambda simulation, run: f"{run.strategy}: {run.totals.intermediate:,} intermediate results.",
     ),
 }
@@ -243,7 +243,7 @@ _OF_PLANS = {
         lambda simulation, run: f"{run.strategy}: at most {run.totals.peak_state:,} elements.",
     ),
     "latency": _CHARTS["latency"],
-    "intermediate": _CHARTS["intermediate"]._replace(caption="What operators give to other operators."),
+    "intermediate": _CHARTS["intermediate"]._replace(caption="What joins and others give inside of plans."),
 }
 """The same where each plan runs alone."""
 

@@ -85,7 +85,7 @@ class Series:
 
     elements            that arrived
     results             that came out
-    intermediate        that operators gave to operators, in both plans during a migration
+    intermediate        intermediate results, of both plans during a migration
     old, new, held      the state of the old box, of the new one, and held between both; without a migration
                         under way all state of the box is `old` before the first one, and `new` after it
     rest                the state of the rest of the engine: what waits where streams enter, windows

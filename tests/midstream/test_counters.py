@@ -113,6 +113,35 @@ def test_results_that_an_old_output_held_count_once_when_a_swap_gives_them_out()
     assert engine.counters("query").results == len(results) == 10
 
 
+def test_what_a_new_plan_did_before_it_was_put_in_place_counts() -> None:
+    """Moving states gives the new plan what is still valid, of which it makes its own state."""
+    engine = ms.Engine(AB_FIRST)
+    engine.keep_log()
+    reference = CountReference(engine)
+    reference.look()
+    feed(engine, 0, 20)
+    reference.look()
+    before = engine.counters("query")
+    migration = engine.migrate(BC_FIRST, "moving-states")
+    reference.look()
+    after = engine.counters("query")
+    (new,) = (node for node in BC_FIRST.nodes if _joins_two(node))
+    assert migration.parts and after.results == before.results
+    assert after.intermediate - before.intermediate == after.emitted[new] > 0
+
+
+def test_results_are_counted_on_where_a_window_has_another_size() -> None:
+    window = ms.stream("a", a="integer").window(WINDOW, bounds=(1, 20))
+    results: list[ms.Element] = []
+    engine = ms.Engine(window, results.extend)
+    feed(engine, 0, 5)
+    engine.resize(window, 3, 7)
+    assert engine.counters("query").results == len(results) == 5
+    feed(engine, 5, 10)
+    assert engine.counters("query").results == engine.counters().results == len(results) == 10
+    assert sum(engine.counters("query").emitted.values()) == 20
+
+
 def test_elements_that_wait_to_be_put_in_order_have_come() -> None:
     engine = ms.Engine(A, slack={"a": 5})
     engine.push("a", ms.chronons([(3, (1,)), (1, (1,))]))

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inside import host_of
 
 from midstream.engine import Engine
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.aggregates import count
-from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.errors import ArgumentError, UnknownStreamError
 from midstream.plans.values.streams import FOREVER, Batch, Element, Time
 from midstream.testing import Event, Workload, drive, workloads
 
@@ -45,7 +44,7 @@ class Notes:
 
     def _state(self) -> int:
         """How much operators keep; what waits where a stream enters has come already."""
-        return sum(operator.size() for operator in host_of(self._engine).operators.values())
+        return sum(self._engine.held().values())
 
 
 def one_by_one(events: Iterable[Event]) -> Iterator[Event]:
@@ -74,7 +73,7 @@ def watched(
     results: list[Element] = []
     engine = Engine(workload.plan, results.extend, relations=workload.relations, **declared)
     notes = Notes(engine, results)
-    host_of(engine).watch(notes, step, idle=idle)
+    engine.watch_streams(notes, step, idle=idle)
     drive(engine, events)
     return notes, results, engine
 
@@ -140,7 +139,7 @@ def test_looks_at_streams_whose_order_is_restored(
         refused: list[DeadLetter] = []
         engine = Engine(JOIN, dead_letters=refused.extend, **declared)
         notes = Notes(engine, [])
-        host_of(engine).watch(notes, step)
+        engine.watch_streams(notes, step)
         drive(engine, cut)
         looks.append((notes.looks, [letter.element for letter in refused]))
     assert looks[0] == looks[1] == looks[2]
@@ -150,7 +149,7 @@ def test_silence_costs_no_looks() -> None:
     """Time comes to instants that nobody needs to look at."""
     engine = Engine(JOIN)
     notes = Notes(engine, [])
-    host_of(engine).watch(notes, 10, idle=2)
+    engine.watch_streams(notes, 10, idle=2)
     for name in "ab":
         engine.push(name, [(3, 4, (1,))])
     for time in (10**15, 10**15 + 25):
@@ -162,7 +161,7 @@ def test_silence_costs_no_looks() -> None:
 def test_heartbeats_alone_bring_the_looks() -> None:
     engine = Engine(JOIN)
     notes = Notes(engine, [])
-    host_of(engine).watch(notes, 10)
+    engine.watch_streams(notes, 10)
     engine.push("a", [(2, 3, (1,)), (14, 15, (2,)), (31, 32, (3,))])
     for time in (2, 9, 10, 28, 85):
         engine.advance("b", time)
@@ -178,37 +177,35 @@ def test_heartbeats_alone_bring_the_looks() -> None:
 
 def test_single_elements_are_compiled_also_where_somebody_watches() -> None:
     engine = Engine(JOIN, compile=True)
-    host = host_of(engine)
-    watch = host.watch(Notes(engine, []), 10)
+    stop = engine.watch_streams(Notes(engine, []), 10)
     for time in range(25):
         for name in "ab":
             engine.push(name, [(time, time + 1, (time % 3,))])
     texts = engine._graph.inlets
     assert set(texts) == {"a", "b"} and None not in texts.values()
-    host.unwatch(watch)
+    stop()
     assert not texts
-    host.unwatch(watch)
+    stop()
 
 
 def test_who_looks_may_change_the_queries() -> None:
     """He may let somebody else watch, who is told of what follows; remove a query; and leave."""
     results: list[Element] = []
     engine = Engine(A.group_by("ax").aggregate(n=count()).plan(), results.extend)
-    host = host_of(engine)
     later = Notes(engine, results)
 
     class Changing(Notes):
         def look(self, now: int) -> None:
             super().look(now)
             if now == 20:
-                host.watch(later, 5)
+                engine.watch_streams(later, 5)
             if now == 40:
-                host.unwatch(watch)
+                stop()
             if now == 30:
                 engine.add(A.distinct().plan(), name="other")
 
     first = Changing(engine, results)
-    watch = host.watch(first, 10)
+    stop = engine.watch_streams(first, 10)
     engine.push("a", [(t, t + 1, (t,)) for t in range(100)])
     assert [now for now, *_ in first.looks] == [10, 20, 30, 40]
     assert [now for now, *_ in later.looks] == list(range(25, 100, 5))
@@ -223,4 +220,10 @@ def test_who_looks_may_change_the_queries() -> None:
 def test_a_grid_that_is_none(wrong: dict[str, Any]) -> None:
     engine = Engine(JOIN)
     with pytest.raises(ArgumentError, match=r"watch: (step|idle): found"):
-        host_of(engine).watch(Notes(engine, []), **wrong)
+        engine.watch_streams(Notes(engine, []), **wrong)
+
+
+def test_a_stream_that_nobody_reads_cannot_be_watched() -> None:
+    engine = Engine(JOIN)
+    with pytest.raises(UnknownStreamError, match="reads no stream c"):
+        engine.watch_streams(Notes(engine, []), 5, ["a", "c"])

@@ -32,8 +32,8 @@ def operators_of(box: ms.Box) -> Iterator[tuple[Node, Operator]]:
 
 
 def each(node: Node, operator: Operator) -> Iterator[tuple[Node, Operator]]:
-    """An operator that runs, or those of the Box that it stands for; no arrangements, nor what reads relations
-    alone: that gives all it has as it is made, and each plan has its own."""
+    """An operator that runs, or those of the Box that it stands for. Not arrangements, nor what reads
+    relations alone: that gives all it has as it is made, and each plan has its own."""
     if isinstance(operator, Guest):
         yield from operators_of(operator.hosted.box)
     elif reads_stream(node) and not isinstance(logical(node), Arrangement):

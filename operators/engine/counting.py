@@ -13,15 +13,9 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.engine.entrance import Entrance, Entrances
 from midstream.operators.engine.guest import Guest, operators_inside
 from midstream.operators.engine.ways import Way
-from midstream.plans.algebra.operators import Arrangement, Source
+from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import (
-    intermediate,
-    logical,
-    logical_node,
-    logical_nodes,
-    logical_plan,
-)
+from midstream.plans.algebra.properties import counted_node, intermediate, logical_node, logical_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +34,8 @@ class Counters:
     """Intermediate results, as the cost model has them: of operators that make results, such as joins, but
     for those that the query's own results come from."""
     emitted: Mapping[Node, int]
-    """By logical node, the elements that sources and operators gave, in all plans that ran.
-    Arrangements, such as splits, pass on what is counted below them."""
+    """By logical node, the elements that sources and operators gave, in all plans that ran. Arrangements,
+    such as splits, have nodes of their own."""
     dead_letters: Mapping[str, int] = field(default_factory=dict)
     """By reason, the elements that were refused; empty for a single query, as streams belong to all."""
 
@@ -190,7 +184,7 @@ class Counting:
 
     def _labels(self, tally: Tally, plan: Plan, physical: Plan) -> dict[Giver, set[Label]]:
         """The givers that a query uses, and where each is counted."""
-        means, inner = logical_nodes(physical.nodes), intermediate(logical_plan(plan).nodes)
+        inner = intermediate(logical_plan(plan).nodes)
         before = tally.labels()
         labels: dict[Giver, set[Label]] = {}
         for node in physical.nodes:
@@ -198,12 +192,12 @@ class Counting:
             if isinstance(giver, Guest):
                 # Of both plans of a migration, each operator is what it was in its own.
                 for inside, operator in operators_inside([(node, giver)]):
-                    labels[operator] = before.get(operator) or _labels_of(inside, logical_node(inside), inner)
+                    labels[operator] = before.get(operator) or _labels_of(inside, inner)
             elif isinstance(giver, Way):
-                labels[giver] = {means[node]}
+                labels[giver] = {logical_node(node)}
                 labels[_Arrivals(giver, self._entrances[giver.stream])] = {_Kind.ELEMENTS}
             elif giver is not None:
-                labels[giver] = _labels_of(node, means[node], inner)
+                labels[giver] = _labels_of(node, inner)
         return labels
 
     def _change(self, tally: Tally, labels: Mapping[Giver, set[Label]]) -> None:
@@ -229,13 +223,13 @@ def held(operators: Mapping[Node, Operator], nodes: Iterable[Node], *, in_bytes:
     for node in nodes:
         if (operator := operators.get(node)) is None:
             continue
-        meant, rest = logical_node(node), _size(operator, in_bytes)
+        counted, rest = counted_node(node), _size(operator, in_bytes)
         if isinstance(operator, Guest):
             for inside, one in operators_inside([(node, operator)]):
                 size = _size(one, in_bytes)
-                found[logical_node(inside)] += size
+                found[counted_node(inside)] += size
                 rest -= size
-        found[meant] += rest
+        found[counted] += rest
     return found
 
 
@@ -243,10 +237,9 @@ def _size(operator: Operator, in_bytes: bool) -> int:
     return sum(map(element_bytes, operator.state())) if in_bytes else operator.size()
 
 
-def _labels_of(node: Node, meant: Node, inner: frozenset[Node]) -> set[Label]:
-    if isinstance(logical(node), Arrangement):
-        return set()
-    return {meant, _Kind.INTERMEDIATE} if meant in inner else {meant}
+def _labels_of(node: Node, inner: frozenset[Node]) -> set[Label]:
+    counted = counted_node(node)
+    return {counted, _Kind.INTERMEDIATE} if counted in inner else {counted}
 
 
 def _counters(tally: Tally, results: int) -> Counters:

@@ -47,6 +47,7 @@ SPANS: Mapping[str, Callable[[Series, slice], float | None]] = {
         sum(expected) if (expected := series.predicted_results[buckets]) else None
     ),
     "intermediate": lambda series, buckets: sum(series.intermediate[buckets]),
+    "emitted": lambda series, buckets: sum(series.emitted[buckets]),
     "cpu": lambda series, buckets: _growth(series.cpu, buckets),
     "predicted_cpu": lambda series, buckets: _growth(series.predicted_cpu, buckets),
 }

@@ -86,6 +86,7 @@ class Series:
     elements            that arrived
     results             that came out
     intermediate        intermediate results, of both plans during a migration
+    emitted             elements that operators gave, those of windows and arrangements included
     old, new, held      the state of the old box, of the new one, and held between both; without a migration
                         under way all state of the box is `old` before the first one, and `new` after it
     rest                the state of the rest of the engine: what waits where streams enter, windows
@@ -102,6 +103,7 @@ class Series:
     elements: tuple[int, ...]
     results: tuple[int, ...]
     intermediate: tuple[int, ...]
+    emitted: tuple[int, ...]
     old: tuple[int, ...]
     new: tuple[int, ...]
     held: tuple[int, ...]

@@ -10,7 +10,7 @@ from typing import Any
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.transition import Transition
-from midstream.plans.algebra.properties import above, input_nodes, logical_plan
+from midstream.plans.algebra.properties import above, counted_node, input_nodes
 from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Portion
@@ -45,6 +45,8 @@ class RunRecord:
         """The instants at which results came out."""
         self._counted = 0
         """Intermediate results up to the last bucket."""
+        self._emitted = 0
+        """What operators had given by then."""
         self._rows: list[tuple[Any, ...]] = []
 
     def take(self, portion: Portion, results: Sequence[Element]) -> None:
@@ -64,10 +66,13 @@ class RunRecord:
     def close(self, migration: Transition | None, is_moved: bool) -> Bucket:
         """A bucket is over. `migration` is the one under way; `is_moved` tells whether one was carried
         through before."""
-        total = self._engine.counters().intermediate
+        counters = self._engine.counters()
+        total = counters.intermediate
+        emitted = sum(n for node, n in counters.emitted.items() if node.inputs)
         if migration is None:
-            plan, kept = logical_plan(self._engine.plan), self._engine.held()
-            size = sum(kept[node] for node in above(plan, input_nodes(plan)))
+            physical, kept = self._engine.query().physical, self._engine.held()
+            upper = {counted_node(node) for node in above(physical, input_nodes(physical))}
+            size = sum(kept[node] for node in upper)
             old, new, held = (0, size, 0) if is_moved else (size, 0, 0)
         else:
             old, new, held = sizes(migration)
@@ -82,6 +87,7 @@ class RunRecord:
                 self._elements.total(),
                 len(latencies),
                 total - self._counted,
+                emitted - self._emitted,
                 old,
                 new,
                 held,
@@ -93,7 +99,7 @@ class RunRecord:
         )
         self._latency_sum += sum(latencies)
         self._latency_max = max([self._latency_max, *latencies])
-        self._elements, self._latencies, self._counted = Counter(), [], total
+        self._elements, self._latencies, self._counted, self._emitted = Counter(), [], total, emitted
         return found
 
     def series(self, cpu: Sequence[float]) -> Series:

@@ -13,9 +13,9 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.queries import RunningQuery
-from midstream.plans.algebra.operators import Arrangement, Source
+from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical, reads_stream
+from midstream.plans.algebra.properties import reads_stream
 
 
 def operators_of(box: ms.Box) -> Iterator[tuple[Node, Operator]]:
@@ -32,11 +32,11 @@ def operators_of(box: ms.Box) -> Iterator[tuple[Node, Operator]]:
 
 
 def each(node: Node, operator: Operator) -> Iterator[tuple[Node, Operator]]:
-    """An operator that runs, or those of the Box that it stands for. Not arrangements, nor what reads
-    relations alone: that gives all it has as it is made, and each plan has its own."""
+    """An operator that runs, or those of the Box that it stands for. Not what reads relations alone: that
+    gives all it has as it is made, and each plan has its own."""
     if isinstance(operator, Guest):
         yield from operators_of(operator.hosted.box)
-    elif reads_stream(node) and not isinstance(logical(node), Arrangement):
+    elif reads_stream(node):
         yield node, operator
 
 

@@ -17,11 +17,11 @@ from midstream.plans.algebra.properties.columns import (
 )
 from midstream.plans.algebra.properties.inclusions import Inclusion, inclusions, is_included
 from midstream.plans.algebra.properties.nodes import (
+    counted_node,
     expressions,
     intermediate,
     logical,
     logical_node,
-    logical_nodes,
     logical_plan,
     makers,
     makes_results,
@@ -43,6 +43,7 @@ __all__ = [
     "Region",
     "above",
     "columns_read",
+    "counted_node",
     "dependencies",
     "determined",
     "equal_columns",
@@ -64,7 +65,6 @@ __all__ = [
     "latest_end",
     "logical",
     "logical_node",
-    "logical_nodes",
     "logical_plan",
     "longest_validity",
     "makers",

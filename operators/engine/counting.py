@@ -15,7 +15,7 @@ from midstream.operators.engine.guest import Guest, operators_inside
 from midstream.operators.engine.ways import Way
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import counted_node, intermediate, logical_node, logical_plan
+from midstream.plans.algebra.properties import counted_node, intermediate, logical_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,8 @@ class Counting:
 
     def _labels(self, tally: Tally, plan: Plan, physical: Plan) -> dict[Giver, set[Label]]:
         """The givers that a query uses, and where each is counted."""
-        inner = intermediate(logical_plan(plan).nodes)
+        means = logical_nodes(physical.nodes)
+        inner = intermediate({*logical_nodes(plan.nodes).values()})
         before = tally.labels()
         labels: dict[Giver, set[Label]] = {}
         for node in physical.nodes:
@@ -192,12 +193,12 @@ class Counting:
             if isinstance(giver, Guest):
                 # Of both plans of a migration, each operator is what it was in its own.
                 for inside, operator in operators_inside([(node, giver)]):
-                    labels[operator] = before.get(operator) or _labels_of(inside, inner)
+                    labels[operator] = before.get(operator) or _labels_of(counted_node(inside), inner)
             elif isinstance(giver, Way):
-                labels[giver] = {logical_node(node)}
+                labels[giver] = {means[node]}
                 labels[_Arrivals(giver, self._entrances[giver.stream])] = {_Kind.ELEMENTS}
             elif giver is not None:
-                labels[giver] = _labels_of(node, inner)
+                labels[giver] = _labels_of(counted_node(node, means), inner)
         return labels
 
     def _change(self, tally: Tally, labels: Mapping[Giver, set[Label]]) -> None:
@@ -237,8 +238,7 @@ def _size(operator: Operator, in_bytes: bool) -> int:
     return sum(map(element_bytes, operator.state())) if in_bytes else operator.size()
 
 
-def _labels_of(node: Node, inner: frozenset[Node]) -> set[Label]:
-    counted = counted_node(node)
+def _labels_of(counted: Node, inner: frozenset[Node]) -> set[Label]:
     return {counted, _Kind.INTERMEDIATE} if counted in inner else {counted}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 from midstream.plans.algebra.operators import Arrangement, Logical, OverTime, Source
@@ -17,20 +17,26 @@ def logical(node: Node) -> Logical:
     return node.operator.logical if isinstance(node.operator, Physical) else node.operator
 
 
+def logical_nodes(nodes: Iterable[Node]) -> dict[Node, Node]:
+    """By each of a plan's nodes, inputs before consumers, the logical node that it carries out."""
+    found: dict[Node, Node] = {}
+    for node in nodes:
+        operator, inputs = logical(node), tuple(found[child] for child in node.inputs)
+        if isinstance(operator, Boxed):
+            found[node] = logical_node(operator.means)
+        elif isinstance(operator, Arrangement):
+            found[node] = inputs[0]
+        else:
+            # A node that has made no choice stays the one it is: what is the same is found at once.
+            found[node] = node.with_inputs(inputs) if operator is node.operator else Node(operator, inputs)
+    return found
+
+
 def logical_plan(plan: Plan) -> Plan:
     """The plan without choices of implementations, arrangements and Boxes: what it computes, not how it
     runs."""
-
-    def without_choices(node: Node) -> Node:
-        operator = logical(node)
-        if isinstance(operator, Boxed):
-            return logical_plan(Plan(operator.means)).root
-        if isinstance(operator, Arrangement):
-            return node.inputs[0]
-        # A node that has made no choice stays the one it is: what is the same is found at once.
-        return node if operator is node.operator else Node(operator, node.inputs)
-
-    return plan.map(without_choices)
+    found = logical_nodes(plan.nodes)
+    return Plan({name: found[root] for name, root in plan.outputs.items()})
 
 
 @lru_cache(maxsize=4096)
@@ -39,13 +45,13 @@ def logical_node(node: Node) -> Node:
     return logical_plan(Plan(node)).root
 
 
-def counted_node(node: Node) -> Node:
+def counted_node(node: Node, means: Mapping[Node, Node] | None = None) -> Node:
     """The logical node by which is counted what the operator of a physical one does; of an arrangement, one
-    above the node that it arranges."""
+    above the node that it arranges. `means` has the logical nodes, where these are known."""
     operator = logical(node)
     if isinstance(operator, Arrangement):
-        return Node(operator, tuple(map(logical_node, node.inputs)))
-    return logical_node(node)
+        return Node(operator, tuple(means[child] if means else logical_node(child) for child in node.inputs))
+    return means[node] if means else logical_node(node)
 
 
 def makes_results(node: Node) -> bool:

@@ -481,7 +481,7 @@ class Engine:
     # Measuring
 
     def counters(self, query: str | None = None) -> Counters:
-        """What was counted of a query since it was added; without one, of all queries since there is the
+        """The counts of a query since it was added; without one, those of all queries since there is the
         engine, where each operator counts once. Migrations, and queries that come and go, set nothing back.
 
         Cost     O(operators of the query), of all.

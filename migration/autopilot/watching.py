@@ -311,7 +311,7 @@ class WatchedQuery(Generic[S]):
 
     @property
     def _is_migrating(self) -> bool:
-        """Whether a migration is under way. What has come out of the new plan so far depends on how elements
+        """True while a migration is under way. What has come out of the new plan so far depends on how elements
         are cut into batches."""
         return self._migration is not None or self._is_foreign
 

@@ -58,7 +58,7 @@ Label = Node | _Kind
 
 
 class _Arrivals(NamedTuple):
-    """What comes on a stream, with what waits to be put in order."""
+    """The arrivals on a stream, with those that wait to be put in order."""
 
     way: Way
     entrance: Entrance
@@ -87,7 +87,7 @@ class Tally:
         return giver in self._uses
 
     def labels(self) -> dict[Giver, set[Label]]:
-        """What is in use, and where it is counted."""
+        """The givers in use, and where each is counted."""
         return {giver: set(uses) for giver, uses in self._uses.items()}
 
     def enter(self, giver: Giver, label: Label, since: int) -> None:

@@ -97,7 +97,7 @@ class Host:
         return self._graph.base.made(node)
 
     def counters(self, query: str) -> Counters:
-        """What was counted of a query since it runs."""
+        """The counts of a query since it runs."""
         return self._graph.counters(query)
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:

@@ -51,7 +51,7 @@ class RunningQuery:
     waiting: deque[Stepwise] = field(default_factory=deque)
     """The migrations that are queued; they begin when no part of the plan is being exchanged any more."""
     tally: Tally = field(default_factory=Tally)
-    """What was counted since it runs."""
+    """The counts since it runs."""
 
     first: dict[str, Batch] = field(default_factory=dict)
     """By output, what it gives before anything arrives: what is made of rows of relations."""

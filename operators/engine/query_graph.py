@@ -330,7 +330,7 @@ class QueryGraph:
         return self.meters[node].log if node in self.meters else None
 
     def counters(self, query: str | None = None) -> Counters:
-        """What was counted of a query since it runs; without one, of all since there is the graph."""
+        """The counts of a query since it runs; without one, of all since there is the graph."""
         if query is not None:
             return self._counting.counters(self.query(query).tally)
         return self._counting.counters_of_all(one.tally for one in self.queries.values())

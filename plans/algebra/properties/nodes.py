@@ -55,8 +55,8 @@ def counted_node(node: Node, means: Mapping[Node, Node] | None = None) -> Node:
 
 
 def makes_results(node: Node) -> bool:
-    """Whether an operator makes results, as a join does. Others pass on what is below them: single elements,
-    what they arrange in another way, or what they show over time."""
+    """True of an operator that makes results, as a join does. Others pass on what is below them: single
+    elements, what they arrange in another way, or what they show over time."""
     operator = logical(node)
     return not (operator.is_stateless or isinstance(operator, Arrangement | OverTime))
 

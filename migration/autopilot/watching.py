@@ -311,8 +311,8 @@ class WatchedQuery(Generic[S]):
 
     @property
     def _is_migrating(self) -> bool:
-        """True while a migration is under way. What has come out of the new plan so far depends on how elements
-        are cut into batches."""
+        """True while a migration is under way. What has come out of the new plan so far depends on how
+        elements are cut into batches."""
         return self._migration is not None or self._is_foreign
 
     def record(self, at: int | None, event: Event, reason: str, **more: Any) -> Record:

@@ -60,6 +60,6 @@ class Variant:
 
 @lru_cache(maxsize=1024)
 def known_equivalence(running: Plan, plan: Plan) -> Equivalence:
-    """The equivalence of two plans, as far as it is known without a search; remembered, so that it can be asked
-    for before time is measured."""
+    """The equivalence of two plans, as far as it is known without a search; remembered, so that it can be
+    asked for before time is measured."""
     return equivalent(running, plan, steps=0)

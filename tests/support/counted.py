@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from inside import graph_of
 
@@ -41,8 +42,8 @@ def each(node: Node, operator: Operator) -> Iterator[tuple[Node, Operator]]:
 
 
 class CountReference:
-    """What an engine's counters must tell. It must look after every step, and right before and after each
-    change of a query's plan that happens within an event."""
+    """What an engine's counters must tell. It must look after every step. By itself it sees what comes and
+    goes whenever queries are rewired: in one event several migrations may follow each other."""
 
     def __init__(self, engine: ms.Engine) -> None:
         self._engine = engine
@@ -51,14 +52,22 @@ class CountReference:
         self._uses: dict[RunningQuery, dict[Operator, tuple[int, int | None]]] = {}
         """By query, what each operator had given when the query began to use it, and when it ceased to."""
         self._told: dict[RunningQuery | None, ms.Counters] = {}
+        graph = graph_of(engine)
+        rewire = graph.rewire
+
+        def seen(*arguments: Any, **named: Any) -> None:
+            self._see()
+            rewire(*arguments, **named)
+            self._see()
+
+        graph.rewire = seen  # type: ignore[method-assign]
 
     def look(self) -> None:
         """Compare the counters with what operators have given, and with what they were."""
         queries = graph_of(self._engine).queries
-        self._uses = {query: uses for query, uses in self._uses.items() if query in queries.values()}
-        known = set(self.placed)
+        new = [query for query in queries.values() if query not in self._uses]
+        self._see()
         for name, query in queries.items():
-            self._look_at(query, known)
             counters = self._engine.counters(name)
             given = {
                 operator: (operator.emitted if until is None else until) - since
@@ -67,6 +76,7 @@ class CountReference:
             assert _of_operators(counters) == sum(given.values()), name
             assert 0 <= counters.intermediate <= sum(counters.emitted.values()), name
             assert not counters.dead_letters
+            assert query not in new or query.plan.relations or counters == _nothing(counters)
             self._compare(query, counters)
         counters = self._engine.counters()
         assert _of_operators(counters) == sum(operator.emitted for operator in self.placed)
@@ -77,7 +87,14 @@ class CountReference:
         in_bytes = sum(self._engine.held(in_bytes=True).values())
         assert in_bytes == ms.state_size(graph_of(self._engine).base).bytes
 
-    def _look_at(self, query: RunningQuery, known: set[Operator]) -> None:
+    def _see(self) -> None:
+        """Take note of operators that have come and gone."""
+        queries, known = graph_of(self._engine).queries.values(), set(self.placed)
+        self._uses = {query: uses for query, uses in self._uses.items() if query in queries}
+        for query in queries:
+            self._see_query(query, known)
+
+    def _see_query(self, query: RunningQuery, known: set[Operator]) -> None:
         running = graph_of(self._engine).base.running
         now = {
             operator
@@ -86,15 +103,12 @@ class CountReference:
             for _, operator in each(node, running[node])
         }
         self.placed |= now
-        is_new = query not in self._uses
         uses = self._uses.setdefault(query, {})
         for operator in now - uses.keys():
             uses[operator] = operator.emitted if operator in known else 0, None
         for operator, (since, until) in tuple(uses.items()):
             if operator not in now and until is None:
                 uses[operator] = since, operator.emitted
-        if is_new and not query.plan.relations:
-            assert self._engine.counters(query.name) == _nothing(self._engine.counters(query.name))
 
     def _compare(self, query: RunningQuery | None, counters: ms.Counters) -> None:
         """Nothing falls."""

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from midstream.engine import Engine
 from midstream.operators.engine.input_manager import DeadLetter
 from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.operators import SemiJoin
+from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.values.errors import ArgumentError, UnknownStreamError
 from midstream.plans.values.streams import FOREVER, Batch, Element, Time
@@ -40,7 +42,7 @@ class Notes:
     def look(self, now: int) -> None:
         told = {name: tuple(elements) for name, elements in self.told.items()}
         given = Counter((min(end, now), row) for start, end, row in self._results if start < now)
-        self.looks.append((now, told, given, self._state(), self._engine.query().progress()))
+        self.looks.append((now, told, given, self._engine.query().progress(), self._state()))
 
     def _state(self) -> int:
         """How much operators keep; what waits where a stream enters has come already."""
@@ -82,11 +84,18 @@ def watched(
 @given(workload=workloads(), step=st.integers(1, 7), compile=st.booleans())
 def test_looks_do_not_depend_on_batches(workload: Workload, step: int, compile: bool) -> None:
     """When somebody looks, and what he was told, was given and is kept by then; and results are the same as
-    where nobody watches."""
+    where nobody watches.
+
+    What a semi-join keeps depends on which of the elements that start together came first: a left one that is
+    matched to its end when it comes is not kept.
+    """
+    keeps_the_same = not any(isinstance(logical(node), SemiJoin) for node in workload.plan.nodes)
     notes, results, _ = watched(workload, workload.events, step, compile=compile)
     for events in (list(one_by_one(workload.events)), together(workload.events)):
         others, _, engine = watched(workload, events, step, compile=compile)
-        assert others.looks == notes.looks
+        for (*other, other_kept), (*look, kept) in zip(others.looks, notes.looks, strict=True):
+            assert other == look
+            assert other_kept == kept or not keeps_the_same
         engine.close()
         assert others.told == {name: workload.streams[name] for name in others.told}
         assert sum(map(len, others.told.values())) == engine.counters().elements

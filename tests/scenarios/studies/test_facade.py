@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import fmean, variance
 from typing import Any
 
 import pytest
@@ -66,6 +68,23 @@ def test_what_is_found(found: list[Any]) -> None:
     assert [stream["count"] for stream in profile["streams"]] == [400] * 3
     assert rows == [3 * profile["buckets"], 2 * priced["plans"] * priced["buckets"]]
     assert {name: count for name, (count, _, _) in read.items()} == {"a": 400, "b": 400, "c": 400}
+
+
+@pytest.mark.spark(fast=True)
+def test_how_much_rates_vary_is_that_of_a_loop(found_here: tuple[Any, Any], drifting: Path) -> None:
+    """The variance of the numbers of elements in ten cells of a bucket, by their mean."""
+    counts = {name: Counter(t // 10 for t in recorded_times(drifting, name)) for name in "abc"}
+    for row in found_here[0].found.by_stream.collect():
+        first = row["start"] // 10
+        cells = [counts[row["stream"]][cell] for cell in range(first, first + 10)]
+        expected = variance(cells) / fmean(cells) if any(cells) else None
+        assert row["dispersion"] == (None if expected is None else pytest.approx(expected))
+
+
+def recorded_times(study: Path, stream: str) -> list[int]:
+    """The timestamps of a recorded stream."""
+    files = (study.parent / stream).glob("*.jsonl")
+    return [json.loads(line)["t"] for file in files for line in file.read_text().splitlines()]
 
 
 @pytest.mark.spark

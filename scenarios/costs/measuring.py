@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from midstream.arrivals import interleave
 from midstream.engine import Engine
-from midstream.operators.engine.run import interleave
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import Element
 

@@ -1,4 +1,4 @@
-"""Complete streams run through a plan."""
+"""Arrivals: what happens at an engine, event by event, and streams cut into events."""
 
 from __future__ import annotations
 
@@ -6,49 +6,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from itertools import islice
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
-from midstream.operators.engine.entrance import Entrances
-from midstream.operators.engine.feed import Feed
-from midstream.operators.engine.query_graph import QueryGraph
-from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import require, require_mapping, wrong
-from midstream.plans.values.errors import ArgumentError
-from midstream.plans.values.schema import suggest
-from midstream.plans.values.streams import Chronons, Element, Time
+from midstream.plans.values.streams import FOREVER, Element, Time
+
+Event = tuple[Literal["push", "advance", "end", "mark"], str, Any]
+"""Something happens: elements on a stream, a heartbeat with its time, a stream's end (with None), or a mark.
+
+A mark is of no stream, and has a time: a place between two events where somebody wants to look or to act.
+"""
 
 
-def run(
-    plan: Plan | Stream, streams: Mapping[str, Iterable[Element]], batch_size: int = 1000
-) -> list[Element]:
-    """Run a plan over complete streams and return the results of its first output.
+def time_of(event: Event) -> Time:
+    """The application time of an event: the first start of a batch; FOREVER at the end of a stream.
 
-    Raises   ArgumentError where `streams` lacks one that the plan reads; of one without elements, give [].
-
-    >>> from midstream.plans.algebra.builder import stream
-    >>> run(stream("s", x="integer").window(3).plan(), {"s": [(1, 2, (7,))]})
-    [(1, 4, (7,))]
+    >>> time_of(("push", "s", [(3, 4, "a"), (5, 6, "b")])), time_of(("end", "s", None))
+    (3, inf)
     """
-    results: list[Element] = []
-    graph = QueryGraph(Entrances())
-    graph.add(plan_of("run", plan), results.extend)
-    feed = Feed(graph)
-    batches = interleave(streams, batch_size)
-    for name in feed.streams:
-        if name not in streams:
-            near = suggest(name, streams)
-            raise ArgumentError(
-                f"run: found no stream {name} among {', '.join(streams) or 'none'}, expected the elements of "
-                f"each stream that the plan reads, or []{near}"
-            )
-        elements = streams[name]
-        if isinstance(elements, Chronons):
-            graph.entrances[name].unit_said = elements.unit
-    for name, batch in batches:
-        feed.push(name, batch)
-    feed.close()
-    return results
+    kind, _, what = event
+    if kind == "end":
+        return FOREVER
+    time: Time = what[0][0] if kind == "push" else what
+    return time
 
 
 def interleave(

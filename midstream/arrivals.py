@@ -69,3 +69,14 @@ def _numbered(i: int, name: str, elements: Iterable[Any]) -> Iterator[tuple[Time
         if not isinstance(element, tuple) or not element:
             raise wrong(f"stream {name}", element, "an element (start, end, payload)")
         yield element[0], i, name, element
+
+
+def marked(batches: Iterable[tuple[str, list[Element]]], instants: Iterable[float]) -> Iterator[Event]:
+    """Batches in order of start as events, with a mark for each of some instants, which are in order too: in
+    front of the first batch that starts there or later.
+
+    >>> list(marked([("a", [(1, 2, "x")]), ("b", [(5, 6, "y")])], [3, 9]))
+    [('push', 'a', [(1, 2, 'x')]), ('mark', '', 3), ('push', 'b', [(5, 6, 'y')]), ('mark', '', 9)]
+    """
+    pushes: Iterable[Event] = (("push", name, batch) for name, batch in batches)
+    return merge((("mark", "", instant) for instant in instants), pushes, key=time_of)

@@ -27,12 +27,14 @@ class Move:
     """A migration that a trial was told to begin, and what became of it.
 
     asked      the time of the event in front of which it was asked for
+    results    how many the engine had given before
     refusal    why it did not begin
     seconds    how long it took to prepare and begin it, by the clock of the trial
     """
 
     plan: Plan
     asked: Time
+    results: int
     migration: Transition | None = None
     refusal: MigrationRefused | None = None
     seconds: float = 0.0
@@ -78,7 +80,7 @@ class Migrate:
 
     def __call__(self, trial: Trial, event: Event) -> None:
         """Carry it out."""
-        move = Move(self.plan, time_of(event))
+        move = Move(self.plan, time_of(event), trial.engine.counters().results)
         trial.moves.append(move)
         began = trial.clock() if trial.clock else 0.0
         try:

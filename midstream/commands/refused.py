@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from midstream.arrivals import Event
 from midstream.commands.times import Times
 from midstream.io import BadRows
 from midstream.io import Source as Input
@@ -28,6 +29,8 @@ class Refused:
         self._slack = slack
         self._times = times
         self._batch: Batch = []
+        self._pushed: str | None = None
+        """The stream of the batch that an engine is taking."""
 
     def bury(self, letters: Sequence[DeadLetter]) -> None:
         """What the engine cannot take goes where rows go that do not fit."""
@@ -38,17 +41,25 @@ class Refused:
                 reason = f"found {self._late(letter.element[0], letter.progress)}"
             self._bad_rows.bury(source, number, reason, repr(letter.element))
 
+    def noted(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Events on their way to engines."""
+        for event in events:
+            if event[0] == "push":
+                _, self._pushed, self._batch = event
+            yield event
+            self._pushed = None
+
     @contextmanager
-    def placed(self, name: str, batch: Batch) -> Iterator[None]:
-        """A stream's batch is given to an engine: what is out of order, or breaks a declaration, gets file
-        and line."""
-        self._batch = batch
+    def placed(self) -> Iterator[None]:
+        """Engines take events that were noted: what is out of order, or breaks a declaration, gets file and
+        line."""
         try:
             yield
         except (DeclarationError, StreamOrderError) as error:
-            source, number = self._inputs[name], number_of(getattr(error, "element", None), batch)
-            if number is None:  # another stream's, which this batch has told of
+            number = number_of(getattr(error, "element", None), self._batch)
+            if self._pushed is None or number is None:  # another stream's, which this batch has told of
                 raise
+            source = self._inputs[self._pushed]
             facts = {**vars(error), "path": source.name, source.unit: number}
             place = f"{source.name}, {source.unit} {number}"
             if isinstance(error, DeclarationError):

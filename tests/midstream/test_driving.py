@@ -67,7 +67,7 @@ def test_a_command_is_carried_out_in_front_of_its_event(data: st.DataObject) -> 
 
     def decide(event: Event) -> Iterator[Command]:
         if next(numbered) == chosen:
-            yield lambda trial, event: before.append(trial.engine.counters()["elements"])
+            yield lambda trial, event: before.append(trial.engine.counters().elements)
             yield Migrate(new)
 
     trial = Trial(Engine(old, results.extend), decide)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from midstream.arrivals import Event, interleave, time_of
 from midstream.engine import Engine
-from midstream.migration.report import MigrationReport, report
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
@@ -24,7 +23,7 @@ from midstream.plans.values.streams import Chronons, Element, Time
 
 @dataclass(slots=True)
 class Move:
-    """A migration that a trial was told to begin, and what became of it.
+    """A migration that a trial was told to begin; its report says when it began and ended, and what it gave.
 
     asked      the time of the event in front of which it was asked for
     results    how many the engine had given before
@@ -38,11 +37,6 @@ class Move:
     migration: Transition | None = None
     refusal: MigrationRefused | None = None
     seconds: float = 0.0
-
-    @property
-    def report(self) -> MigrationReport | None:
-        """When it began and ended, and what it gave; None where it was refused."""
-        return None if self.migration is None else report(self.migration)
 
 
 @dataclass(slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from heapq import merge
+from heapq import heapify, heappop, heappush, merge
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Literal
 
 from midstream.plans.values.arguments import require, require_mapping, wrong
-from midstream.plans.values.streams import FOREVER, Element, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 Event = tuple[Literal["push", "advance", "end", "mark"], str, Any]
 """Something happens: elements on a stream, a heartbeat with its time, a stream's end (with None), or a mark.
@@ -80,3 +80,48 @@ def marked(batches: Iterable[tuple[str, list[Element]]], instants: Iterable[floa
     """
     pushes: Iterable[Event] = (("push", name, batch) for name, batch in batches)
     return merge((("mark", "", instant) for instant in instants), pushes, key=time_of)
+
+
+def event_of(name: str, batch: Batch | None) -> Event:
+    """A batch of a stream, or None at its end, as an event."""
+    return ("end", name, None) if batch is None else ("push", name, batch)
+
+
+def in_step(streams: Mapping[str, Iterator[Batch]]) -> Iterator[Event]:
+    """Batches of complete streams, each read where it is behind in application time.
+
+    >>> streams = {"a": iter([[(1, 2, "x")], [(9, 10, "y")]]), "b": iter([[(3, 4, "z")]])}
+    >>> [name for kind, name, batch in in_step(streams) if kind == "push"]
+    ['a', 'b', 'a']
+    """
+    behind: list[tuple[Time, int, str]] = [(BEGINNING, i, name) for i, name in enumerate(streams)]
+    heapify(behind)
+    while behind:
+        _, number, name = heappop(behind)
+        batch = next(streams[name], None)
+        yield event_of(name, batch)
+        if batch is not None:
+            heappush(behind, (batch[-1][0], number, name))
+
+
+def abreast(streams: Mapping[str, Iterator[Batch]], grain: int) -> Iterator[Event]:
+    """Batches of complete streams, cut so that none is ahead of the others by more than a grain, in chronons.
+
+    State    A batch a stream.
+    """
+    heads: list[tuple[Time, int, str, Batch]] = [(BEGINNING, i, name, []) for i, name in enumerate(streams)]
+    heapify(heads)
+    while heads:
+        _, number, name, batch = heappop(heads)
+        if not batch:
+            following = next(streams[name], None)
+            if following is None:
+                yield "end", name, None
+            else:
+                heappush(heads, (following[0][0], number, name, following))
+            continue
+        limit = heads[0][0] + grain if heads else FOREVER
+        reach = next((i for i, element in enumerate(batch) if i and element[0] > limit), len(batch))
+        yield "push", name, batch[:reach]
+        rest = batch[reach:]
+        heappush(heads, (rest[0][0] if rest else batch[-1][0], number, name, rest))

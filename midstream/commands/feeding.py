@@ -6,12 +6,11 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from heapq import heapify, heappop, heappush
 
-from midstream.arrivals import Event
+from midstream.arrivals import Event, abreast, event_of, in_step
 from midstream.io.sources.rows import part
 from midstream.io.sources.source import Source
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
+from midstream.plans.values.streams import Batch
 
 AHEAD = 64
 """How many batches sources that may wait can be ahead of whoever takes them."""
@@ -27,12 +26,13 @@ def arrivals(sources: Mapping[str, Source], grain: int | None = None) -> Iterato
 
     State    A batch a source; `AHEAD` of all together where one may wait.
     """
+    batches = {name: iter(source) for name, source in sources.items()}
     if len(sources) > 1 and any(source.is_live for source in sources.values()):
         yield from _as_they_come(sources)
     elif grain is not None and len(sources) > 1:
-        yield from _abreast(sources, grain)
+        yield from abreast(batches, grain)
     else:
-        yield from _in_step(sources)
+        yield from in_step(batches)
 
 
 def meeting(
@@ -77,40 +77,6 @@ def _cut(arrivals: Iterable[Event], at: int, since: int) -> Iterator[Event]:
         yield kind, name, part(batch, reach)
 
 
-def _event(name: str, batch: Batch | None) -> Event:
-    return ("end", name, None) if batch is None else ("push", name, batch)
-
-
-def _in_step(sources: Mapping[str, Source]) -> Iterator[Event]:
-    behind: list[tuple[Time, int, str]] = [(BEGINNING, i, name) for i, name in enumerate(sources)]
-    heapify(behind)
-    while behind:
-        _, number, name = heappop(behind)
-        batch = next(iter(sources[name]), None)
-        yield _event(name, batch)
-        if batch is not None:
-            heappush(behind, (batch[-1][0], number, name))
-
-
-def _abreast(sources: Mapping[str, Source], grain: int) -> Iterator[Event]:
-    heads: list[tuple[Time, int, str, Batch]] = [(BEGINNING, i, name, []) for i, name in enumerate(sources)]
-    heapify(heads)
-    while heads:
-        _, number, name, batch = heappop(heads)
-        if not batch:
-            following = next(iter(sources[name]), None)
-            if following is None:
-                yield "end", name, None
-            else:
-                heappush(heads, (following[0][0], number, name, following))
-            continue
-        limit = heads[0][0] + grain if heads else FOREVER
-        reach = next((i for i, element in enumerate(batch) if i and element[0] > limit), len(batch))
-        yield "push", name, batch[:reach]
-        rest = batch[reach:]
-        heappush(heads, (rest[0][0] if rest else batch[-1][0], number, name, rest))
-
-
 def _as_they_come(sources: Mapping[str, Source]) -> Iterator[Event]:
     came: queue.Queue[tuple[str, Batch | BaseException | None]] = queue.Queue(AHEAD)
     is_over = threading.Event()
@@ -143,6 +109,6 @@ def _as_they_come(sources: Mapping[str, Source]) -> Iterator[Event]:
                 raise what
             if what is None:
                 open_sources -= 1
-            yield _event(name, what)
+            yield event_of(name, what)
     finally:
         is_over.set()

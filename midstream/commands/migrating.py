@@ -28,7 +28,7 @@ from midstream.commands.running import (
     ties_placed,
 )
 from midstream.commands.times import Times, cut_off
-from midstream.driving import Command, Migrate, Trial, drive
+from midstream.driving import Command, Migrate, Trial
 from midstream.engine import Engine
 from midstream.io import BadRows
 from midstream.io.new_file import NewFile
@@ -249,18 +249,18 @@ def migrate_query(
         output = stack.enter_context(output_of(wishes, query, wishes.output, False, times))
         refused = Refused(inputs, bad_rows, wishes.slack or 0, times)
         engine = new_engine(wishes, inputs, relations, refused.bury)
-        known = None if wish.to is None else proof
-        run = _Run(engine, wish, known, trace, times)
+        run = _Run(engine, wish, None if wish.to is None else proof, trace, times)
         engine.add(query.plan, output.take, name=query.name)
         if is_logged:
             engine.keep_log()
         if wish.is_verified:
             run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
-        is_held = not any(one.is_live for one in inputs.values())
         since = wish.at + (wishes.slack or 0)
-        events = refused.noted(meeting(arrivals(inputs), inputs, wish.at, since, is_held=is_held))
-        with streaming_gc(), ties_placed([query]), refused.placed():
-            run.feed(events, output, lambda taken: progress(taken, expected(inputs.values(), taken)))
+        is_held = not any(one.is_live for one in inputs.values())
+        events = meeting(arrivals(inputs), inputs, wish.at, since, is_held=is_held)
+        driven = refused.driven(run.trials, events)
+        with streaming_gc(), ties_placed([query]):
+            run.feed(driven, output, lambda taken: progress(taken, expected(inputs.values(), taken)))
         summary = run.summary(query, output.count, bad_rows.count)
         if summary.is_interrupted or summary.is_verified is False:
             output.file.hold_back()
@@ -307,8 +307,7 @@ class _Run:
         trace: _Trace | None,
         times: Times,
     ) -> None:
-        self._trial = Trial(engine, self._decide)
-        self._engines = [engine]
+        self.trials = [Trial(engine, self._decide)]
         self._trace = trace
         self._wish = wish
         self._proof = proof
@@ -322,27 +321,24 @@ class _Run:
 
     def verify_by(self, beside: Engine, query: Query) -> None:
         """Give all elements to another engine too, which runs the query without migration."""
-        self._engines.append(beside)
-        for engine, results in zip(self._engines, self._results, strict=True):
-            if engine is beside:
-                engine.add(query.plan, name=query.name)
-            engine.subscribe(results.extend)
+        beside.add(query.plan, name=query.name)
+        self.trials.append(Trial(beside))
+        for trial, results in zip(self.trials, self._results, strict=True):
+            trial.engine.subscribe(results.extend)
 
     def feed(self, events: Iterable[Event], output: Output, progress: Callable[[int], object]) -> None:
-        """Take events, to their end. An interruption ends it too, once the migration has begun.
+        """Take events that the trials are driven over, to their end. An interruption ends it too, once the
+        migration has begun.
 
         Raises   MidstreamError where the instant is not reached.
         """
-        events = drive(self._trial, events)
-        for beside in self._engines[1:]:
-            events = drive(Trial(beside), events)
         try:
             for kind, _, batch in events:
                 if kind == "push":
                     self._elements += len(batch)
                     self._latest = max(self._latest, batch[-1][0])
                 output.sink.flush()
-                if not output.sink.is_wanted and len(self._engines) == 1:
+                if not output.sink.is_wanted and len(self.trials) == 1:
                     break
                 progress(self._elements)
         except KeyboardInterrupt as interruption:
@@ -361,17 +357,17 @@ class _Run:
                 if self._latest == BEGINNING
                 else f"the last element starts at {self._times.instant(self._latest)}"
             )
-            at = self._times.instant(self._wish.at)
-            raise MidstreamError(f"time {at} was not reached: {last}", at=self._wish.at)
+            at = self._wish.at
+            raise MidstreamError(f"time {self._times.instant(at)} was not reached: {last}", at=at)
         if not self._is_interrupted:
-            for engine in self._engines:
-                engine.close()
+            for trial in self.trials:
+                trial.engine.close()
 
     def summary(self, query: Query, results: int, rejected: int) -> MigrationSummary:
         """What became of it."""
         assert self._migration is not None
-        (move,) = self._trial.moves
-        is_compared = len(self._engines) > 1 and not self._is_interrupted
+        (move,) = self.trials[0].moves
+        is_compared = len(self.trials) > 1 and not self._is_interrupted
         migrated, stayed = self._results
         return MigrationSummary(
             query=query.name,
@@ -394,14 +390,14 @@ class _Run:
     @property
     def _migration(self) -> Transition | None:
         """The migration, once it has begun."""
-        return self._trial.moves[0].migration if self._trial.moves else None
+        return next((move.migration for move in self.trials[0].moves), None)
 
     def _decide(self, event: Event) -> Iterator[Command]:
         if event[0] != "mark":
             return
         plan = self._wish.to
         if plan is None:
-            choice = self._trial.engine.optimize(budget=QUICK_STEPS).finish()
+            choice = self.trials[0].engine.optimize(budget=QUICK_STEPS).finish()
             plan, self._proof = choice.plan, choice.proof
             if choice.out_of_reach is not None:
                 self._notes.append(str(choice.out_of_reach))

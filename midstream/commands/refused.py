@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 
 from midstream.arrivals import Event
 from midstream.commands.times import Times
+from midstream.driving import Trial, drive
 from midstream.io import BadRows
 from midstream.io import Source as Input
 from midstream.io.sources.rows import number_of
@@ -41,20 +41,14 @@ class Refused:
                 reason = f"found {self._late(letter.element[0], letter.progress)}"
             self._bad_rows.bury(source, number, reason, repr(letter.element))
 
-    def noted(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Events on their way to engines."""
-        for event in events:
-            if event[0] == "push":
-                _, self._pushed, self._batch = event
-            yield event
-            self._pushed = None
-
-    @contextmanager
-    def placed(self) -> Iterator[None]:
-        """Engines take events that were noted: what is out of order, or breaks a declaration, gets file and
-        line."""
+    def driven(self, trials: Iterable[Trial], events: Iterable[Event]) -> Iterator[Event]:
+        """Drive some trials, each over what the one before has taken: what is out of order, or breaks a
+        declaration, gets file and line."""
+        driven = self._noted(events)
+        for trial in trials:
+            driven = drive(trial, driven)
         try:
-            yield
+            yield from driven
         except (DeclarationError, StreamOrderError) as error:
             number = number_of(getattr(error, "element", None), self._batch)
             if self._pushed is None or number is None:  # another stream's, which this batch has told of
@@ -71,6 +65,13 @@ class Refused:
                 "--dead-letters FILE sets such rows aside",
                 **facts,
             ) from error
+
+    def _noted(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            if event[0] == "push":
+                _, self._pushed, self._batch = event
+            yield event
+            self._pushed = None
 
     def _late(self, start: Time, progress: Time) -> str:
         wanted = "rows in order of time"

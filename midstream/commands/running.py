@@ -16,7 +16,7 @@ from midstream.commands.refused import Refused
 from midstream.commands.relations import load
 from midstream.commands.seen_statistics import SeenStatistics
 from midstream.commands.times import Times, cut_off
-from midstream.driving import Trial, drive
+from midstream.driving import Trial
 from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
 from midstream.io import Source as Input
@@ -141,8 +141,8 @@ def run_queries(
             return RunSummary(taken, results, bad_rows.count, cut_off(inputs, catalog.unit))
 
         try:
-            with streaming_gc(), ties_placed(queries), refused.placed():
-                for kind, _, batch in drive(Trial(engine), refused.noted(arrivals(inputs, grain))):
+            with streaming_gc(), ties_placed(queries):
+                for kind, _, batch in refused.driven([Trial(engine)], arrivals(inputs, grain)):
                     taken += len(batch) if kind == "push" else 0
                     for output in outputs:
                         output.sink.flush()

@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from midstream.driving import run
 from midstream.engine import Engine
 from midstream.io.progress import counted
 from midstream.migration.machine import Phase
-from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import count

@@ -5,6 +5,8 @@
 The names below are the whole of the public interface; `midstream.testing` adds hypothesis strategies.
 """
 
+from midstream.arrivals import interleave
+from midstream.driving import run
 from midstream.engine import Engine
 from midstream.key_counts import KeyCounts
 from midstream.migration.auto import Prediction
@@ -25,7 +27,6 @@ from midstream.operators.engine.metadata import Metadata
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.relations import constant
-from midstream.operators.engine.run import interleave, run
 from midstream.operators.signs import signed_plan
 from midstream.optimizer import (
     Choice,

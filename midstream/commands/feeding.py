@@ -1,24 +1,22 @@
-"""Batches of several sources as one sequence, in step."""
+"""Batches of several sources as one sequence of events, in step."""
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from heapq import heapify, heappop, heappush
 
+from midstream.arrivals import Event, abreast, event_of, in_step
+from midstream.io.sources.rows import part
 from midstream.io.sources.source import Source
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
-
-NamedBatch = tuple[str, Batch | None]
-"""A stream's name, and a batch of it; None where it has ended."""
+from midstream.plans.values.streams import Batch
 
 AHEAD = 64
 """How many batches sources that may wait can be ahead of whoever takes them."""
 
 
-def arrivals(sources: Mapping[str, Source], grain: int | None = None) -> Iterator[NamedBatch]:
+def arrivals(sources: Mapping[str, Source], grain: int | None = None) -> Iterator[Event]:
     """What sources give, in an order that keeps them in step as far as possible.
 
     Recorded sources are read where they are behind in application time, so that no operator has to keep much
@@ -28,45 +26,58 @@ def arrivals(sources: Mapping[str, Source], grain: int | None = None) -> Iterato
 
     State    A batch a source; `AHEAD` of all together where one may wait.
     """
+    batches = {name: iter(source) for name, source in sources.items()}
     if len(sources) > 1 and any(source.is_live for source in sources.values()):
         yield from _as_they_come(sources)
     elif grain is not None and len(sources) > 1:
-        yield from _abreast(sources, grain)
+        yield from abreast(batches, grain)
     else:
-        yield from _in_step(sources)
+        yield from in_step(batches)
 
 
-def _in_step(sources: Mapping[str, Source]) -> Iterator[NamedBatch]:
-    behind: list[tuple[Time, int, str]] = [(BEGINNING, i, name) for i, name in enumerate(sources)]
-    heapify(behind)
-    while behind:
-        _, number, name = heappop(behind)
-        batch = next(iter(sources[name]), None)
-        yield name, batch
-        if batch is not None:
-            heappush(behind, (batch[-1][0], number, name))
+def meeting(
+    arrivals: Iterable[Event], streams: Iterable[str], at: int, since: int, *, is_held: bool
+) -> Iterator[Event]:
+    """Arrivals with a mark where all streams have reached an instant, or have ended.
+
+    An element that starts at `since` or later tells that its stream has reached it. If `is_held`, what comes
+    from then on waits for the other streams; as recorded streams are read in step, that is a batch of each.
+    """
+    missing, reached, waiting = set(streams), set[str](), list[Event]()
+    for event in _cut(arrivals, at, since):
+        kind, name, _ = event
+        if is_held and missing and name in reached:
+            waiting.append(event)
+        else:
+            yield event
+        if kind == "advance":
+            reached.add(name)
+        elif name in missing and (kind == "end" or name in reached):
+            missing.discard(name)
+            if reached and not missing:
+                yield "mark", "", at
+                yield from waiting
 
 
-def _abreast(sources: Mapping[str, Source], grain: int) -> Iterator[NamedBatch]:
-    heads: list[tuple[Time, int, str, Batch]] = [(BEGINNING, i, name, []) for i, name in enumerate(sources)]
-    heapify(heads)
-    while heads:
-        _, number, name, batch = heappop(heads)
-        if not batch:
-            following = next(iter(sources[name]), None)
-            if following is None:
-                yield name, None
-            else:
-                heappush(heads, (following[0][0], number, name, following))
+def _cut(arrivals: Iterable[Event], at: int, since: int) -> Iterator[Event]:
+    """Arrivals, and on each stream a heartbeat in front of the first element that starts at `since` or later,
+    which may itself start long after the instant."""
+    reached = set[str]()
+    for kind, name, batch in arrivals:
+        reach = None
+        if kind == "push" and name not in reached:
+            reach = next((i for i, (start, _, _) in enumerate(batch) if start >= since), None)
+        if reach is None:
+            yield kind, name, batch
             continue
-        limit = heads[0][0] + grain if heads else FOREVER
-        reach = next((i for i, element in enumerate(batch) if i and element[0] > limit), len(batch))
-        yield name, batch[:reach]
-        rest = batch[reach:]
-        heappush(heads, (rest[0][0] if rest else batch[-1][0], number, name, rest))
+        reached.add(name)
+        if reach:
+            yield kind, name, part(batch, 0, reach)
+        yield "advance", name, at
+        yield kind, name, part(batch, reach)
 
 
-def _as_they_come(sources: Mapping[str, Source]) -> Iterator[NamedBatch]:
+def _as_they_come(sources: Mapping[str, Source]) -> Iterator[Event]:
     came: queue.Queue[tuple[str, Batch | BaseException | None]] = queue.Queue(AHEAD)
     is_over = threading.Event()
 
@@ -98,6 +109,6 @@ def _as_they_come(sources: Mapping[str, Source]) -> Iterator[NamedBatch]:
                 raise what
             if what is None:
                 open_sources -= 1
-            yield name, what
+            yield event_of(name, what)
     finally:
         is_over.set()

@@ -6,13 +6,14 @@ The query begins with its plan as it was written; inputs, relations and outputs 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from midstream.commands.feeding import NamedBatch, arrivals
+from midstream.arrivals import Event
+from midstream.commands.feeding import arrivals, meeting
 from midstream.commands.refused import Refused
 from midstream.commands.running import (
     Output,
@@ -27,13 +28,12 @@ from midstream.commands.running import (
     ties_placed,
 )
 from midstream.commands.times import Times, cut_off
+from midstream.driving import Command, Migrate, Trial
 from midstream.engine import Engine
 from midstream.io import BadRows
-from midstream.io import Source as Input
 from midstream.io.new_file import NewFile
 from midstream.io.output import TextOutput
 from midstream.io.progress import Progress
-from midstream.io.sources.rows import part
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import find_strategy
 from midstream.migration.trace import write_jsonl
@@ -45,7 +45,7 @@ from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.sql.catalog import Catalog, Query
 from midstream.plans.values.errors import MidstreamError, MigrationRefused
-from midstream.plans.values.streams import BEGINNING, Batch, Element, Time, is_ordered
+from midstream.plans.values.streams import BEGINNING, Element, Time, is_ordered
 from midstream.plans.values.verdicts import SHOWN_DIFFERENCES, Equivalence
 
 
@@ -236,12 +236,12 @@ def migrate_query(
     with ExitStack() as stack:
         relations = load_relations(catalog, (query.plan, wish.to or query.plan), wishes)
         # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
-        trial = Engine(query.plan, relations=relations)
-        if find_strategy(wish.strategy).needs_log:
-            trial.keep_log()
+        dry = Engine(query.plan, relations=relations)
+        if is_logged := find_strategy(wish.strategy).needs_log:
+            dry.keep_log()
         target = wish.to or query.plan
         proof = equivalent(query.plan, target)
-        trial.migrate(target, wish.strategy, proof=proof, unproved=wish.unproved)
+        dry.migrate(target, wish.strategy, proof=proof, unproved=wish.unproved)
         bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
         inputs = open_inputs(stack, catalog, [query.plan], wishes, bad_rows)
         trace = None if wish.trace is None else stack.enter_context(_Trace(wish.trace))
@@ -249,15 +249,18 @@ def migrate_query(
         output = stack.enter_context(output_of(wishes, query, wishes.output, False, times))
         refused = Refused(inputs, bad_rows, wishes.slack or 0, times)
         engine = new_engine(wishes, inputs, relations, refused.bury)
-        known = None if wish.to is None else proof
-        run = _Run(engine, wish, known, trace, refused, times, inputs, slack=wishes.slack or 0)
+        run = _Run(engine, wish, None if wish.to is None else proof, trace, times)
         engine.add(query.plan, output.take, name=query.name)
-        if find_strategy(wish.strategy).needs_log:
+        if is_logged:
             engine.keep_log()
         if wish.is_verified:
             run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
+        since = wish.at + (wishes.slack or 0)
+        is_held = not any(one.is_live for one in inputs.values())
+        events = meeting(arrivals(inputs), inputs, wish.at, since, is_held=is_held)
+        driven = refused.driven(run.trials, events)
         with streaming_gc(), ties_placed([query]):
-            run.feed(output, progress)
+            run.feed(driven, output, lambda taken: progress(taken, expected(inputs.values(), taken)))
         summary = run.summary(query, output.count, bad_rows.count)
         if summary.is_interrupted or summary.is_verified is False:
             output.file.hold_back()
@@ -294,11 +297,7 @@ class _Trace:
 
 
 class _Run:
-    """An engine on its way to an instant, and beyond.
-
-    Unless an input is live, the rest of a stream that has reached the instant waits for the other streams. As
-    recorded streams are read in step, that is a batch of each.
-    """
+    """A query that moves at a mark; where it is to be verified, beside it the same query that stays."""
 
     def __init__(
         self,
@@ -306,59 +305,44 @@ class _Run:
         wish: MigrationWish,
         proof: Equivalence | None,
         trace: _Trace | None,
-        refused: Refused,
         times: Times,
-        inputs: Mapping[str, Input],
-        *,
-        slack: int,
     ) -> None:
-        self.migration: Transition | None = None
-        self._engines = [engine]
+        self.trials = [Trial(engine, self._decide)]
         self._trace = trace
         self._wish = wish
         self._proof = proof
         """That the plan to move to, where it is known beforehand, means the same."""
-        self._refused = refused
         self._times = times
-        self._inputs = inputs
-        self._is_held = not any(one.is_live for one in inputs.values())
-        self._from = wish.at + slack
-        """An element that starts here or later tells that its stream has reached the instant."""
-        self._missing: set[str] = set()
-        """Streams that have neither reached the instant nor ended."""
-        self._is_reached = False
-        self._held: list[NamedBatch] = []
         self._latest: Time = BEGINNING
         self._elements = 0
         self._is_interrupted = False
         self._notes: list[str] = []
-        self._new: Plan | None = None
-        self._results_before = 0
         self._results: tuple[list[Element], list[Element]] = ([], [])
 
     def verify_by(self, beside: Engine, query: Query) -> None:
         """Give all elements to another engine too, which runs the query without migration."""
-        self._engines.append(beside)
-        for engine, results in zip(self._engines, self._results, strict=True):
-            if engine is beside:
-                engine.add(query.plan, name=query.name)
-            engine.subscribe(results.extend)
+        beside.add(query.plan, name=query.name)
+        self.trials.append(Trial(beside))
+        for trial, results in zip(self.trials, self._results, strict=True):
+            trial.engine.subscribe(results.extend)
 
-    def feed(self, output: Output, progress: Progress) -> None:
-        """Take what the inputs give, to their end. An interruption ends it too, once the migration has begun.
+    def feed(self, events: Iterable[Event], output: Output, progress: Callable[[int], object]) -> None:
+        """Take events that the trials are driven over, to their end. An interruption ends it too, once the
+        migration has begun.
 
         Raises   MidstreamError where the instant is not reached.
         """
-        self._missing = set(self._inputs)
         try:
-            for name, batch in arrivals(self._inputs):
-                self._arrive(name, batch)
+            for kind, _, batch in events:
+                if kind == "push":
+                    self._elements += len(batch)
+                    self._latest = max(self._latest, batch[-1][0])
                 output.sink.flush()
-                if not output.sink.is_wanted and len(self._engines) == 1:
+                if not output.sink.is_wanted and len(self.trials) == 1:
                     break
-                progress(self._elements, expected(self._inputs.values(), self._elements))
+                progress(self._elements)
         except KeyboardInterrupt as interruption:
-            if self.migration is None:
+            if self._migration is None:
                 told = output.told() or f"no results of {output.name}"
                 interruption.add_note(f"so far {self._elements:,} elements, {told}")
                 raise
@@ -366,35 +350,36 @@ class _Run:
         except MigrationRefused:
             output.file.discard()
             raise
-        if self.migration is None:
+        if self._migration is None:
             output.file.discard()
             last = (
                 "no element came"
                 if self._latest == BEGINNING
                 else f"the last element starts at {self._times.instant(self._latest)}"
             )
-            at = self._times.instant(self._wish.at)
-            raise MidstreamError(f"time {at} was not reached: {last}", at=self._wish.at)
+            at = self._wish.at
+            raise MidstreamError(f"time {self._times.instant(at)} was not reached: {last}", at=at)
         if not self._is_interrupted:
-            for engine in self._engines:
-                engine.close()
+            for trial in self.trials:
+                trial.engine.close()
 
     def summary(self, query: Query, results: int, rejected: int) -> MigrationSummary:
         """What became of it."""
-        assert self.migration is not None and self._new is not None
-        is_compared = len(self._engines) > 1 and not self._is_interrupted
+        assert self._migration is not None
+        (move,) = self.trials[0].moves
+        is_compared = len(self.trials) > 1 and not self._is_interrupted
         migrated, stayed = self._results
         return MigrationSummary(
             query=query.name,
             wish=self._wish,
             old=query.plan,
-            new=self._new,
-            migration=report(self.migration),
+            new=move.plan,
+            migration=report(self._migration),
             elements=self._elements,
             results=results,
-            results_before=self._results_before,
+            results_before=move.results,
             rejected=rejected,
-            reason=self.migration.reason,
+            reason=self._migration.reason,
             times=self._times,
             equivalence=equivalent(migrated, stayed) if is_compared else None,
             is_ordered=is_ordered(migrated) if is_compared else None,
@@ -402,59 +387,24 @@ class _Run:
             notes=tuple(self._notes),
         )
 
-    def _arrive(self, name: str, batch: Batch | None) -> None:
-        if self.migration is not None:
-            self._take(name, batch)
-        elif name not in self._missing:
-            self._wait(name, batch)
-        elif batch is None:
-            self._take(name, None)
-            self._missing.discard(name)
-            self._migrate_if_due()
-        else:
-            reach = next((i for i, (start, _, _) in enumerate(batch) if start >= self._from), None)
-            self._take(name, part(batch, 0, reach))
-            if reach is not None:
-                # The element behind says so, but may itself start long after the instant.
-                self._engines[0].advance(name, self._wish.at)
-                self._missing.discard(name)
-                self._is_reached = True
-                self._wait(name, part(batch, reach))
-                self._migrate_if_due()
+    @property
+    def _migration(self) -> Transition | None:
+        """The migration, once it has begun."""
+        return next((move.migration for move in self.trials[0].moves), None)
 
-    def _wait(self, name: str, batch: Batch | None) -> None:
-        if self._is_held:
-            self._held.append((name, batch))
-        else:
-            self._take(name, batch)
-
-    def _take(self, name: str, batch: Batch | None) -> None:
-        for engine in self._engines:
-            if batch is None:
-                engine.end(name)
-            elif batch:
-                with self._refused.placed(name, batch):
-                    engine.push(name, batch)
-        if batch:
-            self._elements += len(batch)
-            self._latest = max(self._latest, batch[-1][0])
-
-    def _migrate_if_due(self) -> None:
-        if self._missing or not self._is_reached:
+    def _decide(self, event: Event) -> Iterator[Command]:
+        if event[0] != "mark":
             return
-        engine = self._engines[0]
-        self._new = self._wish.to
-        if self._new is None:
-            choice = engine.optimize(budget=QUICK_STEPS).finish()
-            self._new, self._proof = choice.plan, choice.proof
+        plan = self._wish.to
+        if plan is None:
+            choice = self.trials[0].engine.optimize(budget=QUICK_STEPS).finish()
+            plan, self._proof = choice.plan, choice.proof
             if choice.out_of_reach is not None:
                 self._notes.append(str(choice.out_of_reach))
-        self._results_before = engine.counters().results
-        self.migration = engine.migrate(
-            self._new, self._wish.strategy, proof=self._proof, unproved=self._wish.unproved
-        )
+        yield Migrate(plan, self._begin)
+
+    def _begin(self, engine: Engine, plan: Plan) -> Transition:
+        migration = engine.migrate(plan, self._wish.strategy, proof=self._proof, unproved=self._wish.unproved)
         if self._trace is not None:
-            self.migration.listen(self._trace.take)
-        held, self._held = self._held, []
-        for name, batch in held:
-            self._take(name, batch)
+            migration.listen(self._trace.take)
+        return migration

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from midstream.arrivals import Event
 from midstream.commands.times import Times
+from midstream.driving import Trial, drive
 from midstream.io import BadRows
 from midstream.io import Source as Input
 from midstream.io.sources.rows import number_of
@@ -28,6 +29,8 @@ class Refused:
         self._slack = slack
         self._times = times
         self._batch: Batch = []
+        self._pushed: str | None = None
+        """The stream of the batch that an engine is taking."""
 
     def bury(self, letters: Sequence[DeadLetter]) -> None:
         """What the engine cannot take goes where rows go that do not fit."""
@@ -38,17 +41,19 @@ class Refused:
                 reason = f"found {self._late(letter.element[0], letter.progress)}"
             self._bad_rows.bury(source, number, reason, repr(letter.element))
 
-    @contextmanager
-    def placed(self, name: str, batch: Batch) -> Iterator[None]:
-        """A stream's batch is given to an engine: what is out of order, or breaks a declaration, gets file
-        and line."""
-        self._batch = batch
+    def driven(self, trials: Iterable[Trial], events: Iterable[Event]) -> Iterator[Event]:
+        """Drive some trials, each over what the one before has taken: what is out of order, or breaks a
+        declaration, gets file and line."""
+        driven = self._noted(events)
+        for trial in trials:
+            driven = drive(trial, driven)
         try:
-            yield
+            yield from driven
         except (DeclarationError, StreamOrderError) as error:
-            source, number = self._inputs[name], number_of(getattr(error, "element", None), batch)
-            if number is None:  # another stream's, which this batch has told of
+            number = number_of(getattr(error, "element", None), self._batch)
+            if self._pushed is None or number is None:  # another stream's, which this batch has told of
                 raise
+            source = self._inputs[self._pushed]
             facts = {**vars(error), "path": source.name, source.unit: number}
             place = f"{source.name}, {source.unit} {number}"
             if isinstance(error, DeclarationError):
@@ -60,6 +65,13 @@ class Refused:
                 "--dead-letters FILE sets such rows aside",
                 **facts,
             ) from error
+
+    def _noted(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            if event[0] == "push":
+                _, self._pushed, self._batch = event
+            yield event
+            self._pushed = None
 
     def _late(self, start: Time, progress: Time) -> str:
         wanted = "rows in order of time"

@@ -16,6 +16,7 @@ from midstream.commands.refused import Refused
 from midstream.commands.relations import load
 from midstream.commands.seen_statistics import SeenStatistics
 from midstream.commands.times import Times, cut_off
+from midstream.driving import Trial
 from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
 from midstream.io import Source as Input
@@ -135,18 +136,21 @@ def run_queries(
         grain = None if flight is None else stack.enter_context(flight.over(engine, times.instant))
         taken = 0
 
-        def advance(done: int, total: int | None) -> None:
-            nonlocal taken
-            taken = done
-            progress(done, total)
-
         def summary() -> RunSummary:
             results = {output.name: output.count for output in outputs}
             return RunSummary(taken, results, bad_rows.count, cut_off(inputs, catalog.unit))
 
         try:
             with streaming_gc(), ties_placed(queries):
-                _pump(engine, inputs, refused, outputs, advance, grain)
+                for kind, _, batch in refused.driven([Trial(engine)], arrivals(inputs, grain)):
+                    taken += len(batch) if kind == "push" else 0
+                    for output in outputs:
+                        output.sink.flush()
+                    progress(taken, expected(inputs.values(), taken))
+                    if not any(output.sink.is_wanted for output in outputs):
+                        break
+                else:
+                    engine.close()
         except KeyboardInterrupt as interruption:
             interruption.add_note(f"so far {summary()}")
             raise
@@ -172,30 +176,6 @@ class Output:
     def told(self) -> str:
         """What has been written, in words."""
         return f"{self.count:,} results of {self.name}" if self.count else ""
-
-
-def _pump(
-    engine: Engine,
-    inputs: Mapping[str, Input],
-    refused: Refused,
-    outputs: Sequence[Output],
-    progress: Progress,
-    grain: int | None = None,
-) -> None:
-    taken = 0
-    for name, batch in arrivals(inputs, grain):
-        if batch is None:
-            engine.end(name)
-        else:
-            with refused.placed(name, batch):
-                engine.push(name, batch)
-            taken += len(batch)
-        for output in outputs:
-            output.sink.flush()
-        progress(taken, expected(inputs.values(), taken))
-        if not any(output.sink.is_wanted for output in outputs):
-            return
-    engine.close()
 
 
 def expected(inputs: Iterable[Input], taken: int) -> int | None:

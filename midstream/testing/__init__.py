@@ -11,6 +11,7 @@ For those who write operators, rules or boxes of their own and want to see them 
         assert testing.equivalent(workload.specified(), my_engine(workload.plan, workload.events))
 """
 
+from midstream.arrivals import Event
 from midstream.plans.values.snapshots import equivalent
 from midstream.testing.boxes import check_box
 from midstream.testing.cases import (
@@ -27,7 +28,7 @@ from midstream.testing.families import KINDS, Family, families, members
 from midstream.testing.mutants import MUTANTS, Mutant
 from midstream.testing.plans import WHOLE, condition, implemented, plans
 from midstream.testing.rules import applications, check_rule, subplans
-from midstream.testing.streams import Event, elements, interleavings, is_ordered, rows
+from midstream.testing.streams import elements, interleavings, is_ordered, rows
 from midstream.testing.watched import PROMISES, BrokenPromise, Watched
 from midstream.testing.workloads import Workload, drive, streams_for, verdict, workloads
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -27,7 +27,7 @@ from midstream.testing.watched import BrokenPromise, Watched
 Streams = Sequence[Sequence[Element]]
 """By input, all its elements."""
 
-PortEvent = tuple[Literal["push", "advance", "end"], int, Any]
+PortEvent = tuple[str, int, Any]
 """What happens on an input: elements, a heartbeat with its time, or the end (with None)."""
 
 Meaning = Plan | Callable[..., Iterable[Element]]

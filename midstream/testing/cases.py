@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
+from midstream.arrivals import Event
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.report import report
@@ -39,7 +40,7 @@ from midstream.testing.families import KINDS, families, members, strategies_for
 from midstream.testing.law import REFUSALS, Runner, must_move, vouched
 from midstream.testing.mutants import MUTANTS
 from midstream.testing.seeded import drawn, smallest
-from midstream.testing.streams import Event, is_ordered, rows
+from midstream.testing.streams import is_ordered, rows
 from midstream.testing.workloads import drive, verdict
 
 FORMAT = "midstream-case"

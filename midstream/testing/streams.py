@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from hypothesis import strategies as st
 
+from midstream.arrivals import Event
 from midstream.plans.values.streams import FOREVER, Element
-
-Event = tuple[Literal["push", "advance", "end"], str, Any]
-"""What happens at an engine: elements on a stream, a heartbeat with its time, or a stream's end (with
-None)."""
-
 
 LATEST = 24
 """Generated elements start before this instant."""

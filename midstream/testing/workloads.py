@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+from midstream import driving
+from midstream.arrivals import Event
+from midstream.driving import Trial
 from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
 from midstream.plans.algebra.declared import obedient
@@ -16,7 +19,7 @@ from midstream.plans.values.snapshots import NormalForm, compare, normal_form
 from midstream.plans.values.streams import Element
 from midstream.plans.values.verdicts import Equivalence
 from midstream.testing.plans import plans
-from midstream.testing.streams import Event, elements, interleavings, rows
+from midstream.testing.streams import elements, interleavings, rows
 
 
 @dataclass(frozen=True)
@@ -68,13 +71,8 @@ def workloads(
 
 def drive(engine: Engine, events: Iterable[Event]) -> None:
     """Let events happen at an engine."""
-    for kind, name, what in events:
-        if kind == "push":
-            engine.push(name, what)
-        elif kind == "advance":
-            engine.advance(name, what)
-        else:
-            engine.end(name)
+    for _ in driving.drive(Trial(engine), events):
+        pass
 
 
 def verdict(expected: NormalForm, results: Iterable[Element]) -> Equivalence:

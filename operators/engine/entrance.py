@@ -54,7 +54,6 @@ class Entrance:
         "last",
         "manager",
         "source",
-        "unit_said",
         "usual_until",
     )
 
@@ -74,8 +73,6 @@ class Entrance:
         self._in_floats = self.checks.in_floats()
         self._keys = KeyChecks(f"stream {source.stream}", source.columns, source.keys)
         self._max_end: Time = BEGINNING
-        self.unit_said: str | None = None
-        """In which unit whoever feeds the stream said that time is counted."""
         self._is_told = False
         self.usual_until: Time = FOREVER if source.unit is None else BEGINNING
         """Elements that start before this have been looked at, or need not be: whether the time that they
@@ -103,7 +100,7 @@ class Entrance:
         """Elements arrived; gives what is ready, in order, and the progress."""
         batch = list(elements) if elements.__class__ is list else listed("push", elements, ELEMENTS)
         if batch and self.source.unit is not None:
-            self._look_at_times(elements.unit if isinstance(elements, Chronons) else self.unit_said, batch)
+            self._look_at_times(elements.unit if isinstance(elements, Chronons) else None, batch)
         try:
             is_sound, in_order, integers = self._look(batch, self.manager.progress)
         except Exception:  # whatever an odd value raises when it is looked at

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
+from midstream.arrivals import interleave, marked
+from midstream.driving import Trial, drive
 from midstream.engine import Engine
-from midstream.operators.engine.run import interleave
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import Element
 
@@ -36,21 +38,13 @@ def measure(
     Cost     O(elements + looks × state).
     """
     engine = Engine(plan)
-    pushes = iter(interleave(streams, batch_size=1))
-    ahead = next(pushes, None)
-
-    def advance(time: float) -> None:
-        """Push what starts before a time."""
-        nonlocal ahead
-        while ahead is not None and ahead[1][0][0] < time:
-            engine.push(*ahead)
-            ahead = next(pushes, None)
-
-    advance(since)
+    instants = (since + (until - since) * look / looks for look in range(looks + 1))
+    events = drive(Trial(engine), marked(interleave(streams, batch_size=1), instants))
+    marks = (event for event in events if event[0] == "mark")
+    next(marks)
     states: dict[Node, list[tuple[int, int]]] = {}
     with engine.watch() as read:
-        for look in range(1, looks + 1):
-            advance(since + (until - since) * look / looks)
+        for _ in islice(marks, looks):
             last = read()
             for seen in last:
                 states.setdefault(seen.node, []).append((seen.state.elements, seen.state.bytes))

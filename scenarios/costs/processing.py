@@ -6,9 +6,9 @@ import gc
 from collections.abc import Mapping, Sequence
 from time import process_time_ns
 
+from midstream.arrivals import interleave
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.planner import RUNNING
-from midstream.operators.engine.run import interleave
 from midstream.plans.algebra.implementations import implementation_of
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan

@@ -13,13 +13,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from midstream.arrivals import interleave
 from midstream.engine import Engine
 from midstream.io.progress import Progress
 from midstream.migration.machine import Phase
 from midstream.migration.preconditions import require_exchangeable
 from midstream.migration.report import MigrationReport, report
 from midstream.operators.engine.counting import Counters
-from midstream.operators.engine.run import interleave
 from midstream.optimizer import Statistics, optimize, price
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_to_json

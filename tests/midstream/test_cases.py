@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from midstream.arrivals import Event
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import PlanFormatError
@@ -25,7 +26,6 @@ from midstream.testing.cases import (
     try_case,
 )
 from midstream.testing.mutants import MUTANTS
-from midstream.testing.streams import Event
 
 A = stream("a", u="integer", intervals=True)
 OLD = A.filter(col("u") > 0).distinct().plan()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import midstream as ms
+from midstream.driving import run
 from midstream.migration.backlog import MOST_WAITING
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
@@ -18,7 +19,6 @@ from midstream.migration.strategies import STRATEGIES
 from midstream.migration.trace import LOOK_EVERY
 from midstream.operators.base.box import settled
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import count

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import pytest
 from inside import box_of, host_of
 
+from midstream.driving import run
 from midstream.engine import Engine
 from midstream.migration.machine import Migration, Phase, under_way
 from midstream.migration.migrate import migrate_box
@@ -15,7 +16,6 @@ from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Strategy
 from midstream.operators.base.box import Box, max_end, state_size
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.run import run
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.specification import specified

@@ -12,6 +12,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from inside import box_of, host_of, input_max_ends
 
+from midstream.driving import run
 from midstream.engine import Engine
 from midstream.migration.machine import Phase, under_way
 from midstream.migration.migrate import migrate_box
@@ -30,7 +31,6 @@ from midstream.migration.transition import MigrationRequest, Transition
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import physical_plan
 from midstream.operators.engine.relations import constant
-from midstream.operators.engine.run import run
 from midstream.operators.signs import signed_plan
 from midstream.optimizer.search.enumeration import neighbours, with_linked_joins
 from midstream.plans.algebra.builder import Stream, relation, stream

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from inside import host_of, input_progress
 from migration_law import Scenario, check, equations, equivalents
 
+from midstream.arrivals import interleave
 from midstream.engine import Engine
 from midstream.migration import backlog
 from midstream.migration.report import report
 from midstream.migration.signed import signed_fork
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.operators.engine.planner import form, physical_plan
-from midstream.operators.engine.run import interleave
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.physical import Physical

@@ -9,12 +9,13 @@ from itertools import product
 import pytest
 from inside import base_of, box_of
 
+from midstream.arrivals import interleave
+from midstream.driving import run
 from midstream.engine import Engine
 from midstream.migration.machine import Phase, under_way
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.run import interleave, run
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inside import base_of, input_max_ends
 
+from midstream.driving import run
 from midstream.engine import Engine
-from midstream.operators.engine.run import run
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan

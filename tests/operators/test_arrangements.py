@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midstream.driving import run
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.run import run
 from midstream.operators.windows import arrangements
 from midstream.operators.windows.arrangements import Coalesce, Split
 from midstream.plans.algebra.builder import stream

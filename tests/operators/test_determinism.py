@@ -15,7 +15,7 @@ import textwrap
 
 SCRIPT = """
     import pickle, sys
-    from midstream.operators.engine.run import run
+    from midstream.driving import run
     from midstream.operators.engine.planner import physical_plan
     from midstream.plans.expressions.aggregates import avg, count, max_
     from midstream.plans.algebra.builder import stream

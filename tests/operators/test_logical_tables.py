@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
-from midstream.operators.engine.run import run
+from midstream.driving import run
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import snapshots, specified

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from midstream.driving import run
 from midstream.operators.base.compaction import SPARE
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.port_order import PortOrder
 from midstream.operators.engine.planner import running_operator
-from midstream.operators.engine.run import run
 from midstream.operators.joins.covers import KeyCovers
 from midstream.operators.joins.matching import AntiJoin, SemiJoin
 from midstream.operators.rows.multisets import Multisets, alone, surplus

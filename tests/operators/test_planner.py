@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midstream.driving import run
 from midstream.operators.engine.planner import physical_plan, running_operator
-from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.implementations.obstacles import is_relation

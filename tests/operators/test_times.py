@@ -10,8 +10,8 @@ from accidents import SHIFTS, moved, moved_events, moved_form
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from midstream.driving import run
 from midstream.engine import Engine
-from midstream.operators.engine.run import run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.specification import snapshots, specified
 from midstream.plans.values.snapshots import normal_form

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midstream.driving import run
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.run import run
 from midstream.operators.windows.windows import CountWindow, PartitionedWindow
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.specification import specified

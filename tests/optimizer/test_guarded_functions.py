@@ -13,8 +13,8 @@ import pytest
 from guarded_plans import GuardedPlans, rewritten
 from hypothesis import settings
 
+from midstream.arrivals import interleave
 from midstream.engine import Engine
-from midstream.operators.engine.run import interleave
 from midstream.optimizer import Sample, Statistics, StreamStatistics, optimize
 from midstream.optimizer.search.proving import equivalent
 from midstream.plans.algebra.plan import Plan

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.run import run
+from midstream.driving import run
 from midstream.optimizer.rules.linking import linked
 from midstream.optimizer.search.enumeration import with_linked_joins
 from midstream.plans.algebra.builder import Stream, stream

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midstream.arrivals import interleave
 from midstream.engine import Engine
-from midstream.operators.engine.run import interleave
 from midstream.optimizer import CostModel, Statistics, price
 from midstream.optimizer.cost.comparisons import MANY_ROWS, in_common
 from midstream.optimizer.cost.costing import Costing

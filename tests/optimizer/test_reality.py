@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import pytest
 from inside import box_of
 
+from midstream.arrivals import interleave
 from midstream.engine import Engine
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.run import interleave
 from midstream.optimizer import CostModel, Statistics, enumerate_plans, price
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join, TimeWindow

@@ -18,8 +18,8 @@ from bag_examples import BAG_EXAMPLES
 from hypothesis import settings
 from row_examples import ROW_EXAMPLES
 
+from midstream.arrivals import interleave
 from midstream.engine import Engine
-from midstream.operators.engine.run import interleave
 from midstream.optimizer.rules import ALL_RULES, ALL_STAGES, ANY, RULES, Rule, Shape, apply, flat
 from midstream.optimizer.rules.faithful import asks_equal_rows_alike
 from midstream.optimizer.rules.measures import operators

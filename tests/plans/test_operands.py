@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.run import run
+from midstream.driving import run
 from midstream.optimizer import Statistics
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.operators import Filter

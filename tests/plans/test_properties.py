@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.run import run
+from midstream.driving import run
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.implementations.obstacles import gives_constants
 from midstream.plans.algebra.operators import TimeWindow

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from midstream.arrivals import interleave
+from midstream.driving import run
 from midstream.engine import Engine
 from midstream.io.plan_files import read_plan
 from midstream.migration.report import MigrationReport
-from midstream.operators.engine.run import interleave, run
 from midstream.plans.algebra.operators import Filter, Source, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.serialise import dumps, plan_from_json

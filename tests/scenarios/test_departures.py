@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from midstream.operators.engine.run import run
+from midstream.driving import run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.streams import chronons
 from midstream.scenarios.demonstration.departures import HOUR, common_destinations, departures

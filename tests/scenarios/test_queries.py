@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midstream.operators.engine.run import run
+from midstream.driving import run
 from midstream.plans.values.streams import chronons
 from midstream.scenarios.nexmark.generator import HOUR
 from midstream.scenarios.nexmark.queries import interest_in_new_sellers

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.run import run
+from midstream.driving import run
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import SqlError
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from midstream.operators.engine.run import run
+from midstream.driving import run
 from midstream.plans.sql.catalog import Catalog
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "sql.md"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midstream.operators.engine.run import run
+from midstream.driving import run
 from midstream.plans.expressions.expressions import Binary, Col, Const, compile_row
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import SqlError

@@ -19,8 +19,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from midstream.driving import run
 from midstream.engine import Engine
-from midstream.operators.engine.run import run
 from midstream.optimizer.search.enumeration import enumerate_plans
 from midstream.plans.algebra.operators import Granularity, Leaf, Logical, Source, TimeWindow
 from midstream.plans.algebra.operators.base import History, OverTime, RowByRow, Snapshot

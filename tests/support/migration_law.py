@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 from inside import box_of, input_max_ends
 
+from midstream.arrivals import interleave
 from midstream.engine import Engine
 from midstream.migration.changes import around
 from midstream.migration.machine import Migration, Phase
@@ -20,7 +21,6 @@ from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box, driver
 from midstream.operators.base.way import Take
 from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.run import interleave
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan

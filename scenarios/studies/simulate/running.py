@@ -5,13 +5,16 @@ Nothing here knows Spark: executors call it slice by slice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import chain
 from time import process_time
 from typing import Any
 
+from midstream.arrivals import Event, time_of
+from midstream.driving import Command, Migrate, Trial, drive
 from midstream.engine import Engine
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
@@ -65,17 +68,17 @@ class Run:
     cpu_stayed: float
 
 
-@dataclass(frozen=True)
+@dataclass
 class Course:
     """How a run went.
 
     giving    the instants at which results came out
     """
 
-    results: list[Element]
-    giving: list[int]
-    peak: int
-    cpu: float
+    results: list[Element] = field(default_factory=list)
+    giving: list[int] = field(default_factory=list)
+    peak: int = 0
+    cpu: float = 0.0
     migration: Transition | None = None
     refusal: str = ""
     failure: str = ""
@@ -99,34 +102,34 @@ def course(
     plan: Plan, given: Sequence[Chunk], at: int, target: Target | None = None, strategy: str = ""
 ) -> Course:
     """Run a plan over all chunks; with a target, move to it at an instant. A refusal ends the run."""
-    results: list[Element] = []
-    giving: list[int] = []
-    peak, cpu = 0, 0.0
-    migration: Transition | None = None
-    is_due = True
+    found, known, is_due = Course(), 0, True
     if target is not None:
         known_equivalence(plan, target.plan)
+
+    def decide(event: Event) -> Iterator[Command]:
+        nonlocal is_due
+        if is_due and time_of(event) >= at:
+            is_due = False
+            for stream in engine.streams:
+                engine.advance(stream, at)
+            if target is not None:
+                yield Migrate(target.plan, Variant.of(strategy).begin)
+
     with without_garbage_collector():
-        engine = Engine(plan, results.extend)
-        for chunk in (*given, None):
-            known, began = len(results), process_time()
-            if is_due and (chunk is None or chunk.first >= at):
-                is_due = False
-                _advance(engine, at)
-                if target is not None:
-                    try:
-                        migration = Variant.of(strategy).begin(engine, target.plan)
-                    except MigrationRefused as refusal:
-                        return Course([], [], 0, 0.0, refusal=str(refusal).partition("\n")[0])
-            if chunk is None:
-                engine.close()
-            else:
-                _take(engine, chunk)
-            cpu += process_time() - began
-            peak = max(peak, engine.size())
-            if chunk is not None and len(results) > known:
-                giving.append(chunk.last)
-    return Course(results, giving, peak, cpu, migration)
+        engine = Engine(plan, found.results.extend)
+        trial = Trial(engine, decide, process_time)
+        ends: list[Event] = [("end", stream, None) for stream in engine.streams]
+        try:
+            for kind, _, time in drive(trial, chain(_events(given, engine), ends)):
+                if kind == "mark":
+                    found.peak = max(found.peak, engine.size())
+                    if len(found.results) > known:
+                        found.giving.append(time)
+                    known = len(found.results)
+        except MigrationRefused as refusal:
+            return Course(refusal=str(refusal).partition("\n")[0])
+    found.cpu, found.migration = trial.seconds, trial.moves[0].migration if trial.moves else None
+    return found
 
 
 def _attempt(grid: Grid, given: Sequence[Chunk], at: int, target: Target, strategy: str) -> Course:
@@ -134,18 +137,15 @@ def _attempt(grid: Grid, given: Sequence[Chunk], at: int, target: Target, strate
         try:
             return course(grid.plan, given, at, target, strategy)
         except Exception as error:
-            return Course([], [], 0, 0.0, failure=f"{type(error).__name__}: {error}"[:MOST_TOLD])
+            return Course(failure=f"{type(error).__name__}: {error}"[:MOST_TOLD])
 
 
-def _take(engine: Engine, chunk: Chunk) -> None:
-    _advance(engine, chunk.first)
-    for stream, batch in chunk.batches:
-        engine.push(stream, batch)
-
-
-def _advance(engine: Engine, time: int) -> None:
-    for stream in engine.streams:
-        engine.advance(stream, time)
+def _events(given: Iterable[Chunk], engine: Engine) -> Iterator[Event]:
+    """Chunks for an engine: time comes to the first start on all streams; a mark is behind the last."""
+    for chunk in given:
+        yield from (("advance", stream, chunk.first) for stream in engine.streams)
+        yield from (("push", stream, batch) for stream, batch in chunk.batches)
+        yield "mark", "", chunk.last
 
 
 def _faulty(mutant: str | None) -> AbstractContextManager[Any]:
@@ -215,6 +215,6 @@ def timed(plan: Plan, given: Sequence[Chunk]) -> list[Timed]:
     with without_garbage_collector():
         engine = Engine(plan)
         with engine.watch() as read:
-            for chunk in given:
-                _take(engine, chunk)
+            for _ in drive(Trial(engine), _events(given, engine)):
+                pass
             return timings(read(), engine.statistics())

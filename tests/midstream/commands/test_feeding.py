@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.commands import feeding
-from midstream.commands.feeding import arrivals
+from midstream.commands.feeding import arrivals, meeting
 from midstream.io.sources.source import Source
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Batch
@@ -45,19 +45,19 @@ def require_no_threads() -> None:
 def test_the_source_that_is_behind_is_read() -> None:
     sources = recorded(a=[batch(1, 5), batch(20)], b=[batch(3), batch(4), batch(9, 30)])
     assert list(arrivals(sources)) == [
-        ("a", batch(1, 5)),
-        ("b", batch(3)),
-        ("b", batch(4)),
-        ("b", batch(9, 30)),
-        ("a", batch(20)),
-        ("a", None),
-        ("b", None),
+        ("push", "a", batch(1, 5)),
+        ("push", "b", batch(3)),
+        ("push", "b", batch(4)),
+        ("push", "b", batch(9, 30)),
+        ("push", "a", batch(20)),
+        ("end", "a", None),
+        ("end", "b", None),
     ]
 
 
 def test_no_source_and_an_empty_one() -> None:
     assert list(arrivals({})) == []
-    assert list(arrivals(recorded(a=[]))) == [("a", None)]
+    assert list(arrivals(recorded(a=[]))) == [("end", "a", None)]
 
 
 @given(
@@ -75,7 +75,7 @@ def test_recorded_sources_are_in_step(drawn: list[list[list[int]]]) -> None:
         given[f"s{number}"] = made
     reached = dict.fromkeys(given, -1)
     seen: dict[str, list[Batch]] = {name: [] for name in given}
-    for name, some in arrivals(recorded(**given)):
+    for _, name, some in arrivals(recorded(**given)):
         # Whoever is read is behind, or as far as, all others that have not ended.
         assert reached[name] == min(reached.values())
         if some is None:
@@ -96,10 +96,44 @@ def test_recorded_sources_are_read_no_sooner_than_needed() -> None:
             yield batch(start)
 
     found = arrivals({"a": Source("a", counting()), "b": Source("b", iter([batch(25), batch(90)]))})
-    while next(found) != ("b", batch(90)):
+    while next(found) != ("push", "b", batch(90)):
         pass
     assert read == [0, 10, 20, 30]
     assert not source_threads()
+
+
+@given(
+    st.dictionaries(st.sampled_from("abc"), st.lists(st.lists(st.integers(0, 9), min_size=1), max_size=4)),
+    st.integers(0, 60),
+    st.integers(0, 5),
+    st.booleans(),
+)
+def test_streams_meet_at_an_instant(
+    drawn: dict[str, list[list[int]]], at: int, slack: int, is_held: bool
+) -> None:
+    """Nothing is lost or changes places; and what is held comes behind the mark."""
+    given: dict[str, list[Batch]] = {}
+    for name, lengths in drawn.items():
+        now = 0
+        given[name] = [batch(*(now := now + step for step in steps)) for steps in lengths]
+    found = list(meeting(arrivals(recorded(**given)), given, at, at + slack, is_held=is_held))
+    for name, batches in given.items():
+        own = [(kind, what) for kind, of, what in found if of == name]
+        assert [e for kind, what in own if kind == "push" for e in what] == [e for b in batches for e in b]
+        assert [kind for kind, _ in own if kind == "end"] == ["end"] == [own[-1][0]]
+        beats = [i for i, (kind, _) in enumerate(own) if kind == "advance"]
+        late = [i for i, (kind, what) in enumerate(own) if kind == "push" and what[-1][0] >= at + slack]
+        assert beats == [i - 1 for i in late[:1]]
+        assert all(own[i] == ("advance", at) for i in beats)
+    marks = [i for i, event in enumerate(found) if event[0] == "mark"]
+    reached = {name for kind, name, _ in found if kind == "advance"}
+    assert [found[i] for i in marks] == [("mark", "", at)] * bool(reached)
+    for mark in marks:
+        before = found[:mark]
+        assert reached == {name for kind, name, _ in before if kind == "advance"}
+        assert {name for kind, name, _ in before if kind == "end"} | reached == {*given}
+        late = [what for kind, _, what in before if kind == "push" and what[-1][0] >= at + slack]
+        assert not (is_held and late)
 
 
 def live(name: str, batches: Callable[[], Iterator[Batch]]) -> Source:
@@ -116,18 +150,21 @@ def test_a_source_that_waits_does_not_hold_up_the_others() -> None:
 
     sources = {"a": live("a", waiting), **recorded(b=[batch(t) for t in range(5)])}
     found = arrivals(sources)
-    assert [next(found) for _ in range(6)] == [*(("b", batch(t)) for t in range(5)), ("b", None)]
+    assert [next(found) for _ in range(6)] == [
+        *(("push", "b", batch(t)) for t in range(5)),
+        ("end", "b", None),
+    ]
     go_on.set()
-    assert list(found) == [("a", batch(1)), ("a", None)]
+    assert list(found) == [("push", "a", batch(1)), ("end", "a", None)]
     require_no_threads()
 
 
 def test_a_single_live_source_needs_no_thread() -> None:
     count = 2 * feeding.AHEAD  # a thread would not be at the end of them yet
     found = arrivals({"a": live("a", lambda: (batch(t) for t in range(count)))})
-    assert next(found) == ("a", batch(0))
+    assert next(found) == ("push", "a", batch(0))
     assert not source_threads()
-    assert list(found) == [*(("a", batch(t)) for t in range(1, count)), ("a", None)]
+    assert list(found) == [*(("push", "a", batch(t)) for t in range(1, count)), ("end", "a", None)]
 
 
 def test_live_sources_are_read_to_their_ends_in_their_order() -> None:
@@ -136,7 +173,7 @@ def test_live_sources_are_read_to_their_ends_in_their_order() -> None:
 
     found = list(arrivals({"a": live("a", many), "b": live("b", many)}))
     for name in "ab":
-        assert [some for of, some in found if of == name] == [*many(), None]
+        assert [some for _, of, some in found if of == name] == [*many(), None]
     require_no_threads()
 
 
@@ -152,7 +189,7 @@ def test_an_error_of_a_live_source_reaches_whoever_takes_the_batches() -> None:
         yield batch(2)
 
     found = arrivals({"a": live("a", failing), "b": live("b", waiting)})
-    assert next(found) == ("a", batch(1))
+    assert next(found) == ("push", "a", batch(1))
     with pytest.raises(InputFileError, match="found nonsense"):
         next(found)
     stop.set()

@@ -130,7 +130,7 @@ def test_recorded_streams_run_abreast() -> None:
         name: Source(name, iter([[(t, t + 1, ()) for t in starts]])) for name, starts in streams.items()
     }
     given: dict[str, list[int]] = {name: [] for name in streams}
-    for name, batch in arrivals(sources, 10):
+    for _, name, batch in arrivals(sources, 10):
         if batch is not None:
             given[name] += [start for start, _, _ in batch]
             behind = [

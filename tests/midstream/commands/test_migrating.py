@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from midstream.arrivals import Event
 from midstream.cli import app
 from midstream.commands import migrating
-from midstream.commands.feeding import NamedBatch, arrivals
+from midstream.commands.feeding import arrivals
 from midstream.engine import Engine
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.algebra.operators import CountWindow, Dstream, Split
@@ -402,10 +403,10 @@ def interrupted(after: int, monkeypatch: pytest.MonkeyPatch) -> Result:
     Path("a.csv").write_text(f"ts,x\n{rows}")
     Path("one.sql").write_text(DECLARED + "SELECT x FROM a WINDOW(RANGE 9) WHERE x > 0")
 
-    def some(inputs: Any) -> Iterator[NamedBatch]:
-        for name, batch in arrivals(inputs):
+    def some(inputs: Any) -> Iterator[Event]:
+        for _, name, batch in arrivals(inputs):
             for row in (batch or [])[:after]:
-                yield name, [row]
+                yield "push", name, [row]
             raise KeyboardInterrupt
 
     monkeypatch.setattr(migrating, "arrivals", some)

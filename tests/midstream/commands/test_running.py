@@ -18,12 +18,12 @@ from sql_oracle.data import Table, World, generated
 from sql_oracle.queries import Query, read
 from typer.testing import CliRunner, Result
 
+from midstream.arrivals import interleave
 from midstream.cli import app
 from midstream.commands import running
 from midstream.commands.running import RunSummary, Wishes, run_queries
 from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
-from midstream.operators.engine.run import interleave
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.schema import Schema, Type

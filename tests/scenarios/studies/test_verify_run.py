@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import midstream as ms
+from midstream.driving import run
 from midstream.io.sinks.csv_sink import CsvSink
 from midstream.io.sinks.json_sink import JsonSink
 from midstream.io.sinks.parquet_sink import ParquetSink
-from midstream.operators.engine.run import run
 from midstream.plans.values.streams import Element
 from midstream.scenarios.studies.commands import app
 from midstream.scenarios.studies.declaration import load_study

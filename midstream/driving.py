@@ -1,0 +1,162 @@
+"""The loop that drives an engine over arrivals.
+
+An experiment is: events, a trial of an engine, and `drive`, which yields each event once the engine has taken
+it. The body of the caller's loop is where results are counted, printed and compared: nothing that it does is
+timed. As drives yield the events that they are given, one drive can go over another: then a second engine
+takes each event behind the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from midstream.arrivals import Event, interleave, time_of
+from midstream.engine import Engine
+from midstream.migration.transition import Transition
+from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import ArgumentError, MigrationRefused
+from midstream.plans.values.schema import suggest
+from midstream.plans.values.streams import Chronons, Element, Time
+
+
+@dataclass(slots=True)
+class Move:
+    """A migration that a trial was told to begin; its report says when it began and ended, and what it gave.
+
+    asked      the time of the event in front of which it was asked for
+    results    how many the engine had given before
+    refusal    why it did not begin
+    seconds    how long it took to prepare and begin it, by the clock of the trial
+    """
+
+    plan: Plan
+    asked: Time
+    results: int
+    migration: Transition | None = None
+    refusal: MigrationRefused | None = None
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Trial:
+    """An engine that is driven, and who decides what happens to it between events.
+
+    decide     called in front of each event; gives the commands to carry out there, often none
+    clock      tells seconds, such as `process_time`; None where nothing is timed
+    seconds    how long events, deciding and commands took so far
+    moves      the migrations that commands asked for, in that order
+    """
+
+    engine: Engine
+    decide: Callable[[Event], Iterable[Command]] | None = None
+    clock: Callable[[], float] | None = None
+    seconds: float = 0.0
+    moves: list[Move] = field(default_factory=list)
+
+
+Command = Callable[[Trial, Event], object]
+"""Changes the engine of a trial in front of an event: aborts a migration, gives a window another size, adds a
+query."""
+
+
+@dataclass(frozen=True)
+class Migrate:
+    """The command to move the first query of an engine to another plan; the trial keeps the record.
+
+    begin     begins the migration, by default with GenMig
+    Raises    MigrationRefused, which ends the drive; the record tells it too.
+    """
+
+    plan: Plan
+    begin: Callable[[Engine, Plan], Transition] = Engine.migrate
+
+    def __call__(self, trial: Trial, event: Event) -> None:
+        """Carry it out."""
+        move = Move(self.plan, time_of(event), trial.engine.counters().results)
+        trial.moves.append(move)
+        began = trial.clock() if trial.clock else 0.0
+        try:
+            move.migration = self.begin(trial.engine, self.plan)
+        except MigrationRefused as refusal:
+            move.refusal = refusal
+            raise
+        finally:
+            move.seconds = trial.clock() - began if trial.clock else 0.0
+
+
+def drive(trial: Trial, events: Iterable[Event]) -> Iterator[Event]:
+    """Let events happen at the engine of a trial, and yield each as soon as it has happened.
+
+    In front of each event the commands of `trial.decide` are carried out. Events are taken one by one, and
+    may be endless. Nothing is closed at their end.
+
+    Raises   What the engine and the commands raise.
+
+    >>> from itertools import count
+    >>> from midstream.plans.algebra.builder import stream
+    >>> results = []
+    >>> trial = Trial(Engine(stream("s", x="integer").window(3).plan(), results.extend))
+    >>> for kind, stream, elements in drive(trial, (("push", "s", [(t, t + 1, (t,))]) for t in count())):
+    ...     if len(results) == 2:
+    ...         break
+    >>> results
+    [(0, 3, (0,)), (1, 4, (1,))]
+    """
+    decide, clock = trial.decide, trial.clock
+    push, advance, end = trial.engine.push, trial.engine.advance, trial.engine.end
+    began = 0.0
+    for event in events:
+        if clock is not None:
+            began = clock()
+        if decide is not None:
+            for command in decide(event):
+                command(trial, event)
+        kind, stream, what = event
+        if kind == "push":
+            push(stream, what)
+        elif kind == "advance":
+            advance(stream, what)
+        elif kind == "end":
+            end(stream)
+        if clock is not None:
+            trial.seconds += clock() - began
+        yield event
+
+
+def run(
+    plan: Plan | Stream, streams: Mapping[str, Iterable[Element]], batch_size: int = 1000
+) -> list[Element]:
+    """Run a plan over complete streams and return the results of its first output.
+
+    Raises   ArgumentError where `streams` lacks one that the plan reads; of one without elements, give [].
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> run(stream("s", x="integer").window(3).plan(), {"s": [(1, 2, (7,))]})
+    [(1, 4, (7,))]
+    """
+    results: list[Element] = []
+    engine = Engine(plan_of("run", plan), results.extend)
+    batches = interleave(streams, batch_size)
+    for name in engine.streams:
+        if name not in streams:
+            near = suggest(name, streams)
+            raise ArgumentError(
+                f"run: found no stream {name} among {', '.join(streams) or 'none'}, expected the elements of "
+                f"each stream that the plan reads, or []{near}"
+            )
+    for _ in drive(Trial(engine), _pushes(batches, streams)):
+        pass
+    engine.close()
+    return results
+
+
+def _pushes(
+    batches: Iterable[tuple[str, list[Element]]], streams: Mapping[str, Iterable[Element]]
+) -> Iterator[Event]:
+    """Batches as events; they say in which unit time is counted, where their streams do."""
+    units = {name: elements.unit for name, elements in streams.items() if isinstance(elements, Chronons)}
+    for name, batch in batches:
+        unit = units.get(name)
+        yield "push", name, batch if unit is None else Chronons(iter(batch), unit)

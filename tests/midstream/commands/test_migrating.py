@@ -288,9 +288,10 @@ def test_plans_that_do_not_mean_the_same_are_told(folder: Path) -> None:
     found = summary(*RUN, "--at", 40, *vouched, "--verify", status=1)
     assert found["verified"] is False
     assert found["differences"]
-    result = invoke(*RUN, "--at", 40, *vouched, "--verify")
+    result = invoke(*RUN, "--at", 40, *vouched, "--verify", "--output", "out.jsonl")
     assert result.exit_code == 1
-    assert "verified      NO: not equivalent" in result.stderr
+    assert "verified      NO: not equivalent" in result.output
+    assert not Path("out.jsonl").exists() and Path("out.jsonl.unfinished").exists()
 
 
 def test_fragments_without_another_half_tell_it_too(folder: Path) -> None:

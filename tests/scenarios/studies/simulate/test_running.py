@@ -71,9 +71,9 @@ def test_slices_are_apart_and_within_the_recording(first: int, more: int, length
 
 @given(st.data(), st.integers(1, 9), st.integers(0, 3))
 def test_chunks_hold_all_rows_in_order(data: st.DataObject, span: int, seed: int) -> None:
-    times = data.draw(st.lists(st.integers(0, 60), max_size=80).map(sorted))
+    times = data.draw(st.lists(st.integers(0, 30), max_size=80).map(sorted))
     given = [(t, data.draw(st.sampled_from("ab")), (i,)) for i, t in enumerate(times)]
-    cuts = sorted(data.draw(st.sets(st.integers(0, 60), max_size=2)))
+    cuts = sorted(data.draw(st.sets(st.integers(0, 30), max_size=6)))
     found = chunks(given, cuts, seed, span)
     for name in "ab":
         pushed = [

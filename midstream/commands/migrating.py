@@ -338,8 +338,9 @@ class _Run:
                     self._elements += len(batch)
                     self._latest = max(self._latest, batch[-1][0])
                 output.sink.flush()
-                if not output.sink.is_wanted and len(self.trials) == 1:
-                    break
+                is_wanted = output.sink.is_wanted or len(self.trials) > 1
+                if not is_wanted and self._migration is not None:
+                    break  # not before: the summary is of the migration
                 progress(self._elements)
         except KeyboardInterrupt as interruption:
             if self._migration is None:

@@ -53,6 +53,7 @@ def wrong_join(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "measure", measured_here)
 
 
+@pytest.mark.slow
 def test_json_has_everything() -> None:
     result = invoke(*SMALL, "--window", 20, "--json", "--seed", 3)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -141,6 +142,7 @@ def test_the_answer_goes_to_a_file_too(tmp_path: Path) -> None:
     assert json.loads(file.read_text())["equal"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "magic"), [("chart.png", b"\x89PNG"), ("chart.svg", b"<?xml")])
 def test_a_chart_is_drawn(tmp_path: Path, name: str, magic: bytes) -> None:
     pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstream[plot]'")

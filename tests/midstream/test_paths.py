@@ -907,6 +907,7 @@ def interrupted(moment: Moment, folder: Path) -> Iterator[list[str]]:
         yield at
 
 
+@pytest.mark.slow
 @each_written
 @pytest.mark.parametrize("moment", Moment)
 @pytest.mark.parametrize("is_there", [False, True])
@@ -934,6 +935,7 @@ def test_an_interruption_leaves_what_is_complete(
     assert_nothing_is_left(folder)
 
 
+@pytest.mark.slow
 @each_read
 @pytest.mark.parametrize("kind", ["folder", "full", "pipe", "none"])
 def test_what_is_read_may_be_anything(kind: str, name: Name, flag: str, folder: Path) -> None:
@@ -956,6 +958,7 @@ def test_what_is_read_may_be_anything(kind: str, name: Name, flag: str, folder: 
     assert_nothing_is_left(folder)
 
 
+@pytest.mark.slow
 @each_read
 def test_what_is_read_may_have_another_name(name: Name, flag: str, folder: Path) -> None:
     case = CASES[name][flag]
@@ -968,6 +971,7 @@ def test_what_is_read_may_have_another_name(name: Name, flag: str, folder: Path)
         assert invoke(*arguments(name, flag, f"hard{case.suffix}")).exit_code == 0
 
 
+@pytest.mark.slow
 @each_read
 def test_reading_can_be_interrupted(name: Name, flag: str, folder: Path) -> None:
     case = CASES[name][flag]
@@ -1076,6 +1080,7 @@ def outcome(stdout: int, given: list[str]) -> tuple[int, str]:
     return status, Path("told").read_text()
 
 
+@pytest.mark.slow
 @each_command
 def test_standard_output_that_is_full_is_told(name: Name, folder: Path, process_state: None) -> None:
     status, text = outcome(os.open("/dev/full", os.O_WRONLY), arguments(name))
@@ -1102,6 +1107,7 @@ def process(*given: str, before: str = "", **more: Any) -> subprocess.Popen[str]
     return subprocess.Popen([sys.executable, "-c", code, *given], stderr=subprocess.PIPE, text=True, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["explain", "run"])
 def test_standard_output_that_is_closed_is_told(command: str, once: Path) -> None:
     given = [command, "q.sql", *(["--source", "s=s.csv", "--dead-letters", "d"] if command == "run" else [])]
@@ -1121,6 +1127,7 @@ sys.meta_path.insert(0, Interrupting())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "number"),
     [("midstream", "SIGINT"), ("typer", "SIGTERM"), ("midstream.commands.running", "SIGINT")],

@@ -114,7 +114,6 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"Source"},
         "costs are measured of streams that are made for each source",
     ),
-    "scenarios/policies/*.py": ({"Join"}, "what is counted are the results of joins"),
     "scenarios/simulator/*.py": (
         {"Source", "TimeWindow", "Granularity"},
         "scenarios change windows and granules, and sources are what arrives",

@@ -45,6 +45,7 @@ def test_it_leaves_an_order_that_becomes_dear(policy: type[ByBreakEven | Piloted
     assert moves.total < 0.5 * stays
 
 
+@pytest.mark.slow
 @each_policy
 @pytest.mark.parametrize(
     ("read", "how", "at_most"),

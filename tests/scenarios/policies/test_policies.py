@@ -241,6 +241,7 @@ def test_generated_streams_are_the_same_for_a_seed(name: str) -> None:
         assert [time for time, _ in rows] == sorted(time for time, _ in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "fixed", "by_bucket", "genmig", "any_strategy"),
     [

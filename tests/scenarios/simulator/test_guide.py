@@ -45,6 +45,7 @@ def test_the_scenario_runs(guide: str) -> None:
             assert [move.asked for move in one.migrations] == [9000, 15_000]
 
 
+@pytest.mark.slow
 def test_policies_are_judged_as_is_told(guide: str) -> None:
     _, text = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
     found = simulate(parse_scenario("my-streams.yaml", text, Path()))

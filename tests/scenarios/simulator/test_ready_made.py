@@ -93,6 +93,7 @@ def test_example_28_1() -> None:
     assert moved.unmatched == 0
 
 
+@pytest.mark.slow
 def test_selectivity_flip() -> None:
     """The optimizer finds another plan, and it is better from then on."""
     found = run("selectivity-flip")
@@ -105,6 +106,7 @@ def test_selectivity_flip() -> None:
     assert sum(only(found, "genmig").series.intermediate[first:]) < 0.7 * sum(stayed)
 
 
+@pytest.mark.slow
 def test_rate_burst() -> None:
     found = run("rate-burst")
     check("rate-burst", found)
@@ -121,6 +123,7 @@ def test_slow_input() -> None:
         assert all(move.ended >= 45_000 for move in only(found, name).migrations)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(RECORDED))
 def test_recorded(name: str, shared_data: Path) -> None:
     found = run(name, shared_data)

@@ -71,6 +71,7 @@ def test_the_command_tells_what_was_tried() -> None:
     assert "None breaks the law." in text
 
 
+@pytest.mark.slow
 def test_a_counter_example_is_written_and_tried_again(tmp_path: Path) -> None:
     """No other process is needed to see it: the file has the case itself, and the fault's name."""
     few = ("--cases", "5", "--kinds", "plain", "--strategies", "genmig", "--mutant", "split-too-early")

@@ -160,6 +160,7 @@ def test_a_stage_that_fails_leaves_those_before_it(tmp_path: Path, table: dict[s
     assert dict(run(tmp_path).statuses) == {"first": "unchanged", "second": "done"}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

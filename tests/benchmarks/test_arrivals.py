@@ -66,6 +66,7 @@ def test_the_peak_of_a_process_is_not_that_of_the_one_that_started_it() -> None:
     assert figures.peak is None or 2**20 < figures.peak < len(ballast)
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_or_json() -> None:
     small = ("--elements", 300, "--repetitions", 1, "--items", "filter-map", "--no-peers")
     shown = invoke(*small, "--collector", "off")

@@ -57,6 +57,7 @@ def test_a_difference_is_told() -> None:
     assert {one.of_fixed for one in found.judged} == {None}
 
 
+@pytest.mark.slow
 def test_json_has_all_figures() -> None:
     result = CliRunner().invoke(
         app, ["policies", "--cases", "stationary-16", "--strategy", "moving-states", "--json"]

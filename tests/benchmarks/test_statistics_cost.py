@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from midstream.benchmarks.items import ITEMS
@@ -26,6 +27,7 @@ def test_what_is_watched_is_collected_and_smoothed() -> None:
     assert cost.query > 0 and cost.collecting > 0 and cost.smoothing > 0
 
 
+@pytest.mark.slow
 def test_all_items_with_a_window_are_run(monkeypatch: object) -> None:
     steps = []
     run = measure_statistics(1, lambda done, total: steps.append((done, total)))

@@ -82,6 +82,7 @@ class Knot:
         Knot.living -= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_kept", [False, True], ids=["at once", "after a window"])
 def test_cycles_that_users_make_are_collected(is_kept: bool) -> None:
     """Garbage at once, and garbage that has grown old in the state of a window."""

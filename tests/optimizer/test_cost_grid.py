@@ -22,6 +22,7 @@ def test_state_and_rate_are_within_a_tenth(name: str) -> None:
     assert median_error(one.state for one in found) < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE)
 def test_plans_of_table_24_1_are_within_a_fifth(name: str) -> None:
     found = [compare_whole(name, setting, plan_at(TABLE[name], setting), looks=50)[0] for setting in SMALL]

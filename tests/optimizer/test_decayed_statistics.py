@@ -123,6 +123,7 @@ def test_counts_of_keys_are_those_of_pair_rates() -> None:
         assert known.rate * known.distributions["a_x"][key] == pytest.approx(rate, rel=0.01)
 
 
+@pytest.mark.slow
 def test_deviation_by_groups_is_that_of_pair_rates() -> None:
     """The deviation of what one order saves against another: its square is right on average, over draws."""
     exact, ours = [], []

@@ -162,6 +162,7 @@ def priced_alone(query: Stream, s: Estimate, t: Estimate, share: float) -> Estim
     return CostModel(Statistics({})).operator(Costing(query.node, [s, t], UnitCosts(), selectivity))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", [Difference(), StrictDifference(), Intersection(), MaxUnion()], ids=str)
 @pytest.mark.parametrize("kinds", [0.0, 1.0, 1e300, math.inf])
 def test_no_number_is_too_large_to_compare(
@@ -173,6 +174,7 @@ def test_no_number_is_too_large_to_compare(
             require_numbers(priced_alone(Stream(Node(operator, (LEFT.node, RIGHT.node))), s, t, 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", [SemiJoin(), AntiJoin()], ids=str)
 @pytest.mark.parametrize("selectivity", [0.0, 1e-300, 0.5, 1.0])
 def test_no_number_is_too_large_to_match(operator: SemiJoin | AntiJoin, selectivity: float) -> None:

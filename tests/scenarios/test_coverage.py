@@ -10,6 +10,7 @@ from midstream.scenarios.sampling.coverage import DRAWS, coverage
 from midstream.scenarios.sampling.populations import POPULATIONS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.2])
 @pytest.mark.parametrize(("name", "size"), [("zipf", 1000), ("bursts", 1000), ("heavy", 500), ("zipf", 200)])
 def test_intervals_of_pairs_cover_the_truth(name: str, size: int, share: float) -> None:

@@ -102,6 +102,7 @@ def test_names_stand_for_what_they_stand_for_in_plain_sql(
     verdict(Names(lambda options: data.draw(st.sampled_from(options))).query(), world, oracle, INSTANTS)
 
 
+@pytest.mark.slow
 def test_names_in_hundreds_of_queries_stand_for_what_they_do_in_plain_sql(
     oracle_of_groves: Callable[[int], tuple[World, Oracle]],
 ) -> None:

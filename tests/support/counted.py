@@ -49,8 +49,9 @@ class CountReference:
         self._engine = engine
         self.placed: set[Operator] = set()
         """Every operator that ran for a query."""
-        self._uses: dict[RunningQuery, dict[Operator, tuple[int, int | None]]] = {}
-        """By query, what each operator had given when the query began to use it, and when it ceased to."""
+        self._uses: dict[RunningQuery, dict[Operator, list[tuple[int, int | None]]]] = {}
+        """By query, for each time that it used an operator, what that had given when the query began to use
+        it, and when it ceased to."""
         self._told: dict[RunningQuery | None, ms.Counters] = {}
         graph = graph_of(engine)
         rewire = graph.rewire
@@ -69,11 +70,12 @@ class CountReference:
         self._see()
         for name, query in queries.items():
             counters = self._engine.counters(name)
-            given = {
-                operator: (operator.emitted if until is None else until) - since
-                for operator, (since, until) in self._uses[query].items()
-            }
-            assert _of_operators(counters) == sum(given.values()), name
+            given = sum(
+                (operator.emitted if until is None else until) - since
+                for operator, uses in self._uses[query].items()
+                for since, until in uses
+            )
+            assert _of_operators(counters) == given, name
             assert 0 <= counters.intermediate <= sum(counters.emitted.values()), name
             assert not counters.dead_letters
             assert query not in new or query.plan.relations or counters == _nothing(counters)
@@ -104,11 +106,14 @@ class CountReference:
         }
         self.placed |= now
         uses = self._uses.setdefault(query, {})
-        for operator in now - uses.keys():
-            uses[operator] = operator.emitted if operator in known else 0, None
-        for operator, (since, until) in tuple(uses.items()):
+        for operator in now:
+            times = uses.setdefault(operator, [])
+            if not times or times[-1][1] is not None:
+                times.append((operator.emitted if operator in known else 0, None))
+        for operator, times in uses.items():
+            since, until = times[-1]
             if operator not in now and until is None:
-                uses[operator] = since, operator.emitted
+                times[-1] = since, operator.emitted
 
     def _compare(self, query: RunningQuery | None, counters: ms.Counters) -> None:
         """Nothing falls."""

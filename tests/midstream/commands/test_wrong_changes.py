@@ -78,6 +78,7 @@ def test_they_are_many() -> None:
     assert len(set(CHANGES)) >= 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new"), CHANGES, ids=lambda text: text[7:90])
 def test_every_strategy_refuses_them(
     old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

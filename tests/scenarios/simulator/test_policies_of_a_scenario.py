@@ -126,6 +126,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     return parse_scenario("drawn.yaml", yaml.safe_dump(described, sort_keys=False), Path())
 
 
+@pytest.mark.slow
 @given(scenarios())
 def test_the_engine_counts_what_the_replay_does(scenario: Scenario) -> None:
     try:
@@ -324,6 +325,7 @@ def test_settings_of_an_autopilot_reach_the_policy() -> None:
     assert found.judged_of("eager")[0].moves > found.judged_of("doubting")[0].moves == 0
 
 
+@pytest.mark.slow
 def test_the_engine_flies_by_itself() -> None:
     """A and B agree five times as often at first, and then B and C; it is counted only, and follows."""
     high = {"steps": {"0 s": 3, "12 s": 19}}, {"steps": {"0 s": 19, "12 s": 3}}

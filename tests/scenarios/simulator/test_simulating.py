@@ -65,6 +65,7 @@ def test_the_same_again() -> None:
     assert one.series.results != other.series.results, "repetitions have streams of their own"
 
 
+@pytest.mark.slow
 def test_the_same_whatever_the_hash_seed() -> None:
     program = (
         "import sys; sys.path += ['tests/support', 'tests/scenarios/simulator']\n"

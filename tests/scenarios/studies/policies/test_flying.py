@@ -66,6 +66,7 @@ ELEMENTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(
     ELEMENTS,
     st.sampled_from(["genmig", "moving-states", "auto"]),
@@ -111,6 +112,7 @@ def test_the_clairvoyant_is_billed_by_the_same_counts(
         assert later.spent(plan_number, middle, courses.end) == total - before
 
 
+@pytest.mark.slow
 @given(past=ELEMENTS, one=ELEMENTS, other=ELEMENTS, looks=st.integers(1, 9))
 def test_the_same_past_with_two_futures_gives_the_same_decisions(
     past: list[tuple[int, str, int]],

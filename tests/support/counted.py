@@ -36,7 +36,9 @@ def each(node: Node, operator: Operator) -> Iterator[tuple[Node, Operator]]:
     """An operator that runs, or those of the Box that it stands for. Not what reads relations alone: that
     gives all it has as it is made, and each plan has its own."""
     if isinstance(operator, Guest):
-        yield from operators_of(operator.hosted.box)
+        # One of the guests is enough: all stand for the same Box, which may have guests of its own.
+        if operator.hosted.guests[0] is operator:
+            yield from operators_of(operator.hosted.box)
     elif reads_stream(node):
         yield node, operator
 

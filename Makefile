@@ -178,7 +178,7 @@ beside: lint types layers
 
 # `test` and `slow` are two halves: together they run every test once. The same examples are drawn each time.
 test: export MIDSTREAM_PROFILE ?= few
-test: setup java ## Run lint, types, layers and the fast tests, with few examples: five minutes
+test: setup java ## Run lint, types, layers and the fast tests, with few examples each
 	@$(MAKE) --no-print-directory --jobs=$(WORKERS) --output-sync beside
 	$(BIN)/$(PYTEST) -m 'not slow' $(ARGS)
 	@$(SAY_SKIPPED)

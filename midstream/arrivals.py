@@ -11,7 +11,10 @@ from typing import Any, Literal
 from midstream.plans.values.arguments import require, require_mapping, wrong
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
-Event = tuple[Literal["push", "advance", "end", "mark"], str, Any]
+Kind = Literal["push", "advance", "end", "mark"]
+"""The kinds of events."""
+
+Event = tuple[Kind, str, Any]
 """Something happens: elements on a stream, a heartbeat with its time, a stream's end (with None), or a mark.
 
 A mark is of no stream, and has a time: a place between two events where somebody wants to look or to act.

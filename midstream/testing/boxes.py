@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 
+from midstream.arrivals import Kind
 from midstream.migration.report import report
 from midstream.operators.base.box import Box, settled
 from midstream.plans.algebra.plan import Plan
@@ -27,7 +28,7 @@ from midstream.testing.watched import BrokenPromise, Watched
 Streams = Sequence[Sequence[Element]]
 """By input, all its elements."""
 
-PortEvent = tuple[str, int, Any]
+PortEvent = tuple[Kind, int, Any]
 """What happens on an input: elements, a heartbeat with its time, or the end (with None)."""
 
 Meaning = Plan | Callable[..., Iterable[Element]]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from accidents import one_by_one
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,15 +48,6 @@ class Notes:
     def _state(self) -> int:
         """How much operators keep; what waits where a stream enters has come already."""
         return sum(self._engine.held().values())
-
-
-def one_by_one(events: Iterable[Event]) -> Iterator[Event]:
-    """The same with batches of one."""
-    for kind, name, what in events:
-        if kind == "push":
-            yield from ((kind, name, [element]) for element in what)
-        else:
-            yield kind, name, what
 
 
 def together(events: Iterable[Event]) -> list[Event]:

@@ -288,8 +288,9 @@ class Engine:
         *,
         whole: bool = False,
     ) -> Prediction:
-        """How long a migration of a query, by default the first, would take if it began now, and what it
-        would cost; nothing changes. Whether the plans mean the same is not asked.
+        """Predict the duration and the cost of a migration that would begin now.
+
+        It is of a query, by default the first; nothing changes. Whether the plans mean the same is not asked.
 
         Raises   MigrationRefused, with the operator and the reason, where it could not begin.
 

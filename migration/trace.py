@@ -116,11 +116,11 @@ class Observer:
         self.peak_old = 0
         """The largest state of the old plan, in elements, of those that were looked at."""
         self.peak_new = 0
-        """The same of the new plan."""
+        """The largest state of the new plan, by the same measure."""
         self.peak_held = 0
         """The largest number of elements that waited in the joiners."""
         self.seen = 0
-        """How many elements and heartbeats have come."""
+        """The number of elements and heartbeats that have come."""
         self.look_at = 1
         """After how many of them sizes are to be looked at again."""
         self.clock: Callable[[], float] = clock_time

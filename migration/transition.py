@@ -31,10 +31,10 @@ OVER = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
 """The phases that none follows."""
 
 WHEN_BUSY = ("chain", "queue", "refuse")
-"""What a caller may ask for while another migration of the query is under way."""
+"""The choices of a caller while another migration of the query is under way."""
 
 UNPROVED = ("refuse", "accept")
-"""What a caller may say about plans of which it is unknown whether they mean the same."""
+"""The choices of a caller for plans that are neither proved nor refuted."""
 
 
 @dataclass(frozen=True, slots=True)

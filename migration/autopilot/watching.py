@@ -225,7 +225,7 @@ class WatchedQuery(Generic[S]):
         self._migration: Transition | None = None
         """One that was begun here, and has not ended."""
         self._before = 0
-        """What the query had cost when it began, or was found to have."""
+        """The cost of the query at the last record before a migration began."""
         self._ran: dict[Plan, None] = {}
         """The plans that ran since it was counted last what the query cost."""
         self._is_foreign = False

@@ -54,7 +54,7 @@ class _Kind(Enum):
 
 
 Label = Node | _Kind
-"""Where something is counted: by its logical node, and with all of its kind."""
+"""The place of a count: a logical node, or all of a kind."""
 
 
 class _Arrivals(NamedTuple):
@@ -81,7 +81,7 @@ class Tally:
         """By giver and label, what it had given when its use began, and how often it is in use."""
         self._results = 0
         self._outputs: list[tuple[Giver, int]] = []
-        """What gives results, and how much of what it has given is counted."""
+        """The givers of results, each with the part of what it has given that is counted."""
 
     def __contains__(self, giver: Giver) -> bool:
         return giver in self._uses

@@ -23,7 +23,7 @@ AUTOPILOT ?=
 KINDS   ?=
 STRATEGIES ?=
 
-ROOMS   := midstream plans operators optimizer migration scenarios benchmarks
+ROOMS   := midstream plans operators optimizer migration autopilot scenarios benchmarks
 EXTRAS  := dev,spark,plot
 BIN     := .venv/bin
 READY   := .venv/.ready

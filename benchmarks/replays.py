@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from midstream.autopilot.settings import Settings
 from midstream.benchmarks.options import BenchmarkError
 from midstream.benchmarks.policies import CASES, case_of, require_data
 from midstream.engine import Engine
 from midstream.io.time_units import Clock
-from midstream.migration.autopilot.settings import Settings
 from midstream.optimizer import INTERMEDIATE
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan

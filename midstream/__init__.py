@@ -6,14 +6,14 @@ The names below are the whole of the public interface; `midstream.testing` adds 
 """
 
 from midstream.arrivals import interleave
+from midstream.autopilot.advice import Advice, Advisor, Forecast, advice_of_costs
+from midstream.autopilot.autopilot import Autopilot
+from midstream.autopilot.decision import Decision
+from midstream.autopilot.key_counts import KeyCounts
+from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.driving import run
 from midstream.engine import Engine
-from midstream.key_counts import KeyCounts
 from midstream.migration.auto import Prediction
-from midstream.migration.autopilot.advice import Advice, Advisor, Forecast, advice_of_costs
-from midstream.migration.autopilot.autopilot import Autopilot
-from midstream.migration.autopilot.decision import Decision
-from midstream.migration.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.migration.machine import Migration
 from midstream.migration.migrate import migrate_box
 from midstream.migration.report import MigrationReport, report

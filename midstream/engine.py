@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
+from midstream.autopilot.advice import Advisor
+from midstream.autopilot.crew import Crew
+from midstream.autopilot.piloting import crew_for, settings_of
+from midstream.autopilot.settings import Settings
+from midstream.autopilot.watching import EngineAutopilot, Migrate
 from midstream.migration.auto import Prediction
-from midstream.migration.autopilot.advice import Advisor
-from midstream.migration.autopilot.crew import Crew
-from midstream.migration.autopilot.settings import Settings
-from midstream.migration.autopilot.watching import EngineAutopilot, Migrate
 from midstream.migration.migrate import obstacle, prepare
 from midstream.migration.strategies import find_strategy
 from midstream.migration.strategy import Strategy
@@ -39,7 +40,6 @@ from midstream.optimizer.search.optimizing import search_for
 from midstream.optimizer.search.proving import prove
 from midstream.optimizer.search.together import SearchTogether, apart, part_of
 from midstream.optimizer.verification import check_proof
-from midstream.piloting import crew_for, settings_of
 from midstream.plans.algebra.builder import Stream, node_of, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import listed, require, require_callable, wrong

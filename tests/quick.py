@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("plans", "operators", "optimizer", "migration", "scenarios", "benchmarks")
+ROOMS = ("plans", "operators", "optimizer", "migration", "autopilot", "scenarios", "benchmarks")
 ROOTS = {"midstream": "midstream", **{room: f"midstream.{room}" for room in ROOMS}}
 """The import name of what lies in a folder."""
 OTHERS = {

@@ -9,8 +9,8 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from midstream.migration.autopilot.decision import short
-from midstream.migration.autopilot.records import Record
+from midstream.autopilot.decision import short
+from midstream.autopilot.records import Record
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import MidstreamError
 

@@ -8,14 +8,14 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from midstream.autopilot.records import Record
+from midstream.autopilot.settings import NAMED
+from midstream.autopilot.watching import largest_window
 from midstream.engine import Engine
 from midstream.io.distinct_files import PossibleUse
 from midstream.io.new_file import NewFile
 from midstream.io.output import TextOutput
 from midstream.io.requirements import require_libraries
-from midstream.migration.autopilot.records import Record
-from midstream.migration.autopilot.settings import NAMED
-from midstream.migration.autopilot.watching import largest_window
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.streams import Time
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from midstream.migration.autopilot.break_even import BreakEven, genmig_cost, moving_states_cost
+from midstream.autopilot.break_even import BreakEven, genmig_cost, moving_states_cost
 from midstream.optimizer.pair_rates import DecayedCounts, difference, pair_rate
 from midstream.scenarios.policies.case import Arrival, Case, Order
 from midstream.scenarios.policies.policy import How, Move, Now

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import process_time
 
+from midstream.autopilot.records import Record
 from midstream.engine import Engine
-from midstream.migration.autopilot.records import Record
 from midstream.migration.machine import Phase
 from midstream.migration.report import report
 from midstream.migration.transition import Transition

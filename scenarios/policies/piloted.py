@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from midstream.key_counts import KeyCounts
-from midstream.migration.autopilot.advice import Advice
-from midstream.migration.autopilot.autopilot import Autopilot
-from midstream.migration.autopilot.settings import BALANCED, Settings
+from midstream.autopilot.advice import Advice
+from midstream.autopilot.autopilot import Autopilot
+from midstream.autopilot.key_counts import KeyCounts
+from midstream.autopilot.settings import BALANCED, Settings
 from midstream.scenarios.policies.case import Arrival, Case, Order
 from midstream.scenarios.policies.policy import How, Move, Now
 

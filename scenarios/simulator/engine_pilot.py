@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.settings import Settings
+from midstream.autopilot.watching import Migrate
 from midstream.engine import Engine
-from midstream.migration.autopilot.advice import Advice, Forecast
-from midstream.migration.autopilot.settings import Settings
-from midstream.migration.autopilot.watching import Migrate
 from midstream.optimizer import INTERMEDIATE, PROCESSING, CostModel, Objective, Statistics
 from midstream.optimizer.statistics import deviation
 from midstream.plans.algebra.operators import Join

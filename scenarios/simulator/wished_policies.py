@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from inspect import signature
 from typing import Any
 
-from midstream.migration.autopilot.settings import BALANCED, NAMED, Settings
+from midstream.autopilot.settings import BALANCED, NAMED, Settings
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import suggest
 from midstream.scenarios.policies.case import Order

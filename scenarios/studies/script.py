@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from midstream.autopilot.watching import largest_window
 from midstream.io.ingested import is_ingested
 from midstream.io.text_file import read_text
 from midstream.io.time_units import NANOSECONDS, UNITS, Clock
-from midstream.migration.autopilot.watching import largest_window
 from midstream.plans.sql.declarations import StreamDeclaration
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.instants import EPOCH

@@ -13,12 +13,12 @@ from hypothesis.stateful import initialize, precondition, rule
 from inside import host_of
 from machine import FIRST, Midstream, between, companions
 
-from midstream.migration.autopilot.advice import Advice, Forecast
-from midstream.migration.autopilot.autopilot import Later
-from midstream.migration.autopilot.crew import Crew
-from midstream.migration.autopilot.decision import Decision
-from midstream.migration.autopilot.records import Record
-from midstream.migration.autopilot.watching import EngineAutopilot
+from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.autopilot import Later
+from midstream.autopilot.crew import Crew
+from midstream.autopilot.decision import Decision
+from midstream.autopilot.records import Record
+from midstream.autopilot.watching import EngineAutopilot
 from midstream.migration.transition import Transition
 from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.replacement import TO_COME

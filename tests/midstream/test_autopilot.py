@@ -14,9 +14,9 @@ from inside import host_of
 
 import midstream as ms
 from midstream import testing
-from midstream.migration.autopilot.advice import Advice, Forecast
-from midstream.migration.autopilot.records import Record
-from midstream.migration.autopilot.settings import BALANCED
+from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.records import Record
+from midstream.autopilot.settings import BALANCED
 from midstream.migration.migrate import prepare
 from midstream.migration.strategies import find_strategy
 from midstream.optimizer.cost.objective import INTERMEDIATE, PROCESSING, WEIGHTS, Objective, objective_of

@@ -40,6 +40,7 @@ from simulated import described
 from typer.testing import CliRunner, Result
 
 import midstream as ms
+from midstream.autopilot.settings import BALANCED
 from midstream.benchmarks import (
     arrival_turns,
     auction_searches,
@@ -65,7 +66,6 @@ from midstream.cli import app
 from midstream.console.process import as_process
 from midstream.io import pictures
 from midstream.io.ingested import IngestRun, Manifest, write_manifest
-from midstream.migration.autopilot.settings import BALANCED
 from midstream.optimizer.charts.fidelity import Followed
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.advising import ByOptimizer
+from midstream.autopilot.advising import ByOptimizer
 from midstream.operators.engine.metadata import Metadata
 from midstream.optimizer import PROCESSING, CostModel, Statistics, UnitCosts
 from midstream.optimizer.cost.calibration import Profile, corrected

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from midstream.migration.autopilot.break_even import KNOWN, duration, while_both_run
+from midstream.autopilot.break_even import KNOWN, duration, while_both_run
 from midstream.plans.values.errors import ArgumentError
 from midstream.scenarios.policies.cheapest_way import Offer, cheapest_way
 from midstream.scenarios.studies.policies.courses import Courses

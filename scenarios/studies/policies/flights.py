@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from midstream.migration.autopilot.settings import Settings
+from midstream.autopilot.settings import Settings
 from midstream.optimizer import Objective
 from midstream.optimizer.online.wanted import wanted
 from midstream.plans.algebra.plan import Plan

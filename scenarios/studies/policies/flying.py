@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from math import log
 from operator import attrgetter
 
-from midstream.accounts import Accounts, counts
-from midstream.advising import ByOptimizer
+from midstream.autopilot.accounts import Accounts, counts
+from midstream.autopilot.advice import Advice
+from midstream.autopilot.advising import ByOptimizer
+from midstream.autopilot.autopilot import Autopilot, Later
+from midstream.autopilot.settings import Settings
+from midstream.autopilot.watching import WEIGHED, largest_window
 from midstream.engine import Engine
-from midstream.migration.autopilot.advice import Advice
-from midstream.migration.autopilot.autopilot import Autopilot, Later
-from midstream.migration.autopilot.settings import Settings
-from midstream.migration.autopilot.watching import WEIGHED, largest_window
 from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.operators.engine.counting import Counters
 from midstream.optimizer import Objective, Statistics

@@ -8,8 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from midstream.autopilot.settings import FORMAT, NAMED, VERSION, Settings
 from midstream.io.text_file import read_text
-from midstream.migration.autopilot.settings import FORMAT, NAMED, VERSION, Settings
 from midstream.plans.values.errors import ArgumentError, InputFileError
 from midstream.plans.values.schema import suggest
 

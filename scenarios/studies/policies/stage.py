@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
-from midstream.accounts import counts
-from midstream.migration.autopilot.settings import Settings
+from midstream.autopilot.accounts import counts
+from midstream.autopilot.settings import Settings
 from midstream.optimizer import INTERMEDIATE, Objective, enumerate_plans
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan

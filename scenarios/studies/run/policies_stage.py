@@ -19,7 +19,7 @@ from midstream.scenarios.studies.policies.rows import TITLES, policy_rows
 from midstream.scenarios.studies.run.stage import Found, Picture, Stage, Table, Told, Work
 
 if TYPE_CHECKING:
-    from midstream.migration.autopilot.settings import Settings
+    from midstream.autopilot.settings import Settings
     from midstream.scenarios.studies.run.study_file import StudyFile
 
 NAME = "policies"

@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 from typer.testing import CliRunner, Result
 
 import midstream as ms
+from midstream.autopilot.records import Record
+from midstream.autopilot.settings import EAGER
 from midstream.cli import app
 from midstream.commands import flight_chart
 from midstream.commands.feeding import arrivals
 from midstream.io.sources.source import Source
-from midstream.migration.autopilot.records import Record
-from midstream.migration.autopilot.settings import EAGER
 
 SQL = """
 CREATE STREAM a(x INT, at TIMESTAMP) ORDERED BY at TIME_UNIT s;

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.migration.autopilot.break_even import BreakEven
+from midstream.autopilot.break_even import BreakEven
 from midstream.optimizer.pair_rates import difference, pair_rate
 
 

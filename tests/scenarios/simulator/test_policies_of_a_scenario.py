@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated import described, joined, stream
 
-from midstream.migration.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
+from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.policies.case import Arrival, Case, Order
 from midstream.scenarios.policies.policy import How, Move, Now

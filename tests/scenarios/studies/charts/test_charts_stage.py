@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from midstream import studies
-from midstream.chart_advising import ByChart
+from midstream.autopilot.chart_advising import ByChart
 from midstream.cli import app
 from midstream.commands.charting import made_chart, read_seen
 from midstream.optimizer.charts.chart import Chart, ChartError

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from midstream.migration.autopilot.settings import BALANCED, CAREFUL
+from midstream.autopilot.settings import BALANCED, CAREFUL
 from midstream.scenarios.policies.generated import FEW, MANY, Phase, generated
 from midstream.scenarios.policies.on_engine import plan_of
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.migration.autopilot.break_even import while_both_run
+from midstream.autopilot.break_even import while_both_run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError, PlanFormatError

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midstream.advising import ByOptimizer
+from midstream.autopilot.advice import Advice
+from midstream.autopilot.advising import ByOptimizer
+from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
+from midstream.autopilot.watching import EngineAutopilot
 from midstream.engine import Engine
-from midstream.migration.autopilot.advice import Advice
-from midstream.migration.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
-from midstream.migration.autopilot.watching import EngineAutopilot
 from midstream.operators.engine.collecting import Collector
 from midstream.optimizer import INTERMEDIATE, Statistics
 from midstream.optimizer.online.wanted import wanted

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from midstream.autopilot.settings import BALANCED, EAGER, Settings
 from midstream.cli import app
-from midstream.migration.autopilot.settings import BALANCED, EAGER, Settings
 from midstream.operators.engine.collecting import Collector
 from midstream.optimizer import INTERMEDIATE
 from midstream.optimizer.online.wanted import wanted

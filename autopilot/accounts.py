@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from midstream.migration.autopilot.advice import Advice
-from midstream.migration.autopilot.autopilot import LATER, Later
+from midstream.autopilot.advice import Advice
+from midstream.autopilot.autopilot import LATER, Later
 from midstream.operators.engine.counting import Counters
 from midstream.optimizer import CostModel, Objective, Statistics
 from midstream.optimizer.cost.estimate import times

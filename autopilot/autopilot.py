@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Final, Generic, Literal
 
-from midstream.migration.autopilot.advice import Advice, Forecast, P, require_plan
-from midstream.migration.autopilot.break_even import KNOWN, BreakEven, predicted_cost, while_both_run
-from midstream.migration.autopilot.decision import Decision
-from midstream.migration.autopilot.errors import Errors
-from midstream.migration.autopilot.guard import Guard, Ledger
-from midstream.migration.autopilot.horizon import Horizon
-from midstream.migration.autopilot.settings import BALANCED, Settings
+from midstream.autopilot.advice import Advice, Forecast, P, require_plan
+from midstream.autopilot.break_even import KNOWN, BreakEven, predicted_cost, while_both_run
+from midstream.autopilot.decision import Decision
+from midstream.autopilot.errors import Errors
+from midstream.autopilot.guard import Guard, Ledger
+from midstream.autopilot.horizon import Horizon
+from midstream.autopilot.settings import BALANCED, Settings
 from midstream.plans.values.arguments import listed, require, require_number
 from midstream.plans.values.errors import ArgumentError
 

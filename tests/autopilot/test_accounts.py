@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.accounts import Accounts, results_inside
-from midstream.migration.autopilot.advice import Advice, Forecast
-from midstream.migration.autopilot.autopilot import LATER, Later
+from midstream.autopilot.accounts import Accounts, results_inside
+from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.autopilot import LATER, Later
 from midstream.operators.engine.counting import Counters
 from midstream.optimizer import CostModel, Objective, Statistics
 from midstream.optimizer.cost.model import PlanCost

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.migration.autopilot.advice import Advice, Forecast
-from midstream.migration.autopilot.autopilot import Autopilot
-from midstream.migration.autopilot.guard import Guard, Ledger
-from midstream.migration.autopilot.settings import EAGER, Settings
+from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.autopilot import Autopilot
+from midstream.autopilot.guard import Guard, Ledger
+from midstream.autopilot.settings import EAGER, Settings
 
 WINDOW = 8
 PLANS = "abc"

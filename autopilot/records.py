@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import floor
 from typing import Any, Literal
 
-from midstream.migration.autopilot.decision import Decision, short
+from midstream.autopilot.decision import Decision, short
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.streams import Time
 

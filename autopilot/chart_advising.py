@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Literal, get_args
 
-from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.autopilot.advice import Advice, Forecast
 from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics
 from midstream.optimizer.charts.chart import Chart
 from midstream.optimizer.charts.learned import LearnedChart

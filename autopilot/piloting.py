@@ -6,12 +6,12 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from midstream.accounts import Accounts, counts, prices_of, unit_of
-from midstream.advising import ByOptimizer
-from midstream.migration.autopilot.advice import Advisor
-from midstream.migration.autopilot.autopilot import Autopilot
-from midstream.migration.autopilot.crew import Crew
-from midstream.migration.autopilot.settings import NAMED, Settings
+from midstream.autopilot.accounts import Accounts, counts, prices_of, unit_of
+from midstream.autopilot.advice import Advisor
+from midstream.autopilot.advising import ByOptimizer
+from midstream.autopilot.autopilot import Autopilot
+from midstream.autopilot.crew import Crew
+from midstream.autopilot.settings import NAMED, Settings
 from midstream.migration.migrate import obstacle
 from midstream.operators.engine.collecting import Collector
 from midstream.operators.engine.host import Host

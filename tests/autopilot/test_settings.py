@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.migration.autopilot.settings import BALANCED, CAREFUL, EAGER, NAMED, Settings
+from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, NAMED, Settings
 from midstream.plans.values.errors import ArgumentError
 
 POSITIVE = st.floats(0.01, 1e6)

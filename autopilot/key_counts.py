@@ -6,8 +6,8 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import Generic, TypeVar
 
-from midstream.migration.autopilot.advice import Advice, Forecast
-from midstream.migration.autopilot.settings import BALANCED
+from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.settings import BALANCED
 from midstream.optimizer.pair_rates import DecayedCounts, difference, pair_rate
 from midstream.plans.values.arguments import require_mapping, require_number, wrong
 from midstream.plans.values.errors import ArgumentError

@@ -9,10 +9,10 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from midstream.migration.autopilot.advice import Advice
-from midstream.migration.autopilot.autopilot import Later
-from midstream.migration.autopilot.crew import Crew
-from midstream.migration.autopilot.records import Event, Record
+from midstream.autopilot.advice import Advice
+from midstream.autopilot.autopilot import Later
+from midstream.autopilot.crew import Crew
+from midstream.autopilot.records import Event, Record
 from midstream.migration.machine import Phase
 from midstream.migration.migrate import prepare_cheapest, require_possible
 from midstream.migration.strategies import find_strategy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, isfinite
 
-from midstream.migration.autopilot.advice import Advice, Forecast
+from midstream.autopilot.advice import Advice, Forecast
 from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics, Steps, optimize
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import RULES, Rule, Stage

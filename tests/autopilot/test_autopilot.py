@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.migration.autopilot.advice import Advice, Forecast
-from midstream.migration.autopilot.autopilot import Autopilot
-from midstream.migration.autopilot.settings import CAREFUL
+from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.autopilot import Autopilot
+from midstream.autopilot.settings import CAREFUL
 from midstream.plans.values.errors import ArgumentError
 
 WINDOW = 10.0

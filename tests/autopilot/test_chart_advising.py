@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 import midstream as ms
-from midstream.chart_advising import ByChart
-from midstream.migration.autopilot.advice import Advisor
+from midstream.autopilot.advice import Advisor
+from midstream.autopilot.chart_advising import ByChart
 from midstream.optimizer import INTERMEDIATE, PROCESSING, Objective, Statistics, StreamStatistics, price
 from midstream.optimizer.charts.chart import Chart, ChartError, Dimension
 from midstream.optimizer.charts.learned import LearnedChart

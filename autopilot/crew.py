@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from midstream.migration.autopilot.advice import Advice, Advisor
-from midstream.migration.autopilot.autopilot import Later
-from midstream.migration.autopilot.decision import Decision
+from midstream.autopilot.advice import Advice, Advisor
+from midstream.autopilot.autopilot import Later
+from midstream.autopilot.decision import Decision
 from midstream.operators.engine.counting import Counters
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.streams import Batch, Time

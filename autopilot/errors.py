@@ -21,7 +21,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from midstream.migration.autopilot.advice import Advice, Forecast, P
+from midstream.autopilot.advice import Advice, Forecast, P
 
 
 @dataclass(frozen=True, slots=True)

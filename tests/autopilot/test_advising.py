@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.advising import ByOptimizer
-from midstream.migration.autopilot.advice import Advisor
+from midstream.autopilot.advice import Advisor
+from midstream.autopilot.advising import ByOptimizer
 from midstream.optimizer import INTERMEDIATE, Choice, Statistics, StreamStatistics, optimize
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError
@@ -89,7 +89,7 @@ class Untouched(list[Statistics]):
 def test_the_same_question_has_the_same_answer_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     advisor, known = ByOptimizer(INTERMEDIATE), statistics(1.0, 1.0, 0.1)
     first = advisor.advise(FIRST, known)
-    monkeypatch.setattr("midstream.advising.optimize", None)
+    monkeypatch.setattr("midstream.autopilot.advising.optimize", None)
     assert advisor.advise(FIRST, known) is first
 
 
@@ -101,7 +101,7 @@ def test_a_search_follows_every_fourth_change(monkeypatch: pytest.MonkeyPatch) -
         searches += 1
         return optimize(*arguments, **options)
 
-    monkeypatch.setattr("midstream.advising.optimize", counted)
+    monkeypatch.setattr("midstream.autopilot.advising.optimize", counted)
     for i in range(9):
         advice = advisor.advise(FIRST, statistics(1.0, 1.0, 0.1 + i / 100))
         # Between searches the plan that was found is priced by what is known now.

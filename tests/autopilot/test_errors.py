@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.migration.autopilot.advice import Advice, Forecast, advice_of_costs
-from midstream.migration.autopilot.autopilot import LATER, Autopilot, Later
-from midstream.migration.autopilot.errors import Errors
-from midstream.migration.autopilot.settings import Settings
+from midstream.autopilot.advice import Advice, Forecast, advice_of_costs
+from midstream.autopilot.autopilot import LATER, Autopilot, Later
+from midstream.autopilot.errors import Errors
+from midstream.autopilot.settings import Settings
 
 WINDOW = 10
 FIRST = 20

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 
-from midstream.scenarios.policies.trace import Trace
+from midstream.autopilot.costs.exact import Trace
 
 Key = str | int
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
+from midstream.autopilot.costs.cheapest_way import Offer, cheapest_way
 from midstream.scenarios.policies.case import Case, Order
-from midstream.scenarios.policies.cheapest_way import Offer, cheapest_way
 from midstream.scenarios.policies.policy import How, Move
 from midstream.scenarios.policies.replay import Bill, Moved, move
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
+from midstream.autopilot.costs.series import Courses
 from midstream.optimizer import PROCESSING, Sample, Statistics, StreamStatistics
 from midstream.optimizer.charts.chart import Chart, Dimension
 from midstream.optimizer.charts.making import ask_optimizer
@@ -21,7 +22,6 @@ from midstream.optimizer.charts.measures import measures_of
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.statistics_file import statistics_from_json, statistics_to_json
-from midstream.scenarios.studies.policies.courses import Courses
 from midstream.testing import case_from_json, case_of, case_to_json
 
 A = ms.stream("a", ax="integer", s="string?").window(100)

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame, Row
 
+from midstream.autopilot.costs.series import Counts, Courses
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.scenarios.studies.inputs import PlanInput
-from midstream.scenarios.studies.policies.courses import Counts, Courses
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin, inner_joins
 from midstream.scenarios.studies.policies.occupied import Occupied
 from midstream.scenarios.studies.policies.splits import occupied

@@ -11,6 +11,7 @@ from midstream.autopilot.accounts import Accounts, counts
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.advising import ByOptimizer
 from midstream.autopilot.autopilot import Autopilot, Later
+from midstream.autopilot.costs.bill import split_chronon
 from midstream.autopilot.settings import Settings
 from midstream.autopilot.watching import WEIGHED, largest_window
 from midstream.engine import Engine
@@ -23,7 +24,6 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.plans.values.observations import Cell
-from midstream.scenarios.studies.policies.bill import split_chronon
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin, inner_joins
 
 

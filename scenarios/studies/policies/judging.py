@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from midstream.autopilot.costs.bill import Bill, Move, bill, clairvoyant, fidelity
+from midstream.autopilot.costs.policies import ByChart, RepeatLastBest, replay
+from midstream.autopilot.costs.series import Courses
 from midstream.autopilot.settings import BALANCED, Settings
-from midstream.scenarios.studies.policies.bill import Bill, Move, bill, clairvoyant, fidelity
-from midstream.scenarios.studies.policies.choosing import ByChart, RepeatLastBest, replay
-from midstream.scenarios.studies.policies.courses import Courses
 
 CLAIRVOYANT = "clairvoyant"
 

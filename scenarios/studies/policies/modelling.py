@@ -9,6 +9,7 @@ from math import gcd
 
 import pyarrow as pa
 
+from midstream.autopilot.costs.series import Courses
 from midstream.optimizer import INTERMEDIATE, CostModel
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
@@ -17,7 +18,6 @@ from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.facts import gather, read_facts
 from midstream.scenarios.studies.inputs import plan_inputs, questions, value_groups
 from midstream.scenarios.studies.policies.counting import lasting
-from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.pricing import bucket_statistics
 from midstream.scenarios.studies.recording import Recording
 

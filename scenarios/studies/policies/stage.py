@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from midstream.autopilot.accounts import counts
+from midstream.autopilot.costs.bill import Bill, Move
+from midstream.autopilot.costs.series import Courses
 from midstream.autopilot.settings import Settings
 from midstream.optimizer import INTERMEDIATE, Objective, enumerate_plans
 from midstream.plans.algebra.plan import Plan
@@ -21,13 +23,11 @@ from midstream.plans.values.errors import ArgumentError, EnumerationLimit, PlanE
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import PlanInput, plan_inputs
 from midstream.scenarios.studies.orders import group_by_order
-from midstream.scenarios.studies.policies.bill import Bill, Move
 from midstream.scenarios.studies.policies.counting import (
     chronons,
     count_courses,
     inner_joins_of,
 )
-from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.policies.flights import fly_all
 from midstream.scenarios.studies.policies.flying import Flight, ways
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin, different

@@ -20,6 +20,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from midstream.autopilot.costs.series import Courses
 from midstream.optimizer import Statistics, UnitCosts
 from midstream.optimizer.cost.units import units_in_use
 from midstream.optimizer.search.enumeration import with_linked_joins
@@ -29,7 +30,6 @@ from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.facts import gather
 from midstream.scenarios.studies.inputs import PlanInput, plan_inputs, questions, value_groups
 from midstream.scenarios.studies.orders import Order, group_by_order
-from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.pricing import BucketCost, compare, price_bucket
 from midstream.scenarios.studies.recording import TIME, Recording, cell_number, floor_to
 from midstream.scenarios.studies.what_if.buckets import Buckets

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from midstream.autopilot.costs.bill import Bill, Move, bill, clairvoyant, migration
+from midstream.autopilot.costs.series import Courses
 from midstream.plans.algebra.plan import Plan
-from midstream.scenarios.studies.policies.bill import Bill, Move, bill, clairvoyant, migration
-from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.what_if.objectives import WEIGHTED
 from midstream.scenarios.studies.what_if.prices import GIVEN, Path, Prices
 

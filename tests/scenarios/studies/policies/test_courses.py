@@ -11,10 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.autopilot.break_even import while_both_run
-from midstream.plans.algebra.builder import stream
-from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.errors import ArgumentError, PlanFormatError
-from midstream.scenarios.studies.policies.bill import (
+from midstream.autopilot.costs.bill import (
     Bill,
     Move,
     bill,
@@ -23,7 +20,10 @@ from midstream.scenarios.studies.policies.bill import (
     regret,
     running,
 )
-from midstream.scenarios.studies.policies.courses import Courses
+from midstream.autopilot.costs.series import Courses
+from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import ArgumentError, PlanFormatError
 
 STRATEGIES = ("genmig", "moving-states", "parallel-track", "swap")
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.advising import ByOptimizer
+from midstream.autopilot.costs.bill import Move, bill, clairvoyant
+from midstream.autopilot.costs.series import Counts, Courses
 from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.autopilot.watching import EngineAutopilot
 from midstream.engine import Engine
@@ -25,8 +27,6 @@ from midstream.plans.values.errors import ArgumentError, MigrationRefused
 from midstream.scenarios.policies.case import Case, Key, one_key
 from midstream.scenarios.policies.generated import FEW, MANY, Phase, generated
 from midstream.scenarios.policies.on_engine import plan_of
-from midstream.scenarios.studies.policies.bill import Move, bill, clairvoyant
-from midstream.scenarios.studies.policies.courses import Counts, Courses
 from midstream.scenarios.studies.policies.flying import Flight, Instant, Results, Wish, fly, ways
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin, different, inner_joins
 from midstream.scenarios.studies.policies.occupied import Occupied

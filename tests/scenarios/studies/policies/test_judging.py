@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midstream.autopilot.costs.bill import Bill, Move, Moved, bill
+from midstream.autopilot.costs.policies import ByChart, Policy, RepeatLastBest, replay
+from midstream.autopilot.costs.series import Courses
 from midstream.autopilot.settings import EAGER, NAMED, Settings
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, InputFileError
-from midstream.scenarios.studies.policies.bill import Bill, Move, Moved, bill
-from midstream.scenarios.studies.policies.choosing import ByChart, Policy, RepeatLastBest, replay
-from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.policies.grid import grid_of, parsed
 from midstream.scenarios.studies.policies.inner_joins import inner_joins
 from midstream.scenarios.studies.policies.judging import (

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from midstream.autopilot.costs.bill import Move, split_chronon
+from midstream.autopilot.costs.series import Courses
 from midstream.autopilot.settings import BALANCED, EAGER, Settings
 from midstream.cli import app
 from midstream.operators.engine.collecting import Collector
@@ -23,8 +25,6 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.plans.values.observations import Cell
 from midstream.scenarios.studies.declaration import Study, load_study
-from midstream.scenarios.studies.policies.bill import Move, split_chronon
-from midstream.scenarios.studies.policies.courses import Courses
 from midstream.scenarios.studies.policies.flying import Flight, Instant, fly
 
 from ..conftest import reversed_settings

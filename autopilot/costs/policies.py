@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
+from midstream.autopilot.costs.bill import Bill, Move, bill, migration
+from midstream.autopilot.costs.series import Courses
 from midstream.optimizer.charts.chart import Dimension
 from midstream.optimizer.charts.ranges import LearnedRange, LearnedRanges
-from midstream.scenarios.studies.policies.bill import Bill, Move, bill, migration
-from midstream.scenarios.studies.policies.courses import Courses
 
 HALF_LIFE = 2
 """In windows: what a chart is asked with counts half after so long."""

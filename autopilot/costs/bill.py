@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from midstream.autopilot.break_even import KNOWN, duration, while_both_run
+from midstream.autopilot.costs.cheapest_way import Offer, cheapest_way
+from midstream.autopilot.costs.series import Courses
 from midstream.plans.values.errors import ArgumentError
-from midstream.scenarios.policies.cheapest_way import Offer, cheapest_way
-from midstream.scenarios.studies.policies.courses import Courses
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What it costs to take turns among plans: bills, the cheapest one, and policies that are replayed."""

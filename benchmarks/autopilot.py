@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from midstream.autopilot.costs.bill import best_fixed, hindsight
 from midstream.benchmarks.policies import case_of
 from midstream.scenarios.policies.case import Case, Order
-from midstream.scenarios.policies.clairvoyant import best_fixed, hindsight
 from midstream.scenarios.policies.generated import FLIPS
 from midstream.scenarios.policies.on_engine import fly
 
@@ -129,8 +129,8 @@ def flights_of(names: Sequence[str], data: Path | None, seed: int) -> Sequence[C
 def flown(name: str, data: Path | None, seed: int, first: Order, by: By) -> Flown:
     """Let the engine's autopilot decide over one stream."""
     case, aim = case_of(name, data, seed), AIMS[name]
-    best = best_fixed(case)
-    fixed, beyond = len(case.traces[best]), hindsight(case)
+    best = best_fixed(case.costs)
+    fixed, beyond = case.costs.totals[best], int(hindsight(case.costs, case.bucket))
     flight = fly(case, first, "genmig" if by == "genmig" else "moving-states")
     return Flown(
         name,
@@ -142,7 +142,7 @@ def flown(name: str, data: Path | None, seed: int, first: Order, by: By) -> Flow
         beyond,
         _allowed(aim, case, first, by, fixed, beyond),
         flight.moves,
-        (0 if first == best else 1) if aim.once else None,
+        (0 if first == case.orders[best] else 1) if aim.once else None,
         flight.seconds,
     )
 
@@ -152,8 +152,9 @@ def _allowed(aim: Aim, case: Case, first: Order, by: By, fixed: int, beyond: int
     if multiple is None:
         return None
     allowed = multiple * (fixed if aim.of == "fixed" else beyond)
-    if aim.with_first and len(case.traces[first]) == max(map(len, case.traces.values())):
-        allowed += case.traces[first].begun(case.first, case.first + case.bucket)
+    number, costs = case.orders.index(first), case.costs
+    if aim.with_first and costs.totals[number] == max(costs.totals):
+        allowed += costs.spent(number, case.first, case.first + case.bucket)
     # Costs are whole numbers.
     return min(allowed, fixed - 1) if aim.below_fixed else allowed
 

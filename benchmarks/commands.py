@@ -337,49 +337,6 @@ def autopilot(
     _finish(run, run.is_good, show_autopilot, as_json, output)
 
 
-@app.command(
-    epilog=examples(
-        "midstream bench replays --cases packets,flights --data recordings",
-        "midstream bench replays --cases flips-8,rate-burst --strategy genmig --seed 5",
-    )
-)
-def replays(
-    cases: Annotated[
-        str,
-        typer.Option(help="Streams: cases of `bench policies`, and study files, by name or as paths."),
-    ],
-    data: DATA = None,
-    strategy: Annotated[
-        str, typer.Option(help="How migrations are made: genmig, moving-states, or auto.")
-    ] = "auto",
-    grid: Annotated[
-        str, typer.Option(help="Settings of the autopilot to try, as for `study policies`.")
-    ] = "careful,balanced,eager",
-    seed: SEED = 1,
-    master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
-    as_json: AsJson = False,
-    output: OUTPUT = None,
-) -> None:
-    """Replay the autopilot on the later half of streams, and let the engine run there with the same settings;
-    and see what the settings cost there that a replay of the first half recommends.
-
-    Exit status: 0 if the engine counts what the replays say within a tenth, and the recommended settings cost
-    at most 1.05 times the best of all; 1 if not; 2 for bad input.
-    """
-    from midstream.benchmarks.replays import chosen_streams, compare_replays, show_replays
-    from midstream.io.requirements import require_spark
-    from midstream.migration.strategies import find_strategy
-    from midstream.scenarios.studies.policies.grid import grid_of
-
-    names, settings = chosen_streams(cases, data), grid_of(grid)
-    find_strategy(strategy)
-    require_spark()
-    _check_files(output)
-    with progress_bar("streams") as advance, nothing_written():
-        run = compare_replays(names, data, strategy, settings, seed, master, advance)
-    _finish(run, run.is_good, show_replays, as_json, output)
-
-
 @app.command(epilog=examples("midstream bench charts --quick", "midstream bench charts --chart charts.svg"))
 def charts(
     data: DATA = None,

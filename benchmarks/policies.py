@@ -11,10 +11,10 @@ from typing import Any, cast, get_args
 from rich.console import Console
 from rich.table import Table
 
+from midstream.autopilot.costs.bill import spent_before
 from midstream.benchmarks.options import BenchmarkError
 from midstream.io.new_file import write_file
-from midstream.scenarios.policies.case import Case, Order
-from midstream.scenarios.policies.course import spent_before
+from midstream.scenarios.policies.case import Case
 from midstream.scenarios.policies.generated import GENERATED
 from midstream.scenarios.policies.policy import How
 from midstream.scenarios.policies.recorded import RECORDED
@@ -141,24 +141,20 @@ def courses_of(found: Regrets) -> list[Course]:
     """What each policy has cost by when."""
     case, times = found.priced, times_of(found.priced)
     ends = [*(ceil(case.first + times.every * (i + 1)) for i in range(POINTS - 1)), case.beyond]
-    courses = []
+    courses, names = [], [f"{order[0]} ⋈ {order[1]} first" for order in case.orders]
     for i, (one, bill) in enumerate(zip(found.judged, found.bills, strict=True)):
         kind: Kind = "fixed" if i < len(case.orders) else "policy"
-        before = spent_before(case, bill)
+        before = spent_before(case.costs, bill)
         courses.append(
             Course(
                 one.policy,
                 "clairvoyant" if one.policy == "clairvoyant" else kind,
-                _named(bill.start),
+                names[bill.start],
                 [before(end) for end in ends],
                 [
-                    PolicyMove(move.at, move.until, _named(move.old), _named(move.new), move.how)
+                    PolicyMove(move.at, move.until, names[move.old], names[move.new], move.strategy)
                     for move in bill.moves
                 ],
             )
         )
     return courses
-
-
-def _named(order: Order) -> str:
-    return f"{order[0]} ⋈ {order[1]} first"

@@ -1,37 +1,33 @@
 """What it costs to take turns among plans: the bill of some moves, and the cheapest one that can be had.
 
 A migration has its split time inside a chronon. The old plan gives what starts before the end of that
-chronon; the new one gives what is valid inside it, and what starts behind. Where this was counted, a bill is
-what an engine counts that begins these migrations (see `occupied`).
-
-Where it was not, a migration is priced as the autopilot does, by what the new plan gives while the old one
-still runs (`while_both_run`): until the split time of GenMig the old plan runs, and of the new plan's cost
-only that part is due which comes from elements of after the beginning; moving states builds the new plan's
-state at once. The rates are those of the buckets in which that happens.
+chronon; the new one gives what is valid inside it, and what starts behind. So a bill is what an engine counts
+that begins these migrations, where that is known (see `ExactCosts`, and `CostSeries` with counts).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING, Protocol
 
-from midstream.autopilot.break_even import KNOWN, duration, while_both_run
 from midstream.autopilot.costs.cheapest_way import Offer, cheapest_way
-from midstream.autopilot.costs.series import Courses
 from midstream.plans.values.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from midstream.autopilot.costs.exact import ExactCosts
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
     """To begin a migration.
 
-    at            when; within a bucket costs are spread evenly
+    at            when
     to            the plan, by number
-    until_split   after how many chronons what is valid then has expired; None where that is as long as the
-                  courses say of the bucket's start
-    following     when the next element starts, at that instant or behind it; None where that is as the
-                  courses say of the bucket's start
+    until_split   after how many chronons what is valid then has expired; None where the costs know that
+    following     when the next element starts, at that instant or behind it; None where the costs know that
     """
 
     at: int
@@ -62,154 +58,167 @@ class Bill:
     moves: tuple[Moved, ...] = ()
 
 
-def migration(courses: Courses, old: int, move: Move) -> Moved:
-    """What a migration means.
+class Costs(Protocol):
+    """What each of several plans costs over time, the plans by number.
 
-    Raises   ArgumentError for a strategy whose cost is not known.
+    instants   where a policy may move, in order; at the first one it begins
+    end        where nothing costs anything any more
+    totals     what each plan costs, if it runs all the time
     """
-    if move.strategy not in KNOWN:
-        raise ArgumentError(f"policies: found strategy {move.strategy!r}, expected one of {', '.join(KNOWN)}")
-    at, until_split, following = move.at, move.until_split, move.following
-    number = (at - courses.starts.start) // courses.bucket
-    until_split = courses.until_split(number) if until_split is None else until_split
-    following = courses.following(number) if following is None else following
-    chronon = split_chronon(move.strategy, at, until_split, following)
-    if chronon is not None and (alive := courses.alive(move.to, chronon)) is not None:
-        return Moved(at, chronon + 1, old, move.to, move.strategy, float(alive))
-    if move.strategy in ("swap", "moving-states") or not until_split:
-        before = _mean_before(courses, move.to, at)
-        meanwhile = while_both_run(move.strategy, before, until_split, courses.window)
-        return Moved(at, at, old, move.to, move.strategy, meanwhile)
-    lasts = int(duration(move.strategy, until_split, courses.window))
-    growing = _mean_growing(courses, move.to, at, lasts)
-    meanwhile = while_both_run(move.strategy, growing, until_split, courses.window)
-    return Moved(at, at + lasts, old, move.to, move.strategy, meanwhile)
+
+    @property
+    def instants(self) -> Sequence[int]: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def totals(self) -> Sequence[float]: ...
+
+    def spent(self, plan: int, since: int, until: int) -> float:
+        """What a plan costs in [since, until), if it runs by then for a window or longer."""
+        ...
+
+    def both_run(self, move: Move) -> tuple[int, float]:
+        """Until when both plans of a migration run, and what the new one costs by then."""
+        ...
 
 
-def split_chronon(strategy: str, at: int, until_split: int, following: int | None) -> int | None:
-    """The chronon inside which the split time of a migration lies that begins at an instant; None where it
-    has none, or where that is not known.
+def split_chronon(strategy: str, last: int, following: int | None) -> int | None:
+    """The chronon inside which the split time of a migration lies; None where it has none, or where that is
+    not known.
 
-    >>> split_chronon("genmig", 100, until_split=7, following=102)
-    107
-    >>> split_chronon("moving-states", 100, until_split=7, following=102)
-    102
+    last        the chronon in which the last element ends, or the one before the move where none is valid
+    following   when the next element starts
+
+    >>> split_chronon("genmig", last=107, following=102), split_chronon("moving-states", 107, 102)
+    (107, 102)
     """
     if strategy == "moving-states":
         return following
-    if strategy.startswith("genmig"):
-        return at + until_split if until_split else at - 1
-    return None
+    return last if strategy.startswith("genmig") else None
 
 
-def bill(courses: Courses, start: int, moves: Sequence[Move] = ()) -> Bill:
+class Account:
+    """A bill under way: it begins with a plan, and moves.
+
+    Raises   ArgumentError for a plan that is none.
+    """
+
+    def __init__(self, costs: Costs, start: int) -> None:
+        self._costs, self._start = costs, start
+        self._require_plan(start)
+        self.running = start
+        """The plan that runs, or that is being moved to."""
+        self.since = costs.instants[0] if costs.instants else costs.end
+        """Since when that runs alone."""
+        self._paid: float = 0
+        self._moves: list[Moved] = []
+
+    def spent(self, until: int) -> float:
+        """What has been spent before an instant at which one plan runs."""
+        return self._paid + self._costs.spent(self.running, self.since, until)
+
+    def move(self, move: Move) -> None:
+        """Begin a migration. A move to the running plan is one to a plan that costs the same.
+
+        Raises   ArgumentError for a plan that is none, and while another one is under way.
+        """
+        self._require_plan(move.to)
+        if not self.since <= move.at < self._costs.end:
+            expected = f"one from {self.since}, where the last one has ended, and before {self._costs.end}"
+            raise ArgumentError(f"policies: found {move}, expected {expected}")
+        until, meanwhile = self._costs.both_run(move)
+        self._paid = self.spent(until) + meanwhile
+        self._moves.append(Moved(move.at, until, self.running, move.to, move.strategy, meanwhile))
+        self.running, self.since = move.to, until
+
+    def close(self) -> Bill:
+        """The bill. What goes on beyond the end has been paid for."""
+        return Bill(self._start, self.spent(max(self.since, self._costs.end)), tuple(self._moves))
+
+    def _require_plan(self, plan: int) -> None:
+        plans = len(self._costs.totals)
+        if not 0 <= plan < plans:
+            raise ArgumentError(f"policies: found plan {plan}, expected one of 0 to {plans - 1}")
+
+
+def bill(costs: Costs, start: int, moves: Sequence[Move] = ()) -> Bill:
     """Add up what it costs to begin with a plan and to make some moves.
 
-    A move to the running plan is one to a plan that costs the same.
-
-    Raises   ArgumentError for a move to a plan that is none, or while a migration is under way.
+    Raises   See `Account`.
     """
-    _require_plan(courses, start)
-    spent, since, running, done = 0.0, courses.starts.start, start, list[Moved]()
+    account = Account(costs, start)
     for move in moves:
-        _require_plan(courses, move.to)
-        if not since <= move.at < courses.end:
-            expected = f"one from {since}, where the last one has ended, and before {courses.end}"
-            raise ArgumentError(f"policies: found {move}, expected {expected}")
-        moved = migration(courses, running, move)
-        spent += courses.spent(running, since, moved.until) + moved.meanwhile
-        since, running = moved.until, move.to
-        done.append(moved)
-    return Bill(start, spent + courses.spent(running, since, courses.end), tuple(done))
+        account.move(move)
+    return account.close()
 
 
-def clairvoyant(courses: Courses, strategies: Sequence[str] = ("genmig",)) -> Bill:
-    """The cheapest of all bills: a plan at first, and moves at the starts of buckets but the first, one
-    migration at a time.
+def clairvoyant(costs: Costs, strategies: Sequence[str] = ("genmig",)) -> Bill:
+    """The cheapest of all bills: a plan at first, and moves at instants but the first, one migration at a
+    time.
 
-    Cost     O(buckets · plans² · strategies), and for each plan and bucket the buckets within a window.
+    Cost     O(instants · plans² · strategies), and what the costs take to tell of each move.
     """
-    numbers, buckets, starts = range(len(courses.plans)), len(courses.starts), courses.starts
-
-    def instant(number: int) -> int:
-        return starts[number] if number < buckets else courses.end
+    numbers, instants = range(len(costs.totals)), costs.instants
+    times = [*instants, costs.end]
 
     def alone(plan: int, number: int) -> float:
-        return courses.bucket * courses.rates[plan][number]
+        return costs.spent(plan, times[number], times[number + 1])
 
-    def offers(number: int) -> Iterator[Offer[int, Moved]]:
-        at = instant(number)
+    def offers(number: int) -> Iterator[Offer[int, Move]]:
+        at = instants[number]
         for new, strategy in product(numbers, strategies if number else ()):
-            moved = migration(courses, new, Move(at, new, strategy, courses.until_split(number)))
+            move = Move(at, new, strategy)
+            until, meanwhile = costs.both_run(move)
             # An instant at which the new plan runs alone; behind this one, as time does not stand still.
-            after = min(max(number + 1, number - (at - moved.until) // courses.bucket), buckets)
-            rest = moved.meanwhile + courses.spent(new, moved.until, instant(after))
+            after = min(max(number + 1, bisect_left(times, until)), len(instants))
+            rest = meanwhile + costs.spent(new, until, times[after])
             for old in numbers:
                 if old != new:
-                    doubled = courses.spent(old, at, moved.until)
-                    yield Offer(old, new, after, doubled + rest, moved)
+                    yield Offer(old, new, after, costs.spent(old, at, until) + rest, move)
 
-    found = cheapest_way(numbers, buckets, alone, offers)
-    moved = (offer.move for offer in found.moves)
-    return bill(courses, found.start, [Move(one.at, one.new, one.strategy) for one in moved])
+    found = cheapest_way(numbers, len(instants), alone, offers)
+    return bill(costs, found.start, [offer.move for offer in found.moves])
 
 
-def regret(courses: Courses, found: Bill, strategies: Sequence[str] = ("genmig",)) -> float:
-    """By how much a bill exceeds the cheapest one."""
-    return found.total - clairvoyant(courses, strategies).total
+def best_fixed(costs: Costs) -> int:
+    """The plan that costs least if it runs all the time; the first of equals."""
+    return min(range(len(costs.totals)), key=costs.totals.__getitem__)
 
 
-def running(courses: Courses, found: Bill) -> list[int]:
-    """By bucket, the plan that gives the results at its start: the old one as long as both run."""
-    plan, moves, plans = found.start, list(reversed(found.moves)), list[int]()
-    for start in courses.starts:
-        while moves and moves[-1].until <= start:
-            plan = moves.pop().new
-        plans.append(plan)
-    return plans
+def hindsight(costs: Costs, bucket: int) -> float:
+    """What the best plan of each bucket costs, where moves are free.
+
+    No lower bound: within a bucket a policy may move too.
+    """
+    plans = range(len(costs.totals))
+    return sum(
+        min(costs.spent(plan, since, since + bucket) for plan in plans)
+        for since in range(costs.instants[0], costs.end, bucket)
+    )
 
 
-def fidelity(courses: Courses, found: Bill) -> float | None:
-    """The share of the contested buckets in which a best plan runs; None where none is contested."""
-    hits = [
-        courses.is_best(plan, number)
-        for number, plan in enumerate(running(courses, found))
-        if courses.is_contested(number)
-    ]
-    return sum(hits) / len(hits) if hits else None
+def spent_before(costs: ExactCosts, of: Bill) -> Callable[[int], int]:
+    """How many intermediate results all plans that ran had given before an instant.
 
+    Before all time it is 0, and behind all that starts the total of the bill.
+    """
+    account = Account(costs, of.start)
+    parts: list[tuple[int, int, int, Moved | None]] = []
+    for moved in of.moves:
+        parts.append((account.since, int(account.spent(account.since)), account.running, None))
+        parts.append((moved.at, int(account.spent(moved.at)), account.running, moved))
+        account.move(Move(moved.at, moved.new, moved.strategy))
+    parts.append((account.since, int(account.spent(account.since)), account.running, None))
+    starts = [start for start, *_ in parts]
 
-def _mean_growing(courses: Courses, plan: int, at: int, lasts: int) -> float:
-    """The mean rate of a plan that begins with nothing, weighed by the part that it gives by then: it grows
-    over a window, and is 1 from then on."""
-    full = at + courses.window
-    parts = _parts(courses, plan, at, min(full, at + lasts))
-    growing = sum(rate * ((until - at) ** 2 - (since - at) ** 2) for since, until, rate in parts)
-    weight = min(courses.window, lasts) ** 2
-    later, rest = courses.spent(plan, full, at + lasts), max(0, lasts - courses.window)
-    scale = 2 * courses.window
-    return (growing / scale + later) / (weight / scale + rest)
+    def before(time: int) -> int:
+        i = bisect_right(starts, time) - 1
+        if i < 0:
+            return 0
+        start, known, plan, moved = parts[i]
+        given = known + costs.spent(plan, start, time)
+        if moved is not None:  # what the new plan has given by then
+            given += costs.reaching(moved.new, moved.at, time, moved.until - 1)
+        return given
 
-
-def _mean_before(courses: Courses, plan: int, at: int) -> float:
-    """The mean rate of a plan within the last window, weighed by what of it is still valid: that falls from
-    all to nothing as one looks back."""
-    parts = _parts(courses, plan, at - courses.window, at)
-    begins = at - courses.window
-    alive = sum(rate * ((until - begins) ** 2 - (since - begins) ** 2) for since, until, rate in parts)
-    return alive / courses.window**2
-
-
-def _parts(courses: Courses, plan: int, since: int, until: int) -> Iterator[tuple[int, int, float]]:
-    """The buckets within a range of time, cut to it, with a plan's rates."""
-    begin, bucket = courses.starts.start, courses.bucket
-    first = max(0, (since - begin) // bucket)
-    beyond = min(len(courses.starts), -((begin - until) // bucket))
-    for number in range(first, beyond):
-        start = courses.starts[number]
-        yield max(start, since), min(start + bucket, until), courses.rates[plan][number]
-
-
-def _require_plan(courses: Courses, plan: int) -> None:
-    if not 0 <= plan < len(courses.plans):
-        raise ArgumentError(f"policies: found plan {plan}, expected one of 0 to {len(courses.plans) - 1}")
+    return before

@@ -1,41 +1,75 @@
-"""The intermediate results of a plan, each with its validity: enough to price the plan, and moves to it."""
+"""Costs of plans by when each of their intermediate results is valid: exact at every instant."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from midstream.autopilot.costs.bill import Move, split_chronon
+from midstream.plans.values.errors import ArgumentError
 
 
-class Trace:
-    """When each intermediate result of a plan is valid, if the plan runs from the beginning.
+class ExactCosts:
+    """What each of several plans gives as intermediate results over the same arrivals.
+
+    results    by plan, when each of its intermediate results is valid, [start, end), if it runs all the time
+    instants   when elements arrive, in order, each once; between them nothing is decided
+    window     for how long an element is valid
 
     Where results start with the latest of the elements behind them, and end with the first of them (filters,
     maps, unions, joins), a plan that begins later, with what is valid from a split time on, gives those of
     them that are valid behind it.
 
-    >>> trace = Trace([(3, 10), (1, 9), (8, 12)])
-    >>> trace.begun(1, 8), trace.reaching(9, 0, 12), trace.alive(4)
-    (2, 2, 2)
+    Raises   ArgumentError where nothing arrives.
+
+    >>> costs = ExactCosts([[(3, 10), (1, 9), (8, 12)]], [1, 3, 8], window=9)
+    >>> costs.spent(0, 1, 8), costs.alive(0, 9), costs.totals
+    (2, 2, (3,))
     """
 
-    def __init__(self, intervals: Iterable[tuple[int, int]]) -> None:
-        ordered = sorted(intervals)
-        self.starts = [start for start, _ in ordered]
-        self.ends = [end for _, end in ordered]
-        self._longest = max((end - start for start, end in ordered), default=0)
+    def __init__(
+        self, results: Sequence[Iterable[tuple[int, int]]], instants: Sequence[int], window: int
+    ) -> None:
+        if not instants:
+            raise ArgumentError("costs: found no arrivals, expected some")
+        self.results = tuple(sorted(of_plan) for of_plan in results)
+        self.instants, self.window = instants, window
+        self._starts = [[start for start, _ in of_plan] for of_plan in self.results]
+        self._ends = [sorted(end for _, end in of_plan) for of_plan in self.results]
 
-    def __len__(self) -> int:
-        return len(self.starts)
+    @property
+    def end(self) -> int:
+        """An instant behind all that starts."""
+        return self.instants[-1] + 1
 
-    def begun(self, since: int, until: int) -> int:
-        """How many start in [since, until). O(log n)."""
-        return max(0, bisect_left(self.starts, until) - bisect_left(self.starts, since))
+    @cached_property
+    def totals(self) -> tuple[int, ...]:
+        """What each plan costs in all, if it runs all the time."""
+        return tuple(map(len, self.results))
 
-    def reaching(self, last: int, since: int, until: int) -> int:
-        """How many of those that start in [since, until) are valid behind the chronon `last`."""
-        first, beyond = bisect_left(self.starts, since), bisect_left(self.starts, until)
-        return sum(end > last for end in self.ends[first:beyond])
+    def spent(self, plan: int, since: int, until: int) -> int:
+        """How many results of a plan start in [since, until). O(log n)."""
+        starts = self._starts[plan]
+        return max(0, bisect_left(starts, until) - bisect_left(starts, since))
 
-    def alive(self, at: int) -> int:
-        """How many of those that start before an instant are valid behind its chronon."""
-        return self.reaching(at, at - self._longest, at)
+    def alive(self, plan: int, chronon: int) -> int:
+        """How many results of a plan are valid in a chronon. O(log n)."""
+        return bisect_right(self._starts[plan], chronon) - bisect_right(self._ends[plan], chronon)
+
+    def both_run(self, move: Move) -> tuple[int, int]:
+        """Until when both plans of a migration run, and what the new one gives by then. O(log n)."""
+        number = bisect_left(self.instants, move.at)
+        last_end = self.instants[number - 1] + self.window if number else move.at - 1
+        chronon = split_chronon(move.strategy, max(move.at - 1, last_end), move.at)
+        if chronon is None:
+            raise ArgumentError(f"costs: found strategy {move.strategy!r}, expected genmig or moving-states")
+        return chronon + 1, self.alive(move.to, chronon)
+
+    def reaching(self, plan: int, since: int, until: int, chronon: int) -> int:
+        """How many results of a plan that start in [since, until) are valid behind a chronon.
+
+        Cost     O(log n + the results that start)
+        """
+        first, beyond = bisect_left(self._starts[plan], since), bisect_left(self._starts[plan], until)
+        return sum(end > chronon for _, end in self.results[plan][first:beyond])

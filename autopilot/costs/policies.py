@@ -1,15 +1,17 @@
-"""Policies that choose a plan from bucket to bucket, by what plans cost before, whatever a move costs."""
+"""Policies that decide which plan is to run, and their replay over costs.
+
+A policy is asked at instants, before what arrives there, unless a migration is under way. It knows what lies
+before that instant, and nothing else. The same policy may decide for an engine.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Protocol
 
-from midstream.autopilot.costs.bill import Bill, Move, bill, migration
-from midstream.autopilot.costs.series import Courses
+from midstream.autopilot.costs.bill import Account, Bill, Costs, Move, Moved
 from midstream.optimizer.charts.chart import Dimension
 from midstream.optimizer.charts.ranges import LearnedRange, LearnedRanges
 
@@ -19,57 +21,113 @@ HALF_LIFE = 2
 NOTHING = 0.01
 """No cost at all counts as so much a window: logarithmic dimensions have no zero."""
 
+Spent = Callable[[int, int, int], float]
+"""What a plan costs in [since, until), if it runs alone. Policies ask for what is over only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """How things stand when a policy is asked.
+
+    time      no element that is still to come starts before it
+    running   the plan that runs, by number
+    spent     the cost so far, of all plans that ran
+    """
+
+    time: int
+    running: int
+    spent: float
+
 
 class Policy(Protocol):
-    """Chooses plans, by number. One object is for one replay."""
+    """Decides which plan is to run. One object is for one run."""
 
-    def choose(self, costs: Sequence[float], running: int) -> int:
-        """A bucket is over, in which each plan has cost so much, or would have: which plan is wanted now."""
+    def decide(self, now: Now) -> Move | None:
+        """Whether to move."""
         ...
 
 
-@dataclass(frozen=True)
-class Replayed:
-    """What came of a policy.
+def replay(costs: Costs, policy: Policy, start: int = 0) -> Bill:
+    """What a policy costs from a plan on: it is asked at each instant but the first.
 
-    switches   how often it wanted another plan than before; not to each could be moved, as there is one
-               migration at a time
+    Cost     O(instants), and what policy and costs take.
+    Raises   See `Account`; ArgumentError where the policy names the running plan.
+    """
+    account = Account(costs, start)
+    for at in costs.instants[1:]:
+        if at >= account.since:
+            move = policy.decide(Now(at, account.running, account.spent(at)))
+            if move is not None:
+                account.move(move)
+    return account.close()
+
+
+class Fixed:
+    """One plan all the time."""
+
+    def decide(self, now: Now) -> Move | None:
+        """Never."""
+        return None
+
+
+class Planned:
+    """The moves of a bill, each at its instant, or as soon as it can be after it."""
+
+    def __init__(self, moves: Sequence[Moved]) -> None:
+        self._moves = deque(moves)
+
+    def decide(self, now: Now) -> Move | None:
+        """The next move, if it is due."""
+        if not self._moves or self._moves[0].at > now.time:
+            return None
+        moved = self._moves.popleft()
+        return Move(now.time, moved.new, moved.strategy)
+
+
+class Choice(Protocol):
+    """Chooses a plan, by number, whenever a period is over."""
+
+    def choose(self, costs: Sequence[float], running: int) -> int:
+        """The plan that is wanted, by what each plan has cost in the period, or would have."""
+        ...
+
+
+class Periodic:
+    """Moves to what a choice wants, as soon as it can.
+
+    spent      what plans cost, if they run alone
+    plans      how many there are
+    begin      when the first period begins
     """
 
-    bill: Bill
-    switches: int
-
-
-def replay(courses: Courses, policy: Policy, strategy: str = "genmig", start: int = 0) -> Replayed:
-    """Let a policy choose at the start of each bucket but the first."""
-    running, free, moves, wanted = start, courses.starts.start, list[Move](), [start]
-    for number, at in enumerate(courses.starts[1:], 1):
-        wanted.append(policy.choose([courses.bucket * rates[number - 1] for rates in courses.rates], running))
-        if wanted[-1] != running and at >= free:
-            moves.append(Move(at, wanted[-1], strategy))
-            running, free = wanted[-1], migration(courses, running, moves[-1]).until
-    switches = sum(one != other for one, other in pairwise(wanted))
-    return Replayed(bill(courses, start, moves), switches)
-
-
-class RepeatLastBest:
-    """Wants what was best in the last so many buckets, asked when these are over; the running plan, if that
-    is as good."""
-
-    def __init__(self, buckets: int) -> None:
-        self._buckets = buckets
-        self._seen: list[Sequence[float]] = []
+    def __init__(
+        self, choice: Choice, spent: Spent, plans: int, begin: int, period: int, strategy: str = "genmig"
+    ) -> None:
+        self._choice, self._spent, self._plans = choice, spent, range(plans)
+        self._since, self._period, self._strategy = begin, period, strategy
         self._wanted: int | None = None
+        self.switches = 0
+        """How often it wanted another plan than before."""
+
+    def decide(self, now: Now) -> Move | None:
+        """The plan that is wanted by the periods that are over."""
+        while (over := self._since + self._period) <= now.time:
+            before = now.running if self._wanted is None else self._wanted
+            costs = [self._spent(plan, self._since, over) for plan in self._plans]
+            self._wanted, self._since = self._choice.choose(costs, now.running), over
+            self.switches += self._wanted != before
+        if self._wanted is None or self._wanted == now.running:
+            return None
+        return Move(now.time, self._wanted, self._strategy)
+
+
+class LastBest:
+    """Wants what was best in the last period; the running plan, if that is as good."""
 
     def choose(self, costs: Sequence[float], running: int) -> int:
         """The best one."""
-        self._seen.append(costs)
-        if len(self._seen) == self._buckets:
-            totals = [math.fsum(of_plan) for of_plan in zip(*self._seen, strict=True)]
-            self._seen = []
-            best = min(range(len(totals)), key=totals.__getitem__)
-            self._wanted = running if totals[running] <= totals[best] else best
-        return running if self._wanted is None else self._wanted
+        best = min(range(len(costs)), key=costs.__getitem__)
+        return running if costs[running] <= costs[best] else best
 
 
 class ByChart:
@@ -79,7 +137,7 @@ class ByChart:
     over a range that is learned on the way. So the plan is chosen whose part is the lowest, of plans in equal
     parts of unlike ranges that with the lower middle. The finer the parts, the sooner it moves.
 
-    window   in buckets
+    window   in periods
     """
 
     def __init__(self, plans: int, k: int, window: float) -> None:

@@ -1,15 +1,17 @@
-"""What each plan of a query costs over time: enough to price any way of taking turns among them."""
+"""Costs of plans by buckets of time: enough to price any way of taking turns among them."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
+from midstream.autopilot.break_even import KNOWN, duration, while_both_run
+from midstream.autopilot.costs.bill import Bill, Move, split_chronon
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
 from midstream.plans.values.errors import ArgumentError, MidstreamError
@@ -50,7 +52,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Courses:
+class CostSeries:
     """What equivalent plans cost, bucket by bucket, the given one first; one plan for each order of joins.
 
     starts    where the buckets start, in chronons
@@ -101,6 +103,11 @@ class Courses:
         return self.starts.step
 
     @property
+    def instants(self) -> range:
+        """Where a policy may move: the starts of buckets."""
+        return self.starts
+
+    @property
     def end(self) -> int:
         """Where the last bucket ends; nothing costs anything from then on."""
         return self.starts.start + len(self.starts) * self.bucket
@@ -109,11 +116,6 @@ class Courses:
     def totals(self) -> tuple[float, ...]:
         """What each plan costs in all, if it runs all the time."""
         return tuple(map(math.fsum, self._by_bucket))
-
-    @property
-    def best_fixed(self) -> int:
-        """The plan that costs least if it runs all the time; the first of equals."""
-        return min(range(len(self.plans)), key=self.totals.__getitem__)
 
     @cached_property
     def least(self) -> tuple[float, ...]:
@@ -134,14 +136,6 @@ class Courses:
         """Whether not all plans cost the same in a bucket."""
         return not all(self.is_best(plan, bucket) for plan in range(len(self.plans)))
 
-    def until_split(self, bucket: int) -> int:
-        """After how many chronons what is valid at the start of a bucket has expired."""
-        return self.lasting[bucket] if self.lasting else self.window
-
-    def following(self, bucket: int) -> int | None:
-        """When the next element starts, at a bucket's start or behind it; None where that is not known."""
-        return None if self.counts is None else self.counts.following[bucket]
-
     def alive(self, plan: int, chronon: int) -> int | None:
         """How many of a plan's results are valid in a chronon; None where that was not counted."""
         place = None if self.counts is None else self.counts.place.get(chronon)
@@ -150,6 +144,86 @@ class Courses:
     def spent(self, plan: int, since: int, until: int) -> float:
         """What a plan costs in [since, until), if it runs by then for a window or longer. O(1)."""
         return max(0.0, self._before(plan, until) - self._before(plan, since))
+
+    def both_run(self, move: Move) -> tuple[int, float]:
+        """Until when both plans of a migration run, and what the new one costs by then.
+
+        Where that was not counted, it is estimated as the autopilot does, by what the new plan gives while
+        the old one still runs (`while_both_run`): until the split time of GenMig the old plan runs, and of
+        the new plan's cost only that part is due which comes from elements of after the beginning; moving
+        states builds the new plan's state at once. The rates are those of the buckets in which that happens,
+        and within a bucket costs are spread evenly.
+
+        Raises   ArgumentError for a strategy whose cost is not known.
+        """
+        at, to, strategy, until_split, following = (
+            move.at,
+            move.to,
+            move.strategy,
+            move.until_split,
+            move.following,
+        )
+        if strategy not in KNOWN:
+            raise ArgumentError(f"policies: found strategy {strategy!r}, expected one of {', '.join(KNOWN)}")
+        bucket = (at - self.starts.start) // self.bucket
+        if until_split is None:
+            until_split = self.lasting[bucket] if self.lasting else self.window
+        if following is None and self.counts is not None:
+            following = self.counts.following[bucket]
+        chronon = split_chronon(strategy, at + until_split if until_split else at - 1, following)
+        if chronon is not None and (alive := self.alive(to, chronon)) is not None:
+            return chronon + 1, float(alive)
+        if strategy in ("swap", "moving-states") or not until_split:
+            return at, while_both_run(strategy, self._mean_before(to, at), until_split, self.window)
+        lasts = int(duration(strategy, until_split, self.window))
+        growing = self._mean_growing(to, at, lasts)
+        return at + lasts, while_both_run(strategy, growing, until_split, self.window)
+
+    def running(self, bill: Bill) -> list[int]:
+        """By bucket, the plan that gives the results at its start: the old one as long as both run."""
+        plan, moves, plans = bill.start, list(reversed(bill.moves)), list[int]()
+        for start in self.starts:
+            while moves and moves[-1].until <= start:
+                plan = moves.pop().new
+            plans.append(plan)
+        return plans
+
+    def fidelity(self, bill: Bill) -> float | None:
+        """The share of the contested buckets in which a best plan runs; None where none is contested."""
+        hits = [
+            self.is_best(plan, bucket)
+            for bucket, plan in enumerate(self.running(bill))
+            if self.is_contested(bucket)
+        ]
+        return sum(hits) / len(hits) if hits else None
+
+    def _mean_growing(self, plan: int, at: int, lasts: int) -> float:
+        """The mean rate of a plan that begins with nothing, weighed by the part that it gives by then: it
+        grows over a window, and is 1 from then on."""
+        full = at + self.window
+        parts = self._parts(plan, at, min(full, at + lasts))
+        growing = sum(rate * ((until - at) ** 2 - (since - at) ** 2) for since, until, rate in parts)
+        weight = min(self.window, lasts) ** 2
+        later, rest = self.spent(plan, full, at + lasts), max(0, lasts - self.window)
+        scale = 2 * self.window
+        return (growing / scale + later) / (weight / scale + rest)
+
+    def _mean_before(self, plan: int, at: int) -> float:
+        """The mean rate of a plan within the last window, weighed by what of it is still valid: that falls
+        from all to nothing as one looks back."""
+        begins = at - self.window
+        parts = self._parts(plan, begins, at)
+        alive = sum(rate * ((until - begins) ** 2 - (since - begins) ** 2) for since, until, rate in parts)
+        return alive / self.window**2
+
+    def _parts(self, plan: int, since: int, until: int) -> Iterator[tuple[int, int, float]]:
+        """The buckets within a range of time, cut to it, with a plan's rates."""
+        begin, bucket = self.starts.start, self.bucket
+        first = max(0, (since - begin) // bucket)
+        beyond = min(len(self.starts), -((begin - until) // bucket))
+        for number in range(first, beyond):
+            start = self.starts[number]
+            yield max(start, since), min(start + bucket, until), self.rates[plan][number]
 
     def _before(self, plan: int, time: int) -> float:
         if self.counts is not None and (place := self.counts.place.get(time - 1)) is not None:
@@ -172,7 +246,7 @@ class Courses:
         costs = tuple(tuple(self.bucket * rate for rate in rates) for rates in self.rates)
         return costs if self.counts is None else tuple(tuple(map(float, map(round, one))) for one in costs)
 
-    def of(self, plans: Sequence[int]) -> Courses:
+    def of(self, plans: Sequence[int]) -> CostSeries:
         """Those of some plans, by number."""
         return replace(
             self,
@@ -182,7 +256,7 @@ class Courses:
             counts=None if self.counts is None else self.counts.of(plans),
         )
 
-    def between(self, since: int, until: int) -> Courses:
+    def between(self, since: int, until: int) -> CostSeries:
         """The same within a range of buckets: those that start in [since, until)."""
         inside = [i for i, start in enumerate(self.starts) if since <= start < until]
         first, beyond = (inside[0], inside[-1] + 1) if inside else (0, 0)
@@ -212,7 +286,7 @@ class Courses:
         )
 
     def dumps(self) -> str:
-        """JSON that `loads` reads, the same for equal courses."""
+        """JSON that `loads` reads, the same for equal series."""
         data: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
@@ -232,8 +306,8 @@ class Courses:
         return json.dumps(data, ensure_ascii=False)
 
     @classmethod
-    def loads(cls, text: str) -> Courses:
-        """Courses from JSON. Raises ArgumentError for anything else, PlanError for a plan that is none."""
+    def loads(cls, text: str) -> CostSeries:
+        """From JSON. Raises ArgumentError for anything else, PlanError for a plan that is none."""
         try:
             data: Any = json.loads(text)
             if not isinstance(data, Mapping) or (data.get("format"), data.get("version")) != (

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 
-from midstream.autopilot.costs.exact import Trace
+from midstream.autopilot.costs.exact import ExactCosts
 
 Key = str | int
 
@@ -61,9 +61,10 @@ class Case:
             yield time, list(together)
 
     @cached_property
-    def traces(self) -> Mapping[Order, Trace]:
-        """The intermediate results of each order."""
-        return {order: Trace(self._pairs(order)) for order in self.orders}
+    def costs(self) -> ExactCosts:
+        """What each order costs, by its number: its intermediate results, pair by pair."""
+        instants = [time for time, _ in self.instants()]
+        return ExactCosts([self._pairs(order) for order in self.orders], instants, self.window)
 
     @property
     def first(self) -> int:

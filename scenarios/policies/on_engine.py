@@ -3,13 +3,18 @@ as intermediate results, and the processor's time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from time import process_time
 
+from midstream.arrivals import Event
+from midstream.autopilot.costs.bill import Move
+from midstream.autopilot.costs.policies import Now, Policy
 from midstream.autopilot.records import Record
+from midstream.autopilot.settings import BALANCED, Settings
+from midstream.driving import Command, Migrate, Trial, drive
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
-from midstream.migration.report import report
 from midstream.migration.transition import Transition
 from midstream.optimizer import INTERMEDIATE
 from midstream.plans.algebra.builder import stream
@@ -17,28 +22,15 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import Element
 from midstream.scenarios.policies.case import Case, Key, Order
-from midstream.scenarios.policies.policy import How, Move, Now, Policy
-
-
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """A migration that was carried out: when it was asked for, and by which arrivals it was over."""
-
-    at: int
-    over: int | None
-    old: Order
-    new: Order
-    how: How
-    split: int | None
+from midstream.scenarios.policies.policy import How
 
 
 @dataclass(frozen=True)
 class Run:
     """What a policy cost, by counting, in how many seconds of the processor, and what came out."""
 
-    start: Order
     total: int
-    moves: tuple[Carried, ...]
+    moves: tuple[Move, ...]
     results: list[Element]
     seconds: float
 
@@ -47,7 +39,6 @@ class Run:
 class Flight:
     """The same of the engine's autopilot, with what it did."""
 
-    start: Order
     total: int
     records: list[Record]
     results: list[Element]
@@ -77,77 +68,69 @@ def plan_of(case: Case, order: Order) -> Plan:
     return result.select(*columns).plan()
 
 
-def run(case: Case, policy: Policy) -> Run:
-    """Run a policy over a case with the engine.
+def events(case: Case) -> Iterator[Event]:
+    """All that arrives: time comes to every instant on all streams at once, by heartbeats; then there is a
+    mark, and then what arrives at the instant."""
+    for time, together in case.instants():
+        for name in case.streams:
+            yield "advance", name, time
+        yield "mark", "", time
+        for _, name, row in together:
+            yield "push", name, [(time, time + 1, row)]
 
-    Time comes to every instant on all streams at once, by heartbeats, before what arrives at it.
+
+def run(case: Case, policy: Policy, start: int = 0) -> Run:
+    """Run a policy over a case with the engine, from an order on, by its number.
 
     Raises   MigrationRefused, and what the engine raises.
     """
-    start = running = policy.begin(case)
-    plans = {order: plan_of(case, order) for order in case.orders}
+    plans = [plan_of(case, order) for order in case.orders]
     results: list[Element] = []
+    moves: list[Move] = []
     engine = Engine(plans[start], results.extend)
-    moves: list[Carried] = []
-    under_way: tuple[int, Order, Move, Transition] | None = None
 
-    def ended(time: int | None) -> Carried:
-        assert under_way is not None
-        at, old, move, migration = under_way
-        return Carried(at, time, old, move.to, move.how, _chronon(report(migration).split_time))
+    def decide(event: Event) -> Iterator[Command]:
+        kind, _, time = event
+        if kind != "mark" or time == case.first or (trial.moves and not _is_over(trial.moves[-1].migration)):
+            return
+        running = moves[-1].to if moves else start
+        move = policy.decide(Now(time, running, engine.counters().intermediate))
+        if move is not None:
+            moves.append(move)
+            yield Migrate(plans[move.to], lambda engine, plan: engine.migrate(plan, move.strategy, wait=True))
 
-    begun = process_time()
-    for time, together in case.instants():
-        for name in case.streams:
-            engine.advance(name, time)
-        if under_way is not None and _is_over(under_way[3]):
-            moves.append(ended(time))
-            under_way = None
-        if under_way is None and time > case.first:
-            wish = policy.decide(Now(time, running, engine.counters().intermediate))
-            if wish is not None:
-                migration = engine.migrate(plans[wish.to], wish.how, wait=True)
-                under_way = time, running, wish, migration
-                running = wish.to
-        for arrival in together:
-            engine.push(arrival[1], [(time, time + 1, arrival[2])])
-            policy.observe(arrival)
-    if under_way is not None:
-        moves.append(ended(None))
+    trial = Trial(engine, decide, process_time)
+    for _ in drive(trial, events(case)):
+        pass
     engine.close()
-    seconds = process_time() - begun
     # During a migration, what waits in the backlog reaches the new plan only now.
-    return Run(start, engine.counters().intermediate, tuple(moves), results, seconds)
+    return Run(engine.counters().intermediate, tuple(moves), results, trial.seconds)
 
 
-def fly(case: Case, start: Order, how: How) -> Flight:
-    """Let the engine decide by itself, with the default settings and few intermediate results in mind: by
-    GenMig only, or by the strategy that is the cheapest.
+def fly(case: Case, start: Order, how: How, settings: Settings = BALANCED) -> Flight:
+    """Let the engine decide by itself, with few intermediate results in mind: by GenMig only, or by the
+    strategy that is the cheapest.
 
     Raises   What the engine raises.
     """
     results: list[Element] = []
     engine = Engine(plan_of(case, start), results.extend)
-    pilot = engine.autopilot(objective=INTERMEDIATE, strategy="genmig" if how == "genmig" else "auto")
+    strategy = "genmig" if how == "genmig" else "auto"
+    pilot = engine.autopilot(objective=INTERMEDIATE, settings=settings, strategy=strategy)
     records: list[Record] = []
     pilot.listen(records.append)
-    begun = process_time()
-    for time, together in case.instants():
-        for name in case.streams:
-            engine.advance(name, time)
-        for _, name, row in together:
-            engine.push(name, [(time, time + 1, row)])
+    trial = Trial(engine, clock=process_time)
+    for _ in drive(trial, events(case)):
+        pass
     engine.close()
-    seconds = process_time() - begun
     (summary,) = pilot.summary.values()
-    return Flight(start, summary["spent"], records, results, seconds)
+    return Flight(summary["spent"], records, results, trial.seconds)
 
 
-def _is_over(migration: Transition) -> bool:
-    if migration.phase in (Phase.ABORTED, Phase.REFUSED):
-        raise MigrationRefused(
-            f"the policy cannot go on: the migration is {migration.phase.value}, {migration.reason}"
-        )
+def _is_over(migration: Transition | None) -> bool:
+    if migration is None or migration.phase in (Phase.ABORTED, Phase.REFUSED):
+        reason = "it never began" if migration is None else f"{migration.phase.value}, {migration.reason}"
+        raise MigrationRefused(f"the policy cannot go on: the migration is {reason}")
     return migration.phase is Phase.DONE
 
 
@@ -160,7 +143,3 @@ def _type(case: Case, name: str, column: str) -> str:
     position = case.columns[name].index(column)
     first: Key | None = next((row[position] for _, row in case.streams[name]), None)
     return "string" if isinstance(first, str) else "integer"
-
-
-def _chronon(split: object) -> int | None:
-    return split if isinstance(split, int) else None

@@ -1,8 +1,6 @@
-"""What decides which plan is to run, and how it is asked.
+"""Policies that decide by what arrives: they are told of each arrival, in order of time.
 
-The arrivals of a case are told in order of time. When time comes to an instant, before what arrives at it,
-a policy is asked whether to move, unless a migration is under way. It has seen all that came before, and
-nothing else.
+They have seen all that came before the instant at which they are asked, and nothing else.
 """
 
 from __future__ import annotations
@@ -10,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from midstream.autopilot.costs.bill import Move as NumberedMove
+from midstream.autopilot.costs.policies import Now as NumberedNow
 from midstream.scenarios.policies.case import Arrival, Case, Order
 
 How = Literal["genmig", "moving-states"]
@@ -35,11 +35,11 @@ class Now:
 
     time: int
     running: Order
-    spent: int
+    spent: float
 
 
-class Policy(Protocol):
-    """Decides which order is to run. One object is for one run."""
+class Observer(Protocol):
+    """Decides which order is to run, by what arrives. One object is for one run."""
 
     def begin(self, case: Case) -> Order:
         """The first order. Of the case, it may read all but `streams` and what follows from them."""
@@ -52,3 +52,22 @@ class Policy(Protocol):
     def decide(self, now: Now) -> Move | None:
         """Whether to move, asked when time comes to `now.time`, before what arrives at it."""
         ...
+
+
+class Observing:
+    """A policy (see `midstream.autopilot.costs.policies`) that tells an observer of a case what arrived
+    before it is asked."""
+
+    def __init__(self, case: Case, observer: Observer) -> None:
+        self.start = case.orders.index(observer.begin(case))
+        self._orders, self._observer = case.orders, observer
+        self._arrivals = iter(case.arrivals)
+        self._next = next(self._arrivals, None)
+
+    def decide(self, now: NumberedNow) -> NumberedMove | None:
+        """What the observer says."""
+        while self._next is not None and self._next[0] < now.time:
+            self._observer.observe(self._next)
+            self._next = next(self._arrivals, None)
+        move = self._observer.decide(Now(now.time, self._orders[now.running], now.spent))
+        return None if move is None else NumberedMove(now.time, self._orders.index(move.to), move.how)

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from midstream.scenarios.policies.break_even import ByBreakEven
-from midstream.scenarios.policies.by_chart import ByChart
-from midstream.scenarios.policies.case import Case, Order
-from midstream.scenarios.policies.clairvoyant import best_fixed, clairvoyant, hindsight
+from midstream.autopilot.costs.bill import Bill, best_fixed, clairvoyant, hindsight
+from midstream.autopilot.costs.policies import Fixed, Planned, Policy, replay
+from midstream.scenarios.policies.case import Case
+from midstream.scenarios.policies.items import ITEMS
 from midstream.scenarios.policies.on_engine import fly, run
-from midstream.scenarios.policies.piloted import Piloted
-from midstream.scenarios.policies.policy import How, Policy
-from midstream.scenarios.policies.ready import Fixed, Planned, RepeatLastBest
-from midstream.scenarios.policies.replay import Bill, replay
-
-Item = Callable[[Order, How], Policy]
-"""Makes a policy that starts with an order, and migrates by a strategy."""
-
-ITEMS: Mapping[str, Item] = {
-    "repeat last best": RepeatLastBest,
-    "break-even": ByBreakEven,
-    "autopilot": Piloted,
-    "chart": ByChart,
-}
-"""The policies that decide for themselves, by name."""
-
+from midstream.scenarios.policies.policy import How
 
 FLOWN = "engine's autopilot"
 
@@ -95,44 +80,52 @@ class Regrets:
 
 
 def regrets(
-    case: Case, how: How = "genmig", items: Mapping[str, Item] = ITEMS, *, with_engine: bool = False
+    case: Case,
+    how: How = "genmig",
+    items: Mapping[str, Callable[..., Policy]] = ITEMS,
+    *,
+    with_engine: bool = False,
 ) -> Regrets:
     """Judge policies by the replay. `with_engine` also runs each with the engine, and lets that decide by
     itself."""
-    best, cheapest = best_fixed(case), clairvoyant(case, [how])
-    fixed = len(case.traces[best])
+    costs = case.costs
+    best, cheapest = best_fixed(costs), clairvoyant(costs, [how])
     bills: list[Bill] = []
 
-    def judged(name: str, total: int, counted: int | None, moves: int, seconds: float | None) -> Judged:
-        ratios = _ratio(total, fixed), _ratio(total, cheapest.total)
-        return Judged(name, total, counted, moves, *ratios, seconds)
+    def judged(name: str, total: float, counted: int | None, moves: int, seconds: float | None) -> Judged:
+        ratios = _ratio(total, costs.totals[best]), _ratio(total, cheapest.total)
+        return Judged(name, int(total), counted, moves, *ratios, seconds)
 
-    def replayed(name: str, make: Callable[[], Policy]) -> Judged:
-        bill = replay(case, make())
+    def replayed(name: str, make: Callable[[], Policy], bill: Bill) -> Judged:
         bills.append(bill)
-        ran = run(case, make()) if with_engine else None
+        ran = run(case, make(), bill.start) if with_engine else None
         counted, seconds = (None, None) if ran is None else (ran.total, ran.seconds)
         return judged(name, bill.total, counted, len(bill.moves), seconds)
 
-    found = [replayed(f"{order[0]} ⋈ {order[1]} first", partial(Fixed, order)) for order in case.orders]
-    found.append(replayed("clairvoyant", partial(Planned, cheapest)))
+    found = [
+        replayed(f"{order[0]} ⋈ {order[1]} first", Fixed, replay(costs, Fixed(), number))
+        for number, order in enumerate(case.orders)
+    ]
+    found.append(replayed("clairvoyant", partial(Planned, cheapest.moves), cheapest))
     for name, item in items.items():
-        found.append(replayed(name, partial(item, _worst(case, item, how).start, how)))
+        bill = worst(replay(costs, item(case, start, how), start) for start in range(len(case.orders)))
+        found.append(replayed(name, partial(item, case, bill.start, how), bill))
     flown = []
     if with_engine:
         flight = max((fly(case, order, how) for order in case.orders), key=lambda one: one.total)
         flown.append(judged(FLOWN, flight.total, flight.total, flight.moves, flight.seconds))
-    of = found[case.orders.index(best)].seconds
+    of = found[best].seconds
 
     def with_ratios(rows: Sequence[Judged]) -> tuple[Judged, ...]:
         return tuple(replace(one, of_seconds=_ratio(one.seconds or 0.0, of or 0.0)) for one in rows)
 
     told, of_engine = with_ratios(found), with_ratios(flown)
-    return Regrets(case.name, len(case.arrivals), how, hindsight(case), told, of_engine, tuple(bills), case)
+    by_bucket = int(hindsight(costs, case.bucket))
+    return Regrets(case.name, len(case.arrivals), how, by_bucket, told, of_engine, tuple(bills), case)
 
 
-def _worst(case: Case, item: Item, how: How) -> Bill:
-    bills: Sequence[Bill] = [replay(case, item(order, how)) for order in case.orders]
+def worst(bills: Iterable[Bill]) -> Bill:
+    """The one that costs most; the first of equals."""
     return max(bills, key=lambda bill: bill.total)
 
 

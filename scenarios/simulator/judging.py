@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
+from midstream.autopilot.costs.bill import Bill, bill, clairvoyant, hindsight, spent_before
+from midstream.autopilot.costs.exact import ExactCosts
+from midstream.autopilot.costs.policies import LastBest, Periodic, Planned, replay
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Payload
-from midstream.scenarios.policies.clairvoyant import clairvoyant, hindsight
-from midstream.scenarios.policies.course import spent_before
 from midstream.scenarios.policies.policy import How
-from midstream.scenarios.policies.ready import Fixed, Planned
-from midstream.scenarios.policies.replay import Bill, replay
+from midstream.scenarios.policies.regret import worst
 from midstream.scenarios.simulator.engine_pilot import ByAutopilot
 from midstream.scenarios.simulator.input import Input
 from midstream.scenarios.simulator.joined_plans import Joined, joined
 from midstream.scenarios.simulator.results import HINDSIGHT, Judged, Kind, PolicyMove, alone
 from midstream.scenarios.simulator.run import Outcome
 from midstream.scenarios.simulator.scenario import Scenario
-from midstream.scenarios.simulator.steering import ByLastBucket, ByPolicy, Steering, counted_before
+from midstream.scenarios.simulator.steering import ByPolicy, Steering, counted_before
 from midstream.scenarios.simulator.wished_policies import (
     AUTOPILOT,
     CLAIRVOYANT,
@@ -67,13 +67,13 @@ def judge(
             judged.append(one)
     for policy in scenario.policies if with_engine else ():
         if policy.kind == ENGINE_PILOT:
-            start, outcome = worst(scenario, policy, run, partial(piloted, scenario, policy))
+            start, outcome = worst_run(scenario, policy, run, partial(piloted, scenario, policy))
             outcomes[policy.name] = outcome
             judged.insert(-1, pricing.counted(policy, start, outcome))
     return Judgement(tuple(judged), outcomes)
 
 
-def worst(
+def worst_run(
     scenario: Scenario, policy: WishedPolicy, run: Running, steer: Callable[[str], Steer]
 ) -> tuple[str, Outcome]:
     """The first plan from which a policy costs most with the engine, unless the scenario names one."""
@@ -151,63 +151,79 @@ class ByReplay:
     def judged(self) -> Iterator[tuple[Judged, Steer | None]]:
         """Each plan alone, the policies in order, the clairvoyant and hindsight; and what steers a run with
         the engine, where there is to be one."""
-        case = self.joined.case
-        for order, name in self.joined.names.items():
-            yield self._judged(alone(name), "fixed", replay(case, Fixed(order)), ("genmig",)), lambda: None
+        for number, name in enumerate(self._names):
+            yield self._judged(alone(name), "fixed", bill(self._costs, number), ("genmig",)), lambda: None
         for policy in self.scenario.policies:
             if policy.kind == ENGINE_PILOT:
                 continue
             if policy.kind == CLAIRVOYANT:
-                bill = self._cheapest[tuple(policy.strategies)]
-                yield self._judged(policy.name, "clairvoyant", bill, policy.strategies), self._planned(bill)
+                found = self._cheapest[tuple(policy.strategies)]
+                yield self._judged(policy.name, "clairvoyant", found, policy.strategies), self._planned(found)
             else:
-                bill = self._priced(policy)
-                yield self._judged(policy.name, "policy", bill, policy.strategies), self._steer(policy, bill)
+                found = self._priced(policy)
+                steer = self._steer(policy, found.start)
+                yield self._judged(policy.name, "policy", found, policy.strategies), steer
         if all(policy.name != CLAIRVOYANT for policy in self.scenario.policies):
             strategies = max(self._cheapest, key=len)
             yield self._judged(CLAIRVOYANT, "clairvoyant", self._cheapest[strategies], strategies), None
         yield self._hindsight(), None
 
-    def _planned(self, bill: Bill) -> Steer:
-        return lambda: ByPolicy(Planned(bill), self.joined)
+    @property
+    def _costs(self) -> ExactCosts:
+        return self.joined.case.costs
 
-    def _steer(self, policy: WishedPolicy, bill: Bill) -> Steer:
-        return lambda: ByPolicy(policy.begin(bill.start), self.joined)
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        """The plans, by the number of the order."""
+        return [self.joined.names[order] for order in self.joined.case.orders]
+
+    @cached_property
+    def _asked(self) -> frozenset[int]:
+        """The instants at which some plan joins what arrives: what all plans filter out tells a policy
+        nothing, not even the time."""
+        return frozenset(self._costs.instants[1:])
+
+    def _planned(self, of: Bill) -> Steer:
+        return lambda: ByPolicy(Planned(of.moves), self._names, of.start, self._asked.__contains__)
+
+    def _steer(self, policy: WishedPolicy, start: int) -> Steer:
+        case, asked = self.joined.case, self._asked.__contains__
+        return lambda: ByPolicy(policy.policy(case, start), self._names, start, asked)
 
     @cached_property
     def _cheapest(self) -> Mapping[tuple[How, ...], Bill]:
         """The clairvoyant of each choice of strategies."""
         choices: set[tuple[How, ...]] = {("genmig",)}
         choices |= {tuple(policy.strategies) for policy in self.scenario.policies}
-        return {one: clairvoyant(self.joined.case, one) for one in sorted(choices)}
+        return {one: clairvoyant(self._costs, one) for one in sorted(choices)}
 
     @cached_property
     def _fixed(self) -> int:
-        return min(map(len, self.joined.case.traces.values()))
+        return min(self._costs.totals)
 
     def _priced(self, policy: WishedPolicy) -> Bill:
         """From its first plan, or from the worst one."""
-        names = self.joined.names
-        starts = [order for order, name in names.items() if policy.start in (None, name)]
-        bills = [replay(self.joined.case, policy.begin(start)) for start in starts]
-        return max(bills, key=lambda bill: bill.total)
+        case = self.joined.case
+        starts = [number for number, name in enumerate(self._names) if policy.start in (None, name)]
+        return worst(replay(case.costs, policy.policy(case, start), start) for start in starts)
 
     def _judged(self, name: str, kind: Kind, bill: Bill, strategies: Sequence[How]) -> Judged:
-        cheapest, names = self._cheapest[tuple(strategies)], self.joined.names
-        before = spent_before(self.joined.case, bill)
+        cheapest, names = self._cheapest[tuple(strategies)], self._names
+        before = spent_before(self._costs, bill)
         return Judged(
             policy=name,
             kind=kind,
             repetition=self.repetition,
             start=names[bill.start],
-            total=bill.total,
+            total=int(bill.total),
             is_priced=True,
             moves=len(bill.moves),
             of_fixed=_ratio(bill.total, self._fixed),
             regret=_ratio(bill.total, cheapest.total),
             spent=tuple(before(end) for end in self.ends),
             migrations=tuple(
-                PolicyMove(one.at, one.until, names[one.old], names[one.new], one.how) for one in bill.moves
+                PolicyMove(one.at, one.until, names[one.old], names[one.new], one.strategy)
+                for one in bill.moves
             ),
         )
 
@@ -219,7 +235,8 @@ class ByReplay:
 
     def _hindsight(self) -> Judged:
         cheapest = self._cheapest[max(self._cheapest, key=len)]
-        found = _in_hindsight(hindsight(self.joined.case), self.repetition, self._fixed)
+        by_bucket = int(hindsight(self._costs, self.joined.case.bucket))
+        found = _in_hindsight(by_bucket, self.repetition, self._fixed)
         return replace(found, is_priced=True, regret=_ratio(found.total, cheapest.total))
 
 
@@ -239,7 +256,7 @@ class ByEngine:
             yield _by_count(alone(name), "fixed", self.repetition, name, outcome, self._fixed), outcome
         for policy in self.scenario.policies:
             steer = partial(self._steer, policy)
-            start, outcome = worst(self.scenario, policy, run, steer)
+            start, outcome = worst_run(self.scenario, policy, run, steer)
             yield _by_count(policy.name, "policy", self.repetition, start, outcome, self._fixed), outcome
         yield _in_hindsight(self._hindsight(), self.repetition, self._fixed), None
 
@@ -248,9 +265,12 @@ class ByEngine:
         return min(outcome.spent[-1] for outcome in self.alones.values())
 
     @cached_property
-    def _begun(self) -> Mapping[str, Callable[[int], int]]:
+    def _begun(self) -> Sequence[Callable[[int], int]]:
         times = [portion.at for portion in self.arriving.portions]
-        return {name: counted_before(times, outcome.spent) for name, outcome in self.alones.items()}
+        return [counted_before(times, outcome.spent) for outcome in self.alones.values()]
+
+    def _spent(self, plan: int, since: int, until: int) -> int:
+        return self._begun[plan](until) - self._begun[plan](since)
 
     @property
     def _first(self) -> int:
@@ -263,13 +283,19 @@ class ByEngine:
     def _steer(self, policy: WishedPolicy, start: str) -> Steer:
         if policy.kind == ENGINE_PILOT:
             return piloted(self.scenario, policy, start)
-        strategy = "genmig" if policy.how == "genmig" else "auto"
-        return lambda: ByLastBucket(start, self._begun, self._first, self._bucket, strategy)
+        names, strategy = list(self.alones), "genmig" if policy.how == "genmig" else "auto"
+
+        def last_best() -> Steering:
+            begin, period = self._first, self._bucket
+            choosing = Periodic(LastBest(), self._spent, len(names), begin, period, strategy)
+            return ByPolicy(choosing, names, names.index(start))
+
+        return last_best
 
     def _hindsight(self) -> int:
-        beyond = self.arriving.portions[-1].at + 1
+        beyond, plans = self.arriving.portions[-1].at + 1, range(len(self.alones))
         return sum(
-            min(begun(since + self._bucket) - begun(since) for begun in self._begun.values())
+            min(self._spent(plan, since, since + self._bucket) for plan in plans)
             for since in range(self._first, beyond, self._bucket)
         )
 
@@ -310,5 +336,5 @@ def _migrations(start: str, outcome: Outcome) -> tuple[PolicyMove, ...]:
     return tuple(found)
 
 
-def _ratio(total: int, of: int) -> float | None:
+def _ratio(total: float, of: float) -> float | None:
     return total / of if of else None

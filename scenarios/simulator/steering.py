@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from midstream.scenarios.policies.case import Arrival
-from midstream.scenarios.policies.policy import Now, Policy
-from midstream.scenarios.simulator.joined_plans import Joined
+from midstream.autopilot.costs.policies import Now, Policy
 
 
 class Wish(NamedTuple):
@@ -31,59 +29,26 @@ class Steering(Protocol):
 
 
 class ByPolicy:
-    """A policy decides; it is told of all that arrived until it is asked."""
+    """A policy decides among plans, by their numbers.
 
-    def __init__(self, policy: Policy, joined: Joined) -> None:
-        order = policy.begin(joined.case)
-        self.start = joined.names[order]
-        self._policy, self._joined, self._order = policy, joined, order
-        self._instants: Iterator[tuple[int, list[Arrival]]] = joined.case.instants()
-        self._next = next(self._instants, None)
-
-    def decide(self, time: int, spent: int) -> Wish | None:
-        """What the policy says, at an instant at which some plan joins what arrives."""
-        while self._next is not None and self._next[0] < time:
-            for arrival in self._next[1]:
-                self._policy.observe(arrival)
-            self._next = next(self._instants, None)
-        # What all plans filter out tells a policy nothing, not even the time.
-        if self._next is None or self._next[0] != time or time == self._joined.case.first:
-            return None
-        move = self._policy.decide(Now(time, self._order, spent))
-        if move is None:
-            return None
-        self._order = move.to
-        return Wish(self._joined.names[move.to], move.how)
-
-
-class ByLastBucket:
-    """Whenever a bucket is over, the plan that gave the fewest intermediate results in it, if it ran alone;
-    the running one among equals.
-
-    begun     by plan, how many it has given before an instant
-    first     when the first bucket begins
+    asked   whether it is asked at an instant
     """
 
     def __init__(
-        self, start: str, begun: Mapping[str, Callable[[int], int]], first: int, bucket: int, strategy: str
+        self, policy: Policy, names: Sequence[str], start: int, asked: Callable[[int], bool] = lambda _: True
     ) -> None:
-        self.start = self._running = start
-        self._begun, self._bucket, self._until = begun, bucket, first + bucket
-        self._strategy = strategy
+        self.start = names[start]
+        self._policy, self._names, self._running, self._asked = policy, names, start, asked
 
     def decide(self, time: int, spent: int) -> Wish | None:
-        """Of the bucket that was over last."""
-        if time < self._until:
+        """What the policy says."""
+        if not self._asked(time):
             return None
-        passed = (time - self._until) // self._bucket
-        over = self._until + passed * self._bucket
-        self._until = over + self._bucket
-        counts = {name: begun(over) - begun(over - self._bucket) for name, begun in self._begun.items()}
-        best = min(counts, key=counts.__getitem__)
-        if counts[best] == counts[self._running]:
+        move = self._policy.decide(Now(time, self._running, spent))
+        if move is None:
             return None
-        self._running = best
-        return Wish(best, self._strategy)
+        self._running = move.to
+        return Wish(self._names[move.to], move.strategy)
 
 
 def counted_before(times: Sequence[int], spent: Sequence[int]) -> Callable[[int], int]:

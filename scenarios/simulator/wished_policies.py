@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, fields, replace
 from inspect import signature
 from typing import Any
 
+from midstream.autopilot.costs.policies import Policy
 from midstream.autopilot.settings import BALANCED, NAMED, Settings
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import suggest
-from midstream.scenarios.policies.case import Order
-from midstream.scenarios.policies.policy import How, Policy
-from midstream.scenarios.policies.regret import ITEMS
+from midstream.scenarios.policies.case import Case
+from midstream.scenarios.policies.items import ITEMS
+from midstream.scenarios.policies.policy import How
 from midstream.scenarios.simulator.scenario_spec import PolicySpec
 
 CLAIRVOYANT = "clairvoyant"
@@ -23,8 +24,8 @@ ENGINE_PILOT = "engine autopilot"
 
 FOR_ALL_PLANS = LAST_BEST, ENGINE_PILOT
 
-OWN_PARAMETERS = 2
-"""The first order, and the strategy, which the scenario names by keys of their own."""
+OWN_PARAMETERS = 3
+"""The case; the first order, and the strategy, which the scenario names by keys of their own."""
 
 
 def known_policies() -> tuple[str, ...]:
@@ -62,9 +63,9 @@ class WishedPolicy:
         """The strategy of a policy that knows one; one that compares takes GenMig too where it is cheaper."""
         return self.strategies[-1]
 
-    def begin(self, start: Order) -> Policy:
-        """A policy for one run."""
-        return ITEMS[self.kind](start, self.how, **self.settings)
+    def policy(self, case: Case, start: int) -> Policy:
+        """The policy for one run, from an order on."""
+        return ITEMS[self.kind](case, start, self.how, **self.settings)
 
 
 def _parameters(name: str) -> list[str]:

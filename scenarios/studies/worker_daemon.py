@@ -7,12 +7,12 @@ import gc
 
 from pyspark import daemon, worker
 
+from midstream.autopilot.costs import series
 from midstream.optimizer.online import merging
 from midstream.scenarios.studies import declaration, inputs, orders, pricing, rest
-from midstream.scenarios.studies.policies import courses
 from midstream.scenarios.studies.what_if import objectives
 
-IMPORTED = (worker, merging, declaration, inputs, orders, pricing, rest, courses, objectives)
+IMPORTED = (worker, merging, declaration, inputs, orders, pricing, rest, series, objectives)
 """None of these starts a thread, which a fork would lose: Arrow and pandas are left to the workers."""
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.autopilot.costs.series import Courses
+from midstream.autopilot.costs.series import CostSeries
 from midstream.optimizer import PROCESSING, Sample, Statistics, StreamStatistics
 from midstream.optimizer.charts.chart import Chart, Dimension
 from midstream.optimizer.charts.making import ask_optimizer
@@ -46,7 +46,7 @@ def statistics_of(data: Any) -> object:
 
 
 CASE = next(case for seed in range(99) if (case := case_of(seed)))
-COURSES = Courses(
+COURSES = CostSeries(
     range(0, 40, 10), 20, "ms", (QUERY, QUERY), ("one", "other"), ((1.0,) * 4, (2.0,) * 4), (5,) * 4
 )
 
@@ -57,7 +57,7 @@ FILES: dict[str, tuple[Any, Callable[[Any], object]]] = {
     "chart": (json.loads(chart().dumps()), lambda data: Chart.loads(json.dumps(data)).plan([1.0])),
     "cost profile": (Profile(UnitCosts(), "2026-11-24", "a machine", 0.1).to_json(), Profile.from_json),
     "case": (case_to_json(CASE), case_from_json),
-    "courses": (json.loads(COURSES.dumps()), lambda data: Courses.loads(json.dumps(data)).dumps()),
+    "courses": (json.loads(COURSES.dumps()), lambda data: CostSeries.loads(json.dumps(data)).dumps()),
 }
 """By what it is: what a right file holds, and how it is read."""
 
@@ -113,7 +113,7 @@ def test_what_is_right_is_read(what: str) -> None:
 
 
 DEEP = "[" * 100_000
-READERS: Sequence[Callable[[str], object]] = (ms.loads, ms.Settings.loads, Chart.loads, Courses.loads)
+READERS: Sequence[Callable[[str], object]] = (ms.loads, ms.Settings.loads, Chart.loads, CostSeries.loads)
 
 
 @pytest.mark.parametrize("read", READERS)

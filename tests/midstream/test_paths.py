@@ -51,7 +51,6 @@ from midstream.benchmarks import (
     memory,
     policies,
     queries,
-    replays,
     searches,
     statistics_cost,
     turns,
@@ -187,11 +186,6 @@ CASES: dict[Name, dict[str, Case]] = {
         "--output": writes("autopilot.json"),
         "--data": reads("data", folder=True),
     },
-    ("bench", "replays"): {
-        "--output": writes("replays.json"),
-        "--data": reads("data", folder=True),
-        "--grid": reads("grid.json"),
-    },
     ("bench", "searches"): {"--output": writes("searches.json")},
     ("bench", "statistics"): {"--output": writes("statistics.json")},
     ("bench", "studies"): {"--output": writes("studies.json")},
@@ -279,7 +273,6 @@ BASE: dict[Name, list[str]] = {
     ("bench", "auctions"): [],
     ("bench", "policies"): [],
     ("bench", "autopilot"): [],
-    ("bench", "replays"): ["--cases", "flips-8"],
     ("bench", "searches"): [],
     ("bench", "statistics"): [],
     ("bench", "studies"): [],
@@ -504,8 +497,6 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     streams = {name: [(1, 1)] for name in "abc"}
     judged = Regrets("a case", 1, "genmig", 1, (), (), (), one_key("a case", 1, 1, streams))
     monkeypatch.setattr(autopilot, "measure_autopilot", lambda *_: autopilot.AutopilotRun(()))
-    replayed = replays.Replays("a case", "auto", "mine", (replays.Compared("mine", 1.0, 1, 1.0, 0, 0),))
-    monkeypatch.setattr(replays, "compare_replays", lambda *_: replays.ReplaysRun(1, (replayed,)))
     monkeypatch.setattr(policies, "judge", lambda *_, **__: iter([judged]))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr(auction_searches, "measure_auctions", lambda *_: auction_searches.AuctionsRun(()))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from midstream.autopilot.costs.bill import Bill
+from midstream.autopilot.costs.policies import replay
 from midstream.scenarios.policies.case import Arrival, Case, Order
-from midstream.scenarios.policies.policy import Move, Now, Policy
-from midstream.scenarios.policies.replay import replay
+from midstream.scenarios.policies.policy import Move, Now, Observer, Observing
 
 Asked = tuple[int, Move | None, float]
 """When it was asked, what it answered, and the instant of its next look."""
@@ -16,7 +17,7 @@ class Noted:
     Moves alone would hide a look at a wrong instant at which it stays, such as the first one.
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Observer) -> None:
         self._policy = policy
         self.asked: list[Asked] = []
 
@@ -34,8 +35,14 @@ class Noted:
         return move
 
 
-def asked_before(time: int, case: Case, policy: Policy) -> list[Asked]:
+def replayed(case: Case, observer: Observer) -> Bill:
+    """The bill of what decides by what arrives."""
+    observing = Observing(case, observer)
+    return replay(case.costs, observing, observing.start)
+
+
+def asked_before(time: int, case: Case, policy: Observer) -> list[Asked]:
     """All that it was asked before an instant."""
     noted = Noted(policy)
-    replay(case, noted)
+    replayed(case, noted)
     return [asked for asked in noted.asked if asked[0] < time]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame, Row
 
-from midstream.autopilot.costs.series import Counts, Courses
+from midstream.autopilot.costs.series import CostSeries, Counts
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.scenarios.studies.inputs import PlanInput
@@ -42,7 +42,7 @@ def count_courses(
     grids: Mapping[int, Occupied],
     joins: Sequence[InnerJoin],
     counted: DataFrame | None,
-) -> Courses:
+) -> CostSeries:
     """What plans over the same inputs cost, by their inner joins, in each bucket of the finest of some grids,
     and in all chronons in which a move at an instant of one of the grids may have its split time.
 
@@ -67,7 +67,7 @@ def count_courses(
         )
 
     counts = Counts(tuple(asked), of_each(begun), of_each(alive), grids[step].following(starts))
-    return Courses(
+    return CostSeries(
         starts,
         window,
         UNIT,

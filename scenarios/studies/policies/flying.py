@@ -285,7 +285,7 @@ class Counting:
     def move(self, to: Plan, strategy: str, at: int, until_split: int, following: int) -> None:
         """A migration begins."""
         joins = self._joins(to)
-        chronon = split_chronon(strategy, at, until_split, following)
+        chronon = split_chronon(strategy, at + until_split if until_split else at - 1, following)
         if chronon is not None and joins is not None:
             self._coming = chronon, joins
         elif strategy == "swap" and joins is not None:

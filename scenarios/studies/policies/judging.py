@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from midstream.autopilot.costs.bill import Bill, Move, bill, clairvoyant, fidelity
-from midstream.autopilot.costs.policies import ByChart, RepeatLastBest, replay
-from midstream.autopilot.costs.series import Courses
+from midstream.autopilot.costs.bill import Bill, Move, best_fixed, bill, clairvoyant
+from midstream.autopilot.costs.policies import ByChart, Choice, LastBest, Periodic, replay
+from midstream.autopilot.costs.series import CostSeries
 from midstream.autopilot.settings import BALANCED, Settings
 
 CLAIRVOYANT = "clairvoyant"
@@ -37,7 +37,7 @@ class Judged:
 
 
 def judge(
-    courses: Courses,
+    courses: CostSeries,
     flights: Mapping[str, Sequence[Move]],
     strategies: Sequence[str],
     period: int,
@@ -53,17 +53,17 @@ def judge(
     bills: dict[str, tuple[Bill, int]] = {
         f"always {label}": (bill(courses, number), 0) for number, label in enumerate(courses.labels)
     }
-    window = courses.window / courses.bucket
-    choosing = {"repeat last best": RepeatLastBest(period)} | {
-        f"chart, k = {k}": ByChart(len(courses.plans), k, window) for k in charts
-    }
-    for name, policy in choosing.items():
-        replayed = replay(courses, policy, strategies[0])
-        bills[name] = replayed.bill, replayed.switches
+    window, plans = courses.window / courses.bucket, len(courses.plans)
+    choices: dict[str, tuple[Choice, int]] = {"repeat last best": (LastBest(), period)}
+    choices |= {f"chart, k = {k}": (ByChart(plans, k, window), 1) for k in charts}
+    for name, (choice, buckets) in choices.items():
+        begin, every = courses.starts.start, buckets * courses.bucket
+        policy = Periodic(choice, courses.spent, plans, begin, every, strategies[0])
+        bills[name] = replay(courses, policy), policy.switches
     for name, moves in flights.items():
         bills[flown(name)] = bill(courses, 0, moves), len(moves)
     bills[CLAIRVOYANT] = least, len(least.moves)
-    fixed = courses.totals[courses.best_fixed]
+    fixed = courses.totals[best_fixed(courses)]
     judged = (
         Judged(
             name,
@@ -71,7 +71,7 @@ def judge(
             _ratio(one.total, fixed),
             len(one.moves),
             switches,
-            fidelity(courses, one),
+            courses.fidelity(one),
             one.total - least.total,
             _ratio(one.total, least.total),
         )

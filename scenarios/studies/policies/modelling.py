@@ -9,7 +9,7 @@ from math import gcd
 
 import pyarrow as pa
 
-from midstream.autopilot.costs.series import Courses
+from midstream.autopilot.costs.series import CostSeries
 from midstream.optimizer import INTERMEDIATE, CostModel
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
@@ -39,7 +39,7 @@ class Asked:
 
 def model_courses(
     recording: Recording, study: Study, plans: Sequence[Plan], labels: Sequence[str], window: int
-) -> Courses:
+) -> CostSeries:
     """What plans over the same inputs cost, window by window: the model takes each of them for steady.
 
     Cost     See `gather`; then O(windows · plans · operators · values of a joined column) on the executors.
@@ -62,7 +62,7 @@ def model_courses(
     rates = {row["start"]: row["rates"] for row in facts.mapInArrow(price, _SQL).collect()}
     by_plan = zip(*(rates[start] for start in known.starts), strict=True)
     ends = lasting(known, plans[0], inputs, window)
-    return Courses(known.starts, window, UNIT, tuple(plans), tuple(labels), tuple(by_plan), ends)
+    return CostSeries(known.starts, window, UNIT, tuple(plans), tuple(labels), tuple(by_plan), ends)
 
 
 def priced(batches: Iterator[pa.RecordBatch], asked: Asked) -> Iterator[pa.RecordBatch]:

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 
 from midstream.autopilot.accounts import counts
 from midstream.autopilot.costs.bill import Bill, Move
-from midstream.autopilot.costs.series import Courses
+from midstream.autopilot.costs.series import CostSeries
 from midstream.autopilot.settings import Settings
 from midstream.optimizer import INTERMEDIATE, Objective, enumerate_plans
 from midstream.plans.algebra.plan import Plan
@@ -61,7 +61,7 @@ class Found:
     strategies    by which migrations were made
     """
 
-    courses: Courses
+    courses: CostSeries
     grid: Mapping[str, Settings]
     flights: Mapping[str, tuple[Move, ...]]
     judged: tuple[Judged, ...]
@@ -199,8 +199,8 @@ def _orders(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> _Orders:
 
 
 def _shortened(
-    courses: Courses, moves: Mapping[str, tuple[Move, ...]]
-) -> tuple[Courses, dict[str, tuple[Move, ...]]]:
+    courses: CostSeries, moves: Mapping[str, tuple[Move, ...]]
+) -> tuple[CostSeries, dict[str, tuple[Move, ...]]]:
     """Of very many plans the given one, those that an autopilot ran, and the cheapest."""
     cheapest = sorted(range(len(courses.plans)), key=courses.totals.__getitem__)
     ran = [move.to for of_one in moves.values() for move in of_one]

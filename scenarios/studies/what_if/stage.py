@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from midstream.autopilot.costs.series import Courses
+from midstream.autopilot.costs.series import CostSeries
 from midstream.optimizer import Statistics, UnitCosts
 from midstream.optimizer.cost.units import units_in_use
 from midstream.optimizer.search.enumeration import with_linked_joins
@@ -107,7 +107,7 @@ class WhatIf:
         return self.candidates.plans
 
     @cached_property
-    def courses(self) -> dict[str, tuple[Courses, Courses]]:
+    def courses(self) -> dict[str, tuple[CostSeries, CostSeries]]:
         """By objective the prices as courses, in hindsight and by what lies before each bucket. Objectives
         that do not add up over operators have none: a migration's cost is not known by them."""
         return {

@@ -1,4 +1,4 @@
-"""What it costs to take turns among orders, with the cost of migrating: on the value `Courses`.
+"""What it costs to take turns among orders, with the cost of migrating: on the value `CostSeries`.
 
 Ways to take turns: none, so that one order runs all the time; always the best, in hindsight; the best by
 what lies before each bucket; repeat last best; and the clairvoyant, the cheapest of all ways.
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from midstream.autopilot.costs.bill import Bill, Move, bill, clairvoyant, migration
-from midstream.autopilot.costs.series import Courses
+from midstream.autopilot.costs.bill import Bill, Move, clairvoyant
+from midstream.autopilot.costs.policies import Now, replay
+from midstream.autopilot.costs.series import CostSeries
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.studies.what_if.objectives import WEIGHTED
 from midstream.scenarios.studies.what_if.prices import GIVEN, Path, Prices
@@ -41,7 +42,7 @@ class Turn:
 
 def all_courses(
     prices: Prices, plans: Sequence[Plan], window: int, lasting: Sequence[int]
-) -> tuple[Courses, Courses]:
+) -> tuple[CostSeries, CostSeries]:
     """The prices of some orders as courses: in hindsight, and by what lies before each bucket."""
     kept = kept_orders(prices)
     shared = (
@@ -52,7 +53,7 @@ def all_courses(
         tuple(prices.orders[order].label for order in kept),
     )
     hindsight, past = (
-        Courses(*shared, tuple(rates[order] for order in kept), tuple(lasting))
+        CostSeries(*shared, tuple(rates[order] for order in kept), tuple(lasting))
         for rates in (prices.rates, prices.past)
     )
     return hindsight, past
@@ -70,7 +71,7 @@ def kept_orders(prices: Prices) -> list[int]:
     return list(dict.fromkeys([GIVEN, *taken, *cheapest]))[:MOST_ORDERS]
 
 
-def turns(prices: Prices, courses: Courses, shown: int) -> list[Turn]:
+def turns(prices: Prices, courses: CostSeries, shown: int) -> list[Turn]:
     """All ways; of the orders that run all the time, so many, and the given one."""
     kept = {order: position for position, order in enumerate(kept_orders(prices))}
     fixed = [total for total in prices.totals if total.order.number in kept]
@@ -86,17 +87,25 @@ def turns(prices: Prices, courses: Courses, shown: int) -> list[Turn]:
     return [*found, Turn(CLAIRVOYANT, None, best)]
 
 
-def follow(courses: Courses, wanted: Path, strategy: str) -> Bill:
+def follow(courses: CostSeries, wanted: Path, strategy: str) -> Bill:
     """The bill of who moves, at the start of each bucket, to the plan that is wanted in it, but for the time
     of a migration; a plan of −1 is none of the courses', so the running one stays."""
-    start = running = max(0, wanted[0]) if wanted else 0
-    moves, since = list[Move](), courses.starts.start
-    for bucket, plan in enumerate(wanted):
-        if plan in (running, -1) or not bucket or courses.starts[bucket] < since:
-            continue
-        moves.append(Move(courses.starts[bucket], plan, strategy))
-        since, running = migration(courses, running, moves[-1]).until, plan
-    return bill(courses, start, moves)
+    policy = _Following(courses, wanted, strategy)
+    return replay(courses, policy, max(0, wanted[0]) if wanted else 0)
+
+
+@dataclass(frozen=True)
+class _Following:
+    """A policy that knows which plan is wanted in each bucket."""
+
+    courses: CostSeries
+    wanted: Path
+    strategy: str
+
+    def decide(self, now: Now) -> Move | None:
+        """The plan of the bucket."""
+        plan = self.wanted[self.courses.starts.index(now.time)]
+        return None if plan in (now.running, -1) else Move(now.time, plan, self.strategy)
 
 
 def _paid(prices: Prices, found: Bill) -> tuple[float, int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from asked import asked_before
+from asked import asked_before, replayed
 from drawn_cases import ELEMENTS, case
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +17,6 @@ from midstream.scenarios.policies.case import Case
 from midstream.scenarios.policies.piloted import Piloted
 from midstream.scenarios.policies.policy import How
 from midstream.scenarios.policies.recorded import packets, roads
-from midstream.scenarios.policies.replay import replay
 
 each_policy = pytest.mark.parametrize("policy", [ByBreakEven, Piloted])
 
@@ -40,7 +39,8 @@ def test_the_same_past_with_two_futures_gives_the_same_decisions(
 def test_it_leaves_an_order_that_becomes_dear(policy: type[ByBreakEven | Piloted]) -> None:
     busy = [(time, stream, "x") for time in range(200) for stream in "ab"]
     rare = [(time, "c", "x") for time in range(0, 200, 4)]
-    stays, moves = len(case(busy + rare).traces["a", "b"]), replay(case(busy + rare), policy(("a", "b")))
+    one = case(busy + rare)
+    stays, moves = one.costs.totals[one.orders.index(("a", "b"))], replayed(one, policy(("a", "b")))
     assert len(moves.moves) == 1
     assert moves.total < 0.5 * stays
 
@@ -64,7 +64,8 @@ def test_real_streams_cost_less_than_with_one_order(
     at_most: float,
 ) -> None:
     recorded = read(shared_data)
-    dearest_first = sorted(recorded.orders, key=lambda order: -len(recorded.traces[order]))
+    totals = dict(zip(recorded.orders, recorded.costs.totals, strict=True))
+    dearest_first = sorted(recorded.orders, key=lambda order: -totals[order])
     starts = dearest_first[:1] if policy is Piloted else dearest_first  # what an engine computes takes long
-    best = len(recorded.traces[dearest_first[-1]])
-    assert max(replay(recorded, policy(order, how)).total for order in starts) <= at_most * best
+    best = totals[dearest_first[-1]]
+    assert max(replayed(recorded, policy(order, how)).total for order in starts) <= at_most * best

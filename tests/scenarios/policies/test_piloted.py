@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
+from asked import replayed
 
-from midstream.scenarios.policies.clairvoyant import best_fixed
+from midstream.autopilot.costs.bill import best_fixed
 from midstream.scenarios.policies.generated import adversarial, stationary
 from midstream.scenarios.policies.piloted import Piloted
 from midstream.scenarios.policies.policy import How
-from midstream.scenarios.policies.replay import replay
 
 
 @pytest.mark.parametrize("how", get_args(How))
 def test_flips_as_fast_as_a_migration_cost_little_more_than_one_order(how: How) -> None:
     """The guard keeps what break-even alone makes 1.66."""
     flips = adversarial(3)
-    best = min(map(len, flips.traces.values()))
-    assert max(replay(flips, Piloted(order, how)).total for order in flips.orders) <= 1.1 * best
+    best = min(flips.costs.totals)
+    assert max(replayed(flips, Piloted(order, how)).total for order in flips.orders) <= 1.1 * best
 
 
 @pytest.mark.parametrize("how", get_args(How))
 def test_where_nothing_changes_it_moves_once_at_most(how: How) -> None:
     calm = stationary(150, seed=104)
-    best = best_fixed(calm)
+    best = calm.orders[best_fixed(calm.costs)]
     for order in calm.orders:
-        assert len(replay(calm, Piloted(order, how)).moves) == (order != best)
+        assert len(replayed(calm, Piloted(order, how)).moves) == (order != best)

@@ -13,45 +13,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midstream.autopilot.costs.bill import (
+    Bill,
+    Move,
+    Moved,
+    best_fixed,
+    bill,
+    clairvoyant,
+    hindsight,
+    spent_before,
+)
+from midstream.autopilot.costs.policies import Fixed, Now, Planned, Policy, replay
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.snapshots import compare, equivalent, normal_form
 from midstream.plans.values.streams import is_ordered
-from midstream.scenarios.policies.case import Arrival, Case, Order, one_key
-from midstream.scenarios.policies.clairvoyant import best_fixed, clairvoyant, hindsight
+from midstream.scenarios.policies.case import Case, one_key
 from midstream.scenarios.policies.generated import GENERATED, flips, stationary
+from midstream.scenarios.policies.items import repeat_last_best
 from midstream.scenarios.policies.on_engine import fly, run
-from midstream.scenarios.policies.policy import How, Move, Now, Policy
-from midstream.scenarios.policies.ready import Fixed, PairCounter, Planned, RepeatLastBest
+from midstream.scenarios.policies.policy import How
 from midstream.scenarios.policies.recorded import RECORDED
-from midstream.scenarios.policies.replay import Bill, Moved, replay
 
 HOW: tuple[How, ...] = get_args(How)
 
 
 class AtRandom:
-    """Moves every now and then; it tells whether it was asked as it is promised."""
+    """Moves every now and then."""
 
-    def __init__(self, seed: int, restless: float = 0.3) -> None:
-        self._random = Random(seed)
-        self._restless = restless
-        self.seen: list[Arrival] = []
-
-    def begin(self, case: Case) -> Order:
-        self._orders = case.orders
-        return self._random.choice(case.orders)
-
-    def observe(self, arrival: Arrival) -> None:
-        self.seen.append(arrival)
+    def __init__(self, case: Case, seed: int, restless: float = 0.3) -> None:
+        self._random, self._restless, self._orders = Random(seed), restless, len(case.orders)
+        self.start = self._random.randrange(self._orders)
 
     def decide(self, now: Now) -> Move | None:
-        assert all(time < now.time for time, _, _ in self.seen)
         if self._random.random() > self._restless:
             return None
-        others = [order for order in self._orders if order != now.running]
-        return Move(self._random.choice(others), self._random.choice(HOW))
+        others = [order for order in range(self._orders) if order != now.running]
+        return Move(now.time, self._random.choice(others), self._random.choice(HOW))
 
 
 @st.composite
@@ -79,23 +80,44 @@ def cases(draw: st.DrawFn, most: int = 30) -> Case:
 
 
 @given(cases(), st.integers(0, 1000), st.floats(0, 1))
-def test_the_replay_counts_what_the_engine_counts(case: Case, seed: int, restless: float) -> None:
-    offline, online = (price(case, AtRandom(seed, restless)) for price in (replay, run))
+def test_the_replay_costs_what_the_engine_counts(case: Case, seed: int, restless: float) -> None:
+    start = AtRandom(case, seed).start
+    offline = replay(case.costs, AtRandom(case, seed, restless), start)
+    online = run(case, AtRandom(case, seed, restless), start)
     assert offline.total == online.total
-    assert [(one.at, one.old, one.new, one.how) for one in offline.moves] == [
-        (one.at, one.old, one.new, one.how) for one in online.moves
+    assert [(one.at, one.new, one.strategy) for one in offline.moves] == [
+        (one.at, one.to, one.strategy) for one in online.moves
     ]
     assert is_ordered(online.results)
-    assert compare(normal_form(online.results), normal_form(run(case, Fixed(case.orders[0])).results))
+    assert compare(normal_form(online.results), normal_form(run(case, Fixed()).results))
+
+
+@given(cases(), st.integers(0, 1000))
+def test_what_was_spent_grows_to_the_total(case: Case, seed: int) -> None:
+    """At an instant at which one plan runs it is what a policy is told; behind all it is the bill."""
+    policy = AtRandom(case, seed)
+    told: dict[int, float] = {}
+
+    class Noting:
+        def decide(self, now: Now) -> Move | None:
+            told[now.time] = now.spent
+            return policy.decide(now)
+
+    found = replay(case.costs, Noting(), policy.start)
+    before = spent_before(case.costs, found)
+    assert {time: before(time) for time in told} == told
+    curve = [before(time) for time in range(case.first - 1, case.beyond + 2 * case.window)]
+    assert curve == sorted(curve) and (curve[0], curve[-1]) == (0, found.total)
 
 
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("name", ["selectivity-flip", "rate-burst", "flips-0.5", "stationary-16"])
-def test_the_replay_counts_what_the_engine_counts_on_generated_streams(name: str, how: How) -> None:
+def test_the_replay_costs_what_the_engine_counts_on_generated_streams(name: str, how: How) -> None:
     case = _shortened(GENERATED[name](1), 20)
-    assert replay(case, RepeatLastBest(how=how)).total == run(case, RepeatLastBest(how=how)).total
-    planned = clairvoyant(case, [how])
-    assert run(case, Planned(planned)).total == planned.total
+    replayed = replay(case.costs, repeat_last_best(case, 0, how))
+    assert replayed.total == run(case, repeat_last_best(case, 0, how)).total
+    planned = clairvoyant(case.costs, [how])
+    assert run(case, Planned(planned.moves), planned.start).total == planned.total
 
 
 @pytest.mark.parametrize("how", HOW)
@@ -117,77 +139,68 @@ def test_the_engines_own_autopilot_is_counted(how: How, monkeypatch: pytest.Monk
         n for node, n in emitted.items() if joins[node] == [node]
     )
     assert flight.seconds > 0
-    fixed = run(case, Fixed(("b", "c")))
+    fixed = run(case, Fixed(), case.orders.index(("b", "c")))
     assert equivalent(flight.results, fixed.results)
     assert flight.total < fixed.total
 
 
 @given(cases())
 def test_a_fixed_order_costs_its_pairs(case: Case) -> None:
-    for order in case.orders:
+    for number, order in enumerate(case.orders):
         left, right = ([(t, case.key(order, i, row)) for t, row in case.streams[order[i]]] for i in (0, 1))
         pairs = sum(
             abs(t - u) < case.window and key == other for (t, key), (u, other) in product(left, right)
         )
-        assert replay(case, Fixed(order)).total == len(case.traces[order]) == pairs
-        counter = PairCounter(case)
-        for arrival in case.arrivals:
-            counter.take(arrival)
-        assert counter.counts[order] == pairs
+        assert bill(case.costs, number).total == case.costs.totals[number] == pairs
 
 
 @given(cases(most=9), st.sampled_from([HOW, HOW[:1], HOW[1:]]))
 def test_the_cheapest_way_is_that_of_all_ways(case: Case, how: tuple[How, ...]) -> None:
-    found = clairvoyant(case, how)
-    assert replay(case, Planned(found)) == found
+    found = clairvoyant(case.costs, how)
+    assert replay(case.costs, Planned(found.moves), found.start) == found
     assert found.total == min(_all_ways(case, how))
 
 
 @given(cases(), st.integers(0, 1000))
 def test_no_policy_is_cheaper_than_the_cheapest_way(case: Case, seed: int) -> None:
-    found = clairvoyant(case, HOW)
-    assert found.total <= replay(case, AtRandom(seed)).total
-    assert found.total <= min(len(trace) for trace in case.traces.values())
-    assert hindsight(case) <= len(case.traces[best_fixed(case)])
+    found, policy = clairvoyant(case.costs, HOW), AtRandom(case, seed)
+    assert found.total <= replay(case.costs, policy, policy.start).total
+    assert found.total <= min(case.costs.totals)
+    assert hindsight(case.costs, case.bucket) <= case.costs.totals[best_fixed(case.costs)]
 
 
-def _all_ways(case: Case, how: tuple[How, ...]) -> list[int]:
+def _all_ways(case: Case, how: tuple[How, ...]) -> list[float]:
     """What everything costs that can be decided."""
-    totals = []
-    wishes = [None, *(Move(order, one) for order in case.orders for one in how)]
-    for start in case.orders:
-        stack: list[tuple[Move | None, ...]] = [()]
+    totals, orders = [], range(len(case.orders))
+    wishes = [None, *((order, one) for order in orders for one in how)]
+    for start in orders:
+        stack: list[tuple[Wish, ...]] = [()]
         while stack:
             script = stack.pop()
-            scripted = Scripted(start, script)
-            bill = replay(case, scripted)
+            scripted = Scripted(script)
+            found = replay(case.costs, scripted, start)
             if scripted.asked <= len(script):
-                totals.append(bill.total)
+                totals.append(found.total)
             else:
-                running = _running(start, script)
-                stack += [(*script, wish) for wish in wishes if wish is None or wish.to != running]
+                running = next((wish[0] for wish in reversed(script) if wish is not None), start)
+                stack += [(*script, wish) for wish in wishes if wish is None or wish[0] != running]
     return totals
 
 
-def _running(start: Order, script: tuple[Move | None, ...]) -> Order:
-    return next((wish.to for wish in reversed(script) if wish is not None), start)
+Wish = tuple[int, str] | None
+"""To which plan, and how."""
 
 
 class Scripted:
     """Answers as it is told, and then never moves; it counts how often it was asked."""
 
-    def __init__(self, start: Order, script: tuple[Move | None, ...]) -> None:
-        self._start, self._script, self.asked = start, script, 0
-
-    def begin(self, case: Case) -> Order:
-        return self._start
-
-    def observe(self, arrival: Arrival) -> None:
-        pass
+    def __init__(self, script: tuple[Wish, ...]) -> None:
+        self._script, self.asked = script, 0
 
     def decide(self, now: Now) -> Move | None:
         self.asked += 1
-        return self._script[self.asked - 1] if self.asked <= len(self._script) else None
+        wish = self._script[self.asked - 1] if self.asked <= len(self._script) else None
+        return None if wish is None else Move(now.time, *wish)
 
 
 @given(cases(), cases(), st.integers(0, 60))
@@ -203,7 +216,11 @@ def test_repeating_the_last_best_order_does_not_read_the_future(one: Case, other
         for name in one.streams
     }
     longer = replace(one, streams=streams)
-    before = [_until(replay(case, RepeatLastBest()), cut) for case in (one, longer) if case.arrivals]
+    before = [
+        _until(replay(case.costs, repeat_last_best(case, 0, "genmig")), cut)
+        for case in (one, longer)
+        if case.arrivals
+    ]
     assert all(moves == before[0] for moves in before)
 
 
@@ -213,11 +230,11 @@ def _until(bill: Bill, cut: int) -> list[Moved]:
 
 def test_a_policy_that_names_what_is_not_there_is_told() -> None:
     case = stationary(16)
-    with pytest.raises(ValueError, match=r"found order \('a', 'c'\), expected one of \[\('a', 'b'\)"):
-        replay(case, Fixed(("a", "c")))
-    stubborn: Policy = Scripted(("a", "b"), (Move(("a", "b")),))
-    with pytest.raises(ValueError, match=r"expected one of \[\('b', 'c'\)\]"):
-        replay(case, stubborn)
+    with pytest.raises(ArgumentError, match=r"found plan 2, expected one of 0 to 1"):
+        replay(case.costs, Fixed(), 2)
+    stubborn: Policy = Scripted(((0, "genmig"), (0, "swap")))
+    with pytest.raises(ArgumentError, match=r"found strategy 'swap', expected genmig or moving-states"):
+        replay(case.costs, stubborn)
 
 
 def test_repeating_moves_when_a_bucket_is_over() -> None:
@@ -226,10 +243,10 @@ def test_repeating_moves_when_a_bucket_is_over() -> None:
     case = replace(
         one_key("by hand", 4, 10, streams), on={("a", "b"): ("key", "key"), ("b", "c"): ("key", "key")}
     )
-    bill = replay(case, RepeatLastBest())
-    assert [(one.at, one.new) for one in bill.moves] == [(12, ("b", "c"))]
+    found = replay(case.costs, repeat_last_best(case, 0, "genmig"))
+    assert [(one.at, one.new) for one in found.moves] == [(12, 1)]
     # The third bucket is empty, so nothing is decided at 30. At 12 nothing is alive: the move is free.
-    assert (bill.total, bill.moves[0].meanwhile) == (2 + 2, 0)
+    assert (found.total, found.moves[0].meanwhile) == (2 + 2, 0)
 
 
 @pytest.mark.parametrize("name", GENERATED)
@@ -255,11 +272,11 @@ def test_recorded_streams(
 ) -> None:
     """The engine counts what the replay does, and hindsight by bucket is no lower bound."""
     case = RECORDED[name](shared_data)
-    assert tuple(replay(case, Fixed(order)).total for order in case.orders) == fixed
-    assert hindsight(case) == by_bucket
-    cheapest, cheaper = clairvoyant(case), clairvoyant(case, HOW)
+    assert case.costs.totals == fixed
+    assert hindsight(case.costs, case.bucket) == by_bucket
+    cheapest, cheaper = clairvoyant(case.costs), clairvoyant(case.costs, HOW)
     assert (cheapest.total, cheaper.total) == (genmig, any_strategy)
-    ran = run(case, Planned(cheapest))
+    ran = run(case, Planned(cheapest.moves), cheapest.start)
     assert (ran.total, len(ran.moves)) == (genmig, len(cheapest.moves))
 
 

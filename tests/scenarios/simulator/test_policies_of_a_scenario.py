@@ -13,11 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated import described, joined, stream
 
+from midstream.autopilot.costs.bill import Move
+from midstream.autopilot.costs.policies import Now
 from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.policies.case import Arrival, Case, Order
-from midstream.scenarios.policies.policy import How, Move, Now
-from midstream.scenarios.policies.ready import RepeatLastBest
+from midstream.scenarios.policies.case import Case
+from midstream.scenarios.policies.items import repeat_last_best
+from midstream.scenarios.policies.policy import How
 from midstream.scenarios.simulator import judging, wished_policies
 from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.judging import joined_of
@@ -33,36 +35,29 @@ PAIRS = (("a", "b"), ("b", "c"), ("a", "c"))
 class AtRandom:
     """Moves every now and then; `seed` and `restless` are its settings."""
 
-    def __init__(self, start: Order, how: How, seed: int = 1, restless: float = 0.2) -> None:
-        self._start, self._how = start, how
+    def __init__(self, case: Case, start: int, how: How, seed: int = 1, restless: float = 0.2) -> None:
+        self._orders, self._how = range(len(case.orders)), how
         self._random, self._restless = Random(seed), restless
-
-    def begin(self, case: Case) -> Order:
-        self._orders = case.orders
-        return self._start
-
-    def observe(self, arrival: Arrival) -> None:
-        pass
 
     def decide(self, now: Now) -> Move | None:
         if self._random.random() > self._restless:
             return None
         others = [order for order in self._orders if order != now.running]
-        return Move(self._random.choice(others), self._how)
+        return Move(now.time, self._random.choice(others), self._how)
 
 
 class Settled(AtRandom):
     """One with the settings of an autopilot: the more doubt, the less it moves."""
 
-    def __init__(self, start: Order, how: How, settings: Settings = BALANCED) -> None:
-        super().__init__(start, how, restless=1 / (1 + settings.doubt))
+    def __init__(self, case: Case, start: int, how: How, settings: Settings = BALANCED) -> None:
+        super().__init__(case, start, how, restless=1 / (1 + settings.doubt))
 
 
 @pytest.fixture(autouse=True)
 def items(monkeypatch: pytest.MonkeyPatch) -> None:
     """The policies that there are here."""
     names = "repeat last best", "at random", "settled"
-    known = dict(zip(names, (RepeatLastBest, AtRandom, Settled), strict=True))
+    known = dict(zip(names, (repeat_last_best, AtRandom, Settled), strict=True))
     monkeypatch.setattr(wished_policies, "ITEMS", known)
 
 

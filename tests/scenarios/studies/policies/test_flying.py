@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.advising import ByOptimizer
 from midstream.autopilot.costs.bill import Move, bill, clairvoyant
-from midstream.autopilot.costs.series import Counts, Courses
+from midstream.autopilot.costs.series import CostSeries, Counts
 from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.autopilot.watching import EngineAutopilot
 from midstream.engine import Engine
@@ -101,7 +101,7 @@ def test_the_clairvoyant_is_billed_by_the_same_counts(
     assert least.total <= billed(case, plan, settings, wishes)
     assert least.total <= min(courses.totals)
     assert bill(courses, least.start, [Move(one.at, one.new, one.strategy) for one in least.moves]) == least
-    assert Courses.loads(courses.dumps()) == courses
+    assert CostSeries.loads(courses.dumps()) == courses
     # The order of plans means nothing, and a part of the time has what lies in it.
     turned = courses.of([2, 1, 0])
     assert clairvoyant(turned, ways(courses.plans, strategy)).total == least.total
@@ -188,13 +188,13 @@ def flight_of(case: Case, settings: Settings, strategy: str, is_counted: bool) -
 def with_results(case: Case, flight: Flight, told: list[Instant]) -> list[Instant]:
     """The same, with what joins gave, counted pair by pair; where nothing has changed, nothing is told."""
     assert flight.joins is not None
-    of_joins = {joins_of(flight.plan, plan_of(case, order)): one for order, one in case.traces.items()}
-    traces = [of_joins[join,] for join in flight.joins]
+    of_joins = {joins_of(flight.plan, plan_of(case, order)): i for i, order in enumerate(case.orders)}
+    orders = [of_joins[join,] for join in flight.joins]
     by_end = {instant.end: instant for instant in told}
     before = case.first - 1
     for chronon in sorted(grid_of(case, flight.step).asked()):
-        started = [one.begun(before + 1, chronon + 1) for one in traces]
-        ended = [sum(before < end <= chronon for end in one.ends) for one in traces]
+        started = [case.costs.spent(order, before + 1, chronon + 1) for order in orders]
+        ended = [sum(before < end <= chronon for _, end in case.costs.results[order]) for order in orders]
         if any(started) or any(ended):
             end = (chronon // flight.step + 1) * flight.step
             instant = by_end.get(end, Instant(end, [], None))
@@ -221,26 +221,23 @@ def grid_of(case: Case, step: int) -> Occupied:
     return Occupied(step, cells, ends)
 
 
-def courses_of(case: Case, step: int) -> Courses:
+def courses_of(case: Case, step: int) -> CostSeries:
     """What all orders cost, look by look, and in the chronons in which they may take turns."""
     starts, grid = range(case.first // step * step, case.beyond, step), grid_of(case, step)
     asked = tuple(sorted(grid.asked()))
-    traces = case.traces.values()
-    return Courses(
+    costs, orders = case.costs, range(len(case.orders))
+    return CostSeries(
         starts,
         case.window,
         "intermediate results",
         tuple(plan_of(case, order) for order in case.orders),
         tuple(map(str, case.orders)),
-        tuple(tuple(one.begun(start, start + step) / step for start in starts) for one in traces),
+        tuple(tuple(costs.spent(i, start, start + step) / step for start in starts) for i in orders),
         grid.lasting(starts, case.window),
         Counts(
             asked,
-            tuple(tuple(one.begun(case.first, chronon + 1) for chronon in asked) for one in traces),
-            tuple(
-                tuple(one.reaching(chronon, chronon - case.window, chronon + 1) for chronon in asked)
-                for one in traces
-            ),
+            tuple(tuple(costs.spent(i, case.first, chronon + 1) for chronon in asked) for i in orders),
+            tuple(tuple(costs.alive(i, chronon) for chronon in asked) for i in orders),
             grid.following(starts),
         ),
     )

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.autopilot.costs.bill import Bill, Move, Moved, bill
-from midstream.autopilot.costs.policies import ByChart, Policy, RepeatLastBest, replay
-from midstream.autopilot.costs.series import Courses
+from midstream.autopilot.costs.bill import Bill, Move, Moved, best_fixed, bill
+from midstream.autopilot.costs.policies import ByChart, Choice, LastBest, Periodic, replay
+from midstream.autopilot.costs.series import CostSeries
 from midstream.autopilot.settings import EAGER, NAMED, Settings
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
@@ -32,20 +32,29 @@ from midstream.scenarios.studies.policies.judging import (
 A, B, C = (stream(name, **{f"{name}k": "integer", f"{name}m": "integer"}).window(9) for name in "abc")
 
 
-def courses(*rates: list[float], window: int = 20, bucket: int = 10) -> Courses:
+def courses(*rates: list[float], window: int = 20, bucket: int = 10) -> CostSeries:
     """One plan for each list of rates."""
     plans = tuple(stream(f"s{i}", x="integer").window(9).plan() for i in range(len(rates)))
     starts = range(0, len(rates[0]) * bucket, bucket)
-    return Courses(starts, window, "results", plans, tuple("abcd"[: len(rates)]), tuple(map(tuple, rates)))
+    return CostSeries(starts, window, "results", plans, tuple("abcd"[: len(rates)]), tuple(map(tuple, rates)))
 
 
 RATES = st.lists(st.sampled_from([0.0, 0.2, 1.0, 5.0, 30.0]), min_size=40, max_size=40)
-POLICIES: list[Callable[[], Policy]] = [
-    lambda: RepeatLastBest(1),
-    lambda: RepeatLastBest(3),
-    lambda: ByChart(3, 4, 2.0),
-    lambda: ByChart(3, 12, 2.0),
+CHOICES: list[tuple[Callable[[], Choice], int]] = [
+    (LastBest, 1),
+    (LastBest, 3),
+    (lambda: ByChart(3, 4, 2.0), 1),
+    (lambda: ByChart(3, 12, 2.0), 1),
 ]
+
+
+def replayed(
+    known: CostSeries, choice: Choice, buckets: int = 1, strategy: str = "genmig"
+) -> tuple[Bill, int]:
+    """The bill of who chooses each time that so many buckets are over, and how often another was wanted."""
+    begin, period = known.starts.start, buckets * known.bucket
+    policy = Periodic(choice, known.spent, len(known.plans), begin, period, strategy)
+    return replay(known, policy), policy.switches
 
 
 @given(st.lists(RATES, min_size=3, max_size=3), st.lists(RATES, min_size=3, max_size=3), st.integers(1, 39))
@@ -54,9 +63,13 @@ def test_the_same_past_with_two_futures_gives_the_same_moves(
 ) -> None:
     one = courses(*past)
     other = courses(*(was[:until] + will[until:] for was, will in zip(past, future, strict=True)))
-    for make in POLICIES:
+    for make, buckets in CHOICES:
         begun = [
-            [(moved.at, moved.new) for moved in replay(known, make()).bill.moves if moved.at <= 10 * until]
+            [
+                (moved.at, moved.new)
+                for moved in replayed(known, make(), buckets)[0].moves
+                if moved.at <= 10 * until
+            ]
             for known in (one, other)
         ]
         assert begun[0] == begun[1]
@@ -64,30 +77,28 @@ def test_the_same_past_with_two_futures_gives_the_same_moves(
 
 def test_what_was_best_is_repeated() -> None:
     known = courses([1, 1, 9, 9, 9, 1, 1, 1, 1, 1], [5] * 10, window=10)
-    found = replay(known, RepeatLastBest(1), "swap")
-    assert [(moved.at, moved.new) for moved in found.bill.moves] == [(30, 1), (60, 0)]
-    assert found.switches == 2
+    found, switches = replayed(known, LastBest(), 1, "swap")
+    assert [(moved.at, moved.new) for moved in found.moves] == [(30, 1), (60, 0)]
+    assert switches == 2
     # In periods of two, the first change is half-way and is no better.
-    assert [moved.at for moved in replay(known, RepeatLastBest(2), "swap").bill.moves] == [40, 80]
+    assert [moved.at for moved in replayed(known, LastBest(), 2, "swap")[0].moves] == [40, 80]
 
 
 def test_a_wish_waits_while_a_migration_is_under_way() -> None:
     known = courses([1, 9, 1, 9, 1, 9, 1, 9], [5] * 8, window=30)
-    found = replay(known, RepeatLastBest(1), "genmig")
-    assert [(moved.at, moved.new) for moved in found.bill.moves] == [
+    found, switches = replayed(known, LastBest())
+    assert [(moved.at, moved.new) for moved in found.moves] == [
         (20, 1),
         (50, 0),
-    ] or found.switches > len(found.bill.moves)
-    assert all(
-        one.until <= other.at for one, other in zip(found.bill.moves, found.bill.moves[1:], strict=False)
-    )
+    ] or switches > len(found.moves)
+    assert all(one.until <= other.at for one, other in zip(found.moves, found.moves[1:], strict=False))
 
 
 def test_a_chart_follows_a_lasting_change_and_not_the_noise_within_a_part() -> None:
     many = [1.0 + i % 3 / 10 for i in range(60)]
     known = courses([*many, *([20.0] * 60)], [6.0] * 120)
     for k in (4, 10):
-        moves = replay(known, ByChart(2, k, 2.0)).bill.moves
+        moves = replayed(known, ByChart(2, k, 2.0))[0].moves
         assert [moved.new for moved in moves][-1] == 1
         assert all(moved.at >= 600 for moved in moves)
 
@@ -101,7 +112,7 @@ def test_judged_is_what_bills_say(rates: list[list[float]], strategies: tuple[st
     fixed_ones = ["always a", "always b", "always c"]
     others = ["repeat last best", "chart, k = 4", "autopilot mine", "clairvoyant"]
     assert list(found) == [*fixed_ones, *others]
-    mine, fixed = found["autopilot mine"], known.totals[known.best_fixed]
+    mine, fixed = found["autopilot mine"], known.totals[best_fixed(known)]
     assert mine.total == bill(known, 0, moves).total
     assert mine.of_fixed is None if not fixed else math.isclose(mine.of_fixed or 0, mine.total / fixed)
     assert (mine.moves, found["clairvoyant"].moves, found["always a"].moves) == (2, len(least.moves), 0)

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from midstream.autopilot.costs.bill import Move, split_chronon
-from midstream.autopilot.costs.series import Courses
+from midstream.autopilot.costs.series import CostSeries
 from midstream.autopilot.settings import BALANCED, EAGER, Settings
 from midstream.cli import app
 from midstream.operators.engine.collecting import Collector
@@ -100,7 +100,7 @@ def found(spark: Any, study: Study) -> Any:
 
 @pytest.mark.spark(fast=True)
 def test_what_plans_cost_is_counted(found: Any, streams: dict[str, list[Row]]) -> None:
-    courses: Courses = found.courses
+    courses: CostSeries = found.courses
     assert (courses.window, courses.bucket, courses.starts[0]) == (WINDOW, WINDOW // 8, -300)
     assert sorted(courses.labels) == ["(a ⋈ b) ⋈ c", "(a ⋈ c) ⋈ b", "(b ⋈ c) ⋈ a"]
     assert courses.labels[0] == "(a ⋈ b) ⋈ c"
@@ -161,7 +161,7 @@ def test_flights_are_those_of_one_autopilot_each(
         ]
         assert moves
         # In all chronons in which they have their split times it was counted.
-        courses: Courses = found.courses
+        courses: CostSeries = found.courses
         for move in moves:
             assert move.until_split is not None
             chronon = split_chronon(move.strategy, move.at, move.until_split, move.following)
@@ -181,7 +181,7 @@ def test_what_cannot_be_counted_is_priced_by_the_cost_model(spark: Any, study: S
     from midstream.scenarios.studies.policies.stage import policies
     from midstream.scenarios.studies.recording import open_recording
 
-    counted: Courses = found.courses
+    counted: CostSeries = found.courses
     a, b, c = (study.streams[name].windowed() for name in "abc")
     joined = a.join(b, on=[("a.k", "b.k")]).join(c, on=[("b.k", "c.k")])
     with open_recording(spark, study, 1) as recording:
@@ -247,7 +247,7 @@ def test_the_command_recommends_settings_that_run_takes(
         "policies.png",
     }
     summary = json.loads((tmp_path / "out" / "policies.json").read_text())
-    courses = Courses.loads((tmp_path / "out" / "courses.json").read_text())
+    courses = CostSeries.loads((tmp_path / "out" / "courses.json").read_text())
     assert courses.end <= 600 and summary["recommended"] in ("balanced", "eager")
     totals = {one["policy"]: one["total"] for one in summary["policies"]}
     assert summary["recommended"] == "balanced" or totals["autopilot eager"] < totals["autopilot balanced"]

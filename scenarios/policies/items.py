@@ -1,0 +1,43 @@
+"""The policies that decide among the orders of a case, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from midstream.autopilot.costs.policies import ByChart, LastBest, Periodic, Policy
+from midstream.autopilot.settings import BALANCED, Settings
+from midstream.scenarios.policies.break_even import LOOKS, ByBreakEven
+from midstream.scenarios.policies.case import Case
+from midstream.scenarios.policies.piloted import Piloted
+from midstream.scenarios.policies.policy import How, Observing
+
+
+def repeat_last_best(case: Case, start: int, how: How) -> Policy:
+    """At the end of each bucket, the order that was the best one in it; the running one among equals."""
+    return Periodic(LastBest(), case.costs.spent, len(case.orders), case.first, case.bucket, how)
+
+
+def by_chart(case: Case, start: int, how: How, k: int = 10) -> Policy:
+    """A few times a window, what a chart of `k` parts has for what orders gave lately."""
+    orders, step = len(case.orders), max(1, case.window // LOOKS)
+    chart = ByChart(orders, k, case.window / step)
+    return Periodic(chart, case.costs.spent, orders, case.first, step, how)
+
+
+def by_break_even(case: Case, start: int, how: How) -> Policy:
+    """Moves when that pays over the horizon."""
+    return Observing(case, ByBreakEven(case.orders[start], how))
+
+
+def autopilot(case: Case, start: int, how: How, settings: Settings = BALANCED) -> Policy:
+    """Moves as the autopilot says, by the keys of what came."""
+    return Observing(case, Piloted(case.orders[start], how, settings))
+
+
+ITEMS: Mapping[str, Callable[..., Policy]] = {
+    "repeat last best": repeat_last_best,
+    "break-even": by_break_even,
+    "autopilot": autopilot,
+    "chart": by_chart,
+}
+"""Each makes a policy for one run over a case, from an order on, by number, with a strategy."""

@@ -26,7 +26,8 @@ class Move:
 
     at            when
     to            the plan, by number
-    until_split   after how many chronons what is valid then has expired; None where the costs know that
+    until_split   after how many chronons the last element so far ends, −1 where that was before; None where
+                  the costs know that
     following     when the next element starts, at that instant or behind it; None where the costs know that
     """
 

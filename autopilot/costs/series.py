@@ -60,8 +60,8 @@ class CostSeries:
     unit      what costs are counted in, such as "intermediate results"
     labels    of the plans, for people
     rates     by plan and bucket, the cost per chronon
-    lasting   by bucket, for how many chronons what is valid at its start still lasts, at most; empty where
-              that is not known, so that something always lasts for a window
+    lasting   by bucket, after how many chronons behind its start the last element so far ends, at most; −1
+              where that was before; empty where it is not known, so that something always lasts for a window
     counts    what was counted of split times; None where it was not, so that within a bucket costs are
               spread evenly
 
@@ -92,8 +92,8 @@ class CostSeries:
                     raise _wrong(f"rate {rate} of {label} at {start}", "a number of 0 or more")
         if len(self.lasting) not in (0, buckets):
             raise _wrong(f"{len(self.lasting)} durations", f"none, or {buckets}, one a bucket")
-        if not all(0 <= duration <= self.window for duration in self.lasting):
-            raise _wrong("something that lasts longer than a window", f"0 to {self.window} chronons")
+        if not all(-1 <= duration <= self.window for duration in self.lasting):
+            raise _wrong("something that lasts longer than a window", f"-1 to {self.window} chronons")
         if (counts := self.counts) is not None:
             _require_fitting(counts, len(self.plans), buckets)
 
@@ -170,9 +170,10 @@ class CostSeries:
             until_split = self.lasting[bucket] if self.lasting else self.window
         if following is None and self.counts is not None:
             following = self.counts.following[bucket]
-        chronon = split_chronon(strategy, at + until_split if until_split else at - 1, following)
+        chronon = split_chronon(strategy, at + until_split, following)
         if chronon is not None and (alive := self.alive(to, chronon)) is not None:
             return chronon + 1, float(alive)
+        until_split = max(0, until_split)
         if strategy in ("swap", "moving-states") or not until_split:
             return at, while_both_run(strategy, self._mean_before(to, at), until_split, self.window)
         lasts = int(duration(strategy, until_split, self.window))

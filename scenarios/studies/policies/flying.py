@@ -58,7 +58,7 @@ class Instant:
 class Wish:
     """A migration that an autopilot begins.
 
-    until_split   after how many chronons all has expired that is valid then
+    until_split   after how many chronons the last element so far ends; −1 where that was before
     following     when the next element starts, then or later
     """
 
@@ -214,13 +214,14 @@ class _Pilot:
         strategies: tuple[str, ...] = ("genmig",)
         if advice is not None and self._over is None and self._decider.may_pay(advice):
             advice, strategies = self._within_reach(advice)
-        until_split = 0 if self._max_end is None else max(0, self._max_end - now)
-        decision = self._decider.decide(now, advice, float(until_split), strategies, spent)
+        until_split = -1 if self._max_end is None else max(-1, self._max_end - now)
+        waits = float(max(0, until_split))
+        decision = self._decider.decide(now, advice, waits, strategies, spent)
         if decision.to is None or self._over is not None:
             return None
         assert decision.strategy is not None
         strategy = self._reach.carried_out(self._runs, decision.to, decision.strategy)
-        self._decider.begun(now, decision.to, strategy, float(until_split))
+        self._decider.begun(now, decision.to, strategy, waits)
         self._runs = decision.to
         if self._counting is not None:
             self._counting.move(decision.to, strategy, now, until_split, following)
@@ -285,7 +286,7 @@ class Counting:
     def move(self, to: Plan, strategy: str, at: int, until_split: int, following: int) -> None:
         """A migration begins."""
         joins = self._joins(to)
-        chronon = split_chronon(strategy, at + until_split if until_split else at - 1, following)
+        chronon = split_chronon(strategy, at + until_split, following)
         if chronon is not None and joins is not None:
             self._coming = chronon, joins
         elif strategy == "swap" and joins is not None:

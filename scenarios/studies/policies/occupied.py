@@ -38,10 +38,11 @@ class Occupied:
         )
 
     def lasting(self, starts: Sequence[int], window: int) -> tuple[int, ...]:
-        """For how long what is valid at the start of each of all cells still is."""
-        found, so_far = list[int](), starts[0]
+        """After how many chronons the last element so far ends, at the start of each of all cells; −1 where
+        that was before."""
+        found, so_far = list[int](), starts[0] - 1
         for start in starts:
-            found.append(min(window, max(0, so_far - start)))
+            found.append(min(window, max(-1, so_far - start)))
             so_far = max(so_far, self.end.get(start, so_far))
         return tuple(found)
 

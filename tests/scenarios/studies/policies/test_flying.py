@@ -112,6 +112,21 @@ def test_the_clairvoyant_is_billed_by_the_same_counts(
         assert later.spent(plan_number, middle, courses.end) == total - before
 
 
+@given(ELEMENTS, st.integers(1, 9))
+@example([(0, "b", 0), (10, "a", 0), (10, "b", 0)], 1)
+def test_a_move_costs_the_same_by_looks_and_by_arrivals(
+    elements: list[tuple[int, str, int]], looks: int
+) -> None:
+    """Also where the last element ends at the very instant of the look."""
+    case = made(elements)
+    flight = Flight(plan_of(case, case.orders[0]), Settings(looks=looks), INTERMEDIATE)
+    courses = courses_of(case, flight.step)
+    for at in courses.starts[1:]:
+        if case.first <= at < case.beyond:
+            moves = [Move(at, 1, "genmig")]
+            assert bill(courses, 0, moves).total == bill(case.costs, 0, moves).total
+
+
 @pytest.mark.slow
 @given(past=ELEMENTS, one=ELEMENTS, other=ELEMENTS, looks=st.integers(1, 9))
 def test_the_same_past_with_two_futures_gives_the_same_decisions(

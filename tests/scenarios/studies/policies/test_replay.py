@@ -127,7 +127,7 @@ def test_what_plans_cost_is_counted(found: Any, streams: dict[str, list[Row]]) -
         assert following == next(t for t in starts if t >= start)
     for start, lasting in zip(courses.starts, courses.lasting, strict=True):
         before = [t for t in starts if t < start]
-        assert lasting == (max(0, before[-1] + WINDOW - start) if before else 0)
+        assert lasting == (max(-1, before[-1] + WINDOW - start) if before else -1)
 
 
 def test_cells_are_what_a_collector_tells(spark: Any, study: Study, streams: dict[str, list[Row]]) -> None:

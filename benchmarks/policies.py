@@ -11,7 +11,6 @@ from typing import Any, cast, get_args
 from rich.console import Console
 from rich.table import Table
 
-from midstream.autopilot.costs.bill import spent_before
 from midstream.benchmarks.options import BenchmarkError
 from midstream.io.new_file import write_file
 from midstream.scenarios.policies.case import Case
@@ -144,7 +143,7 @@ def courses_of(found: Regrets) -> list[Course]:
     courses, names = [], [f"{order[0]} ⋈ {order[1]} first" for order in case.orders]
     for i, (one, bill) in enumerate(zip(found.judged, found.bills, strict=True)):
         kind: Kind = "fixed" if i < len(case.orders) else "policy"
-        before = spent_before(case.costs, bill)
+        before = case.costs.spent_before(bill)
         courses.append(
             Course(
                 one.policy,

@@ -7,17 +7,14 @@ that begins these migrations, where that is known (see `ExactCosts`, and `CostSe
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from midstream.autopilot.costs.cheapest_way import Offer, cheapest_way
 from midstream.plans.values.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from midstream.autopilot.costs.exact import ExactCosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,30 +193,3 @@ def hindsight(costs: Costs, bucket: int) -> float:
         min(costs.spent(plan, since, since + bucket) for plan in plans)
         for since in range(costs.instants[0], costs.end, bucket)
     )
-
-
-def spent_before(costs: ExactCosts, of: Bill) -> Callable[[int], int]:
-    """How many intermediate results all plans that ran had given before an instant.
-
-    Before all time it is 0, and behind all that starts the total of the bill.
-    """
-    account = Account(costs, of.start)
-    parts: list[tuple[int, int, int, Moved | None]] = []
-    for moved in of.moves:
-        parts.append((account.since, int(account.spent(account.since)), account.running, None))
-        parts.append((moved.at, int(account.spent(moved.at)), account.running, moved))
-        account.move(Move(moved.at, moved.new, moved.strategy))
-    parts.append((account.since, int(account.spent(account.since)), account.running, None))
-    starts = [start for start, *_ in parts]
-
-    def before(time: int) -> int:
-        i = bisect_right(starts, time) - 1
-        if i < 0:
-            return 0
-        start, known, plan, moved = parts[i]
-        given = known + costs.spent(plan, start, time)
-        if moved is not None:  # what the new plan has given by then
-            given += costs.reaching(moved.new, moved.at, time, moved.until - 1)
-        return given
-
-    return before

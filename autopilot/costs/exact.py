@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
-from midstream.autopilot.costs.bill import Move, split_chronon
+from midstream.autopilot.costs.bill import Account, Bill, Move, Moved, split_chronon
 from midstream.plans.values.errors import ArgumentError
 
 
@@ -66,10 +66,33 @@ class ExactCosts:
             raise ArgumentError(f"costs: found strategy {move.strategy!r}, expected genmig or moving-states")
         return chronon + 1, self.alive(move.to, chronon)
 
-    def reaching(self, plan: int, since: int, until: int, chronon: int) -> int:
-        """How many results of a plan that start in [since, until) are valid behind a chronon.
+    def spent_before(self, bill: Bill) -> Callable[[int], int]:
+        """How many intermediate results all plans that ran had given before an instant.
 
-        Cost     O(log n + the results that start)
+        Before all time it is 0, and behind all that starts the total of the bill.
         """
+        account = Account(self, bill.start)
+        parts: list[tuple[int, int, int, Moved | None]] = []
+        for moved in bill.moves:
+            parts.append((account.since, int(account.spent(account.since)), account.running, None))
+            parts.append((moved.at, int(account.spent(moved.at)), account.running, moved))
+            account.move(Move(moved.at, moved.new, moved.strategy))
+        parts.append((account.since, int(account.spent(account.since)), account.running, None))
+        starts = [start for start, *_ in parts]
+
+        def before(time: int) -> int:
+            i = bisect_right(starts, time) - 1
+            if i < 0:
+                return 0
+            start, known, plan, moved = parts[i]
+            given = known + self.spent(plan, start, time)
+            if moved is not None:  # what the new plan has given by then
+                given += self._reaching(moved.new, moved.at, time, moved.until - 1)
+            return given
+
+        return before
+
+    def _reaching(self, plan: int, since: int, until: int, chronon: int) -> int:
+        """How many results of a plan that start in [since, until) are valid behind a chronon."""
         first, beyond = bisect_left(self._starts[plan], since), bisect_left(self._starts[plan], until)
         return sum(end > chronon for _, end in self.results[plan][first:beyond])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from midstream.autopilot.costs.bill import Bill, bill, clairvoyant, hindsight, spent_before
+from midstream.autopilot.costs.bill import Bill, bill, clairvoyant, hindsight
 from midstream.autopilot.costs.exact import ExactCosts
 from midstream.autopilot.costs.policies import LastBest, Periodic, Planned, replay
 from midstream.plans.values.errors import InputFileError
@@ -209,7 +209,7 @@ class ByReplay:
 
     def _judged(self, name: str, kind: Kind, bill: Bill, strategies: Sequence[How]) -> Judged:
         cheapest, names = self._cheapest[tuple(strategies)], self._names
-        before = spent_before(self._costs, bill)
+        before = self._costs.spent_before(bill)
         return Judged(
             policy=name,
             kind=kind,

@@ -21,7 +21,6 @@ from midstream.autopilot.costs.bill import (
     bill,
     clairvoyant,
     hindsight,
-    spent_before,
 )
 from midstream.autopilot.costs.policies import Fixed, Now, Planned, Policy, replay
 from midstream.engine import Engine
@@ -104,7 +103,7 @@ def test_what_was_spent_grows_to_the_total(case: Case, seed: int) -> None:
             return policy.decide(now)
 
     found = replay(case.costs, Noting(), policy.start)
-    before = spent_before(case.costs, found)
+    before = case.costs.spent_before(found)
     assert {time: before(time) for time in told} == told
     curve = [before(time) for time in range(case.first - 1, case.beyond + 2 * case.window)]
     assert curve == sorted(curve) and (curve[0], curve[-1]) == (0, found.total)

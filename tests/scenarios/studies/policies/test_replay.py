@@ -164,7 +164,7 @@ def test_flights_are_those_of_one_autopilot_each(
         courses: CostSeries = found.courses
         for move in moves:
             assert move.until_split is not None
-            chronon = split_chronon(move.strategy, move.at, move.until_split, move.following)
+            chronon = split_chronon(move.strategy, move.at + move.until_split, move.following)
             assert chronon is not None and courses.alive(move.to, chronon) is not None
 
 

@@ -112,7 +112,7 @@ def by_hand(source: Path, target: Path) -> int:
 
 
 def _query(source: Path, target: Path, samples: list[int]) -> None:
-    from midstream.commands.running import Wishes, run_queries
+    from midstream.commands.running import RunSettings, run_queries
     from midstream.plans.sql.catalog import Catalog
 
     def look(done: int, total: int | None) -> None:
@@ -121,7 +121,7 @@ def _query(source: Path, target: Path, samples: list[int]) -> None:
 
     catalog = Catalog()
     queries = catalog.execute(SCRIPT)
-    run_queries(catalog, queries, Wishes({"sale": str(source)}, str(target)), look)
+    run_queries(catalog, queries, RunSettings({"sale": str(source)}, str(target)), look)
 
 
 def _write_rows(path: Path, rows: int, seed: int) -> None:

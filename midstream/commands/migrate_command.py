@@ -78,12 +78,13 @@ def migrate(
     Exit status: 0 done, 1 if the results turned out not to mean the same as without migration, 2 if the
     migration is refused, --at is not reached, or the input is bad.
     """
-    from midstream.commands.migrating import MigrationWish, migrate_query
-    from midstream.commands.running import Wishes
+    from midstream.commands.migrating import migrate_query
+    from midstream.commands.migration_summary import PlannedMigration
+    from midstream.commands.running import RunSettings
 
     catalog, queries = options.read(script, unit, functions)
     query = only(queries, script, "migrate")
-    wish = MigrationWish(
+    planned = PlannedMigration(
         _instant(at, catalog),
         None if to == AUTO else plan_in(to, "migrate to", catalog, unit, functions)[0],
         strategy,
@@ -91,7 +92,7 @@ def migrate(
         is_verified=verify,
         trace=trace,
     )
-    wishes = Wishes(
+    wishes = RunSettings(
         options.sources_of(catalog, source or []),
         output,
         form,
@@ -103,7 +104,7 @@ def migrate(
         times,
     )
     with progress_bar("elements") as advance:
-        summary = migrate_query(catalog, query, wishes, wish, advance if output != "-" else options.silent)
+        summary = migrate_query(catalog, query, wishes, planned, advance if output != "-" else options.silent)
     if as_json:
         typer.echo(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False), err=output == "-")
     else:

@@ -41,8 +41,8 @@ from midstream.plans.values.streams import Batch, Element
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """How a script is to run.
+class RunSettings:
+    """The settings with which a script runs.
 
     sources         by stream or relation, a path, "-" for standard input, or a clause; instead of what the
                     script says
@@ -93,7 +93,7 @@ class RunSummary:
 def run_queries(
     catalog: Catalog,
     queries: Sequence[Query],
-    wishes: Wishes,
+    wishes: RunSettings,
     progress: Progress = lambda done, total: None,
 ) -> RunSummary:
     """Run the queries of a script until their sources have ended.
@@ -201,14 +201,14 @@ def _first(source: Input, rows: int) -> Iterator[Batch]:
 
 
 def open_inputs(
-    stack: ExitStack, catalog: Catalog, plans: Sequence[Plan], wishes: Wishes, bad_rows: BadRows
+    stack: ExitStack, catalog: Catalog, plans: Sequence[Plan], wishes: RunSettings, bad_rows: BadRows
 ) -> dict[str, Input]:
     """The sources of all streams that some plans read, to be closed with the stack."""
     names = dict.fromkeys(source.stream for plan in plans for source in plan.sources)
     return {name: stack.enter_context(opened(catalog, name, wishes, bad_rows)) for name in names}
 
 
-def load_relations(catalog: Catalog, plans: Sequence[Plan], wishes: Wishes) -> dict[str, list[Element]]:
+def load_relations(catalog: Catalog, plans: Sequence[Plan], wishes: RunSettings) -> dict[str, list[Element]]:
     """The rows of all relations that some plans read, and that the catalog declares."""
     names = dict.fromkeys(relation.relation for plan in plans for relation in plan.relations)
     return {
@@ -219,7 +219,7 @@ def load_relations(catalog: Catalog, plans: Sequence[Plan], wishes: Wishes) -> d
 
 
 def new_engine(
-    wishes: Wishes,
+    wishes: RunSettings,
     inputs: Iterable[str],
     relations: Mapping[str, list[Element]],
     take: Callable[[list[DeadLetter]], object],
@@ -243,7 +243,7 @@ def require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:
             )
 
 
-def opened(catalog: Catalog, name: str, wishes: Wishes, bad_rows: BadRows) -> Input:
+def opened(catalog: Catalog, name: str, wishes: RunSettings, bad_rows: BadRows) -> Input:
     """The source of a stream: the one that is wished for, or that of its declaration."""
     declared = catalog.streams.get(name)
     if declared is None:
@@ -256,7 +256,7 @@ def opened(catalog: Catalog, name: str, wishes: Wishes, bad_rows: BadRows) -> In
     return _limited(opened, wishes.rows)
 
 
-def output_targets(wishes: Wishes, queries: Sequence[Query]) -> dict[str, str]:
+def output_targets(wishes: RunSettings, queries: Sequence[Query]) -> dict[str, str]:
     """By query, where its results go. What is no regular file, such as standard output, takes those of all;
     else each of several queries has a file with its name."""
     path = Path(wishes.output)
@@ -266,7 +266,7 @@ def output_targets(wishes: Wishes, queries: Sequence[Query]) -> dict[str, str]:
 
 
 def check_files(
-    catalog: Catalog, wishes: Wishes, targets: Iterable[str], written: Sequence[PossibleUse] = ()
+    catalog: Catalog, wishes: RunSettings, targets: Iterable[str], written: Sequence[PossibleUse] = ()
 ) -> None:
     """Raise MidstreamError where a file that is written is also read, or written twice."""
     reads = [*wishes.read, *source_files(catalog, wishes.sources)]
@@ -292,7 +292,7 @@ def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> I
 
 @contextmanager
 def output_of(
-    wishes: Wishes, query: Query, target: str, is_one_of_several: bool, times: Times
+    wishes: RunSettings, query: Query, target: str, is_one_of_several: bool, times: Times
 ) -> Iterator[Output]:
     """The output of a query, in a file that gets its name at the end."""
     with NewFile(target) as file:

@@ -66,10 +66,10 @@ def run(
 
     Each line is {"start": 1000, "end": 6000, "row": {"item": 7}}, in order of start; "end": null is for ever.
     """
-    from midstream.commands.running import Wishes, run_queries
+    from midstream.commands.running import RunSettings, run_queries
 
     catalog, queries = options.read(script, unit, functions)
-    wishes = Wishes(
+    wishes = RunSettings(
         options.sources_of(catalog, source or []),
         output,
         form,

@@ -21,7 +21,7 @@ from typer.testing import CliRunner, Result
 from midstream.arrivals import interleave
 from midstream.cli import app
 from midstream.commands import running
-from midstream.commands.running import RunSummary, Wishes, run_queries
+from midstream.commands.running import RunSettings, RunSummary, run_queries
 from midstream.engine import Engine
 from midstream.operators.engine.relations import constant
 from midstream.plans.sql.catalog import Catalog
@@ -221,17 +221,19 @@ SELECT a.x FROM a WINDOW(RANGE 50), b WINDOW(RANGE 50) WHERE a.x = b.y
 """
 
 
-def two_files(folder: Path, first: Iterable[tuple[int, int]], second: Iterable[tuple[int, int]]) -> Wishes:
+def two_files(
+    folder: Path, first: Iterable[tuple[int, int]], second: Iterable[tuple[int, int]]
+) -> RunSettings:
     """Files for the streams of TWO."""
     sources = {}
     for name, column, rows in (("a", "x", first), ("b", "y", second)):
         file = folder / f"{name}.csv"
         file.write_text(f"ts,{column}\n" + "".join(f"{t},{value}\n" for t, value in rows))
         sources[name] = str(file)
-    return Wishes(sources, str(folder / "out.jsonl"))
+    return RunSettings(sources, str(folder / "out.jsonl"))
 
 
-def watched(wishes: Wishes, monkeypatch: pytest.MonkeyPatch) -> tuple[RunSummary, int, int]:
+def watched(wishes: RunSettings, monkeypatch: pytest.MonkeyPatch) -> tuple[RunSummary, int, int]:
     """Run TWO; gives, besides its summary, the most elements that were kept, and the largest batch."""
     engines: list[Engine] = []
     sizes = [0]
@@ -457,7 +459,7 @@ def test_progress_knows_how_much_of_the_files_is_left(name: str, tmp_path: Path)
     catalog = Catalog()
     queries = catalog.execute(ONE)
     told: list[tuple[int, int | None]] = []
-    wishes = Wishes({"s": str(file)}, str(tmp_path / "out.jsonl"))
+    wishes = RunSettings({"s": str(file)}, str(tmp_path / "out.jsonl"))
     run_queries(catalog, queries, wishes, lambda done, total: told.append((done, total)))
     assert len(told) > 5
     totals = [total for _, total in told if total is not None]

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from midstream.commands.relations import load
-from midstream.commands.running import Wishes, run_queries
+from midstream.commands.running import RunSettings, run_queries
 from midstream.io import ConnectorError
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import InputFileError, MidstreamError, SqlError
@@ -60,7 +60,7 @@ def results(script: str, folder: Path, **wishes: str) -> list[tuple[int, int | N
     catalog = Catalog("seconds")
     queries = catalog.execute(script)
     output = folder / "out.jsonl"
-    run_queries(catalog, queries, Wishes({"sale": str(sold), **wishes}, str(output)))
+    run_queries(catalog, queries, RunSettings({"sale": str(sold), **wishes}, str(output)))
     found = map(json.loads, output.read_text().splitlines())
     return sorted((one["start"], one["end"], list(one["row"].values())) for one in found)
 

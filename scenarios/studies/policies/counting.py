@@ -12,8 +12,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.scenarios.studies.inputs import PlanInput
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin, inner_joins
-from midstream.scenarios.studies.policies.occupied import Occupied
-from midstream.scenarios.studies.policies.splits import occupied
+from midstream.scenarios.studies.policies.occupied import Occupied, chronons
 from midstream.scenarios.studies.recording import Recording
 
 UNIT = "intermediate results"
@@ -26,11 +25,6 @@ def inner_joins_of(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> list[t
     found = [inner_joins(plan, numbers) if set(input_nodes(plan)) == set(numbers) else None for plan in plans]
     known = [joins for joins in found if joins is not None]
     return known if len(known) == len(found) else None
-
-
-def chronons(grids: Mapping[int, Occupied]) -> list[int]:
-    """In which split times may lie, and others that are asked, on any of some grids; in order."""
-    return sorted(set[int]().union(*(grid.asked() for grid in grids.values())))
 
 
 def count_courses(
@@ -104,9 +98,3 @@ def _rates(counts: Counts, begun: Sequence[int], starts: range) -> tuple[float, 
         found.append((by_then - before) / starts.step)
         before = by_then
     return tuple(found)
-
-
-def lasting(recording: Recording, plan: Plan, inputs: Sequence[PlanInput], window: int) -> tuple[int, ...]:
-    """For how long what is valid at the start of each bucket still is."""
-    (grid,) = occupied(recording, plan, inputs, [recording.bucket]).values()
-    return grid.lasting(recording.starts, window)

@@ -17,7 +17,7 @@ from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.facts import gather, read_facts
 from midstream.scenarios.studies.inputs import plan_inputs, questions, value_groups
-from midstream.scenarios.studies.policies.counting import lasting
+from midstream.scenarios.studies.policies.splits import occupied
 from midstream.scenarios.studies.pricing import bucket_statistics
 from midstream.scenarios.studies.recording import Recording
 
@@ -61,8 +61,16 @@ def model_courses(
 
     rates = {row["start"]: row["rates"] for row in facts.mapInArrow(price, _SQL).collect()}
     by_plan = zip(*(rates[start] for start in known.starts), strict=True)
-    ends = lasting(known, plans[0], inputs, window)
-    return CostSeries(known.starts, window, UNIT, tuple(plans), tuple(labels), tuple(by_plan), ends)
+    (grid,) = occupied(known, plans[0], inputs, [window]).values()
+    return CostSeries(
+        known.starts,
+        window,
+        UNIT,
+        tuple(plans),
+        tuple(labels),
+        tuple(by_plan),
+        grid.lasting(known.starts, window),
+    )
 
 
 def priced(batches: Iterator[pa.RecordBatch], asked: Asked) -> Iterator[pa.RecordBatch]:

@@ -11,7 +11,7 @@ new one gives what is valid inside c, and all that starts behind it:
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -57,3 +57,8 @@ class Occupied:
                 so_far = end
                 found.add(end)
         return found
+
+
+def chronons(grids: Mapping[int, Occupied]) -> list[int]:
+    """The chronons in which split times may lie on any of some grids, and others that are asked; in order."""
+    return sorted(set[int]().union(*(grid.asked() for grid in grids.values())))

@@ -24,7 +24,6 @@ from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import PlanInput, plan_inputs
 from midstream.scenarios.studies.orders import group_by_order
 from midstream.scenarios.studies.policies.counting import (
-    chronons,
     count_courses,
     inner_joins_of,
 )
@@ -33,7 +32,7 @@ from midstream.scenarios.studies.policies.flying import Flight, ways
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin, different
 from midstream.scenarios.studies.policies.judging import Judged, front, judge, recommended
 from midstream.scenarios.studies.policies.modelling import model_courses
-from midstream.scenarios.studies.policies.occupied import Occupied
+from midstream.scenarios.studies.policies.occupied import Occupied, chronons
 from midstream.scenarios.studies.policies.splits import count_splits, occupied
 from midstream.scenarios.studies.recording import Recording
 

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial, reduce
 from importlib.metadata import version
 
 from midstream.io.progress import Progress
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.snapshots import NormalForm, compare, normal_form
-from midstream.plans.values.streams import is_ordered as is_in_order
-from midstream.plans.values.verdicts import SHOWN_DIFFERENCES
 from midstream.scenarios.simulator.claims import checked
+from midstream.scenarios.simulator.comparing import Ran, compared, compared_runs
 from midstream.scenarios.simulator.early_ends import early_ends
 from midstream.scenarios.simulator.input import Input, input_of
 from midstream.scenarios.simulator.judging import Judgement, Steer, can_be_priced, judge
 from midstream.scenarios.simulator.results import (
     BASELINE,
-    FIGURES,
-    Compared,
     Judged,
     Run,
     Simulation,
-    Verdict,
     alone,
-    figure_of,
-    spread,
 )
 from midstream.scenarios.simulator.run import Outcome, run
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario
@@ -71,12 +64,12 @@ def simulate(
             judgement = judge(scenario, arriving, repetition, one.run_steered, with_engine=not is_quick)
             judged += judgement.judged
             unpriced = judgement.unpriced
-            runs += one.steered_runs(judgement.outcomes)
+        ran = one.steered(judgement.outcomes)
         if spec.strategies or not scenario.policies:
-            runs += [run for run in one.runs() if run.strategy not in judgement.outcomes]
-        early |= dict.fromkeys(
-            early_ends(scenario, arriving, [r for r in runs if r.repetition == repetition])
-        )
+            ran += [other for other in one.ran() if other.strategy not in judgement.outcomes]
+        these = compared_runs(ran, repetition, arriving.seed)
+        early |= dict.fromkeys(early_ends(scenario, arriving, these))
+        runs += these
     simulation = Simulation(
         name=spec.name,
         description=spec.description,
@@ -127,7 +120,7 @@ class _Repetition:
         self._done = 0
         self._runs_of_each = runs_of_each
 
-    def runs(self) -> list[Run]:
+    def ran(self) -> list[Ran]:
         """Without migration, each new plan alone, and each strategy, in this order; without strategies, each
         plan alone."""
         scenario = self._scenario
@@ -137,11 +130,10 @@ class _Repetition:
         start = scenario.plans[scenario.start]
         shared = alike(outcomes, scenario.every)
         stayed = shared[start]
-        form = normal_form(stayed.results)
-        found = [self._judged(BASELINE, stayed, form)]
         names = {plan: name for name, plan in reversed(self._targets(outcomes).items())}
+        found = [Ran(BASELINE, stayed, stayed)]
         found += [
-            self._judged(alone(names[plan]), outcome, form)
+            Ran(alone(names[plan]), outcome, stayed)
             for plan, outcome in shared.items()
             if isinstance(plan, Plan) and plan != start
         ]
@@ -149,8 +141,8 @@ class _Repetition:
         alones = {plan: outcome for plan, outcome in outcomes.items() if isinstance(plan, Plan)}
         for variant in scenario.variants:
             outcome = shared[variant.name]
-            one = self._judged(variant.name, outcome, form, is_ordered=variant.is_ordered)
-            found.append(replace(one, totals=with_windows(outcome, alones[start], alones)))
+            totals = with_windows(outcome, alones[start], alones)
+            found.append(Ran(variant.name, replace(outcome, totals=totals), stayed, variant.is_ordered))
         return found
 
     def run_steered(self, plan: str, steer: Steer) -> Outcome:
@@ -159,25 +151,20 @@ class _Repetition:
         ran = (self._run_once(first, None, steer()) for _ in range(self._runs_of_each))
         return reduce(self._cheaper, ran)
 
-    def steered_runs(self, outcomes: Mapping[str, Outcome]) -> list[Run]:
-        """All of them, judged by the results of the first plan alone."""
-        if not outcomes:
-            return []
-        form = normal_form(outcomes[alone(self._scenario.start)].results)
-        return [self._judged(name, outcome, form) for name, outcome in outcomes.items()]
+    def steered(self, outcomes: Mapping[str, Outcome]) -> list[Ran]:
+        """Runs in which something decided; they mean what the first plan alone does."""
+        return [
+            Ran(name, outcome, outcomes[alone(self._scenario.start)]) for name, outcome in outcomes.items()
+        ]
 
-    def _plans_alone(self) -> list[Run]:
-        """Each plan, judged by the one of which it is another way; the processing of each is its own."""
-        scenario = self._scenario
-        outcomes = self._outcomes()
-        forms: dict[str, NormalForm] = {}
-        found = []
-        for name, plan in scenario.plans.items():
-            meant = scenario.spec.plans[name].of or name
-            if meant not in forms:
-                forms[meant] = normal_form(outcomes[scenario.plans[meant]].results)
-            found.append(self._judged(alone(name), outcomes[plan], forms[meant]))
-        return found
+    def _plans_alone(self) -> list[Ran]:
+        """Each plan, which means what the one does of which it is another way; the processing of each is its
+        own."""
+        scenario, outcomes = self._scenario, self._outcomes()
+        return [
+            Ran(alone(name), outcomes[plan], outcomes[scenario.plans[scenario.spec.plans[name].of or name]])
+            for name, plan in scenario.plans.items()
+        ]
 
     def _outcomes(self) -> dict[Plan | str, Outcome]:
         """The first plan without migration, each strategy, by its name, and each other plan alone."""
@@ -225,45 +212,3 @@ class _Repetition:
         tell = partial(self._tell, self._done)
         self._done += 1
         return run(self._scenario, plan, variant, self._input, tell, steering)
-
-    def _judged(self, strategy: str, outcome: Outcome, form: NormalForm, *, is_ordered: bool = True) -> Run:
-        """The run, and whether its results are right; `is_ordered` tells whether they must be in order."""
-        equivalence = compare(normal_form(outcome.results), form)
-        has_order = is_in_order(outcome.results)
-        moves = tuple(move.as_result() for move in outcome.moves)
-        is_same = bool(equivalence) and not any(move.unmatched for move in moves)
-        verdict: Verdict = "refused" if outcome.refused else "equal" if has_order else "unordered"
-        if not is_same or (is_ordered and not has_order):
-            verdict = "different"
-        return Run(
-            strategy=strategy,
-            repetition=self._repetition,
-            seed=self._input.seed,
-            refused=outcome.refused,
-            migrations=moves,
-            series=outcome.series,
-            totals=outcome.totals,
-            verdict=verdict,
-            is_ordered=has_order,
-            differences=tuple(map(str, equivalence.differences[:SHOWN_DIFFERENCES])),
-        )
-
-
-def compared(runs: Sequence[Run]) -> tuple[Compared, ...]:
-    """Every strategy over its repetitions."""
-    by_strategy: dict[str, list[Run]] = {}
-    for one in runs:
-        by_strategy.setdefault(one.strategy, []).append(one)
-    return tuple(_compared(strategy, of_it) for strategy, of_it in by_strategy.items())
-
-
-def _compared(strategy: str, runs: Sequence[Run]) -> Compared:
-    verdicts = {one.verdict for one in runs}
-    worst: Sequence[Verdict] = ("different", "refused", "unordered", "equal")
-    return Compared(
-        strategy=strategy,
-        runs=len(runs),
-        verdict=next(verdict for verdict in worst if verdict in verdicts),
-        refused=next((one.refused for one in runs if one.refused), None),
-        figures={name: spread([figure_of(one, name) for one in runs]) for name in FIGURES},
-    )

@@ -1,0 +1,76 @@
+"""The runs of a scenario, compared with what they mean, and over all repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from midstream.plans.values.snapshots import NormalForm, compare, normal_form
+from midstream.plans.values.streams import is_ordered as is_in_order
+from midstream.plans.values.verdicts import SHOWN_DIFFERENCES
+from midstream.scenarios.simulator.results import FIGURES, Compared, Run, Verdict, figure_of, spread
+from midstream.scenarios.simulator.run import Outcome
+
+
+@dataclass(frozen=True)
+class Ran:
+    """The outcome of a run by name, and of the one without migration that has the results that are right.
+
+    is_ordered   whether its results must be in order
+    """
+
+    strategy: str
+    outcome: Outcome
+    meant: Outcome
+    is_ordered: bool = True
+
+
+def compared_runs(ran: Sequence[Ran], repetition: int, seed: int) -> list[Run]:
+    """Runs of one repetition, each with whether its results are right."""
+    forms: dict[int, NormalForm] = {}
+    return [_compared_run(one, forms, repetition, seed) for one in ran]
+
+
+def _compared_run(one: Ran, forms: dict[int, NormalForm], repetition: int, seed: int) -> Run:
+    outcome, key = one.outcome, id(one.meant)
+    if key not in forms:
+        forms[key] = normal_form(one.meant.results)
+    equivalence = compare(normal_form(outcome.results), forms[key])
+    has_order = is_in_order(outcome.results)
+    moves = tuple(move.as_result() for move in outcome.moves)
+    is_same = bool(equivalence) and not any(move.unmatched for move in moves)
+    verdict: Verdict = "refused" if outcome.refused else "equal" if has_order else "unordered"
+    if not is_same or (one.is_ordered and not has_order):
+        verdict = "different"
+    return Run(
+        strategy=one.strategy,
+        repetition=repetition,
+        seed=seed,
+        refused=outcome.refused,
+        migrations=moves,
+        series=outcome.series,
+        totals=outcome.totals,
+        verdict=verdict,
+        is_ordered=has_order,
+        differences=tuple(map(str, equivalence.differences[:SHOWN_DIFFERENCES])),
+    )
+
+
+def compared(runs: Sequence[Run]) -> tuple[Compared, ...]:
+    """Every strategy over its repetitions."""
+    by_strategy: dict[str, list[Run]] = {}
+    for one in runs:
+        by_strategy.setdefault(one.strategy, []).append(one)
+    return tuple(_compared(strategy, of_it) for strategy, of_it in by_strategy.items())
+
+
+def _compared(strategy: str, runs: Sequence[Run]) -> Compared:
+    verdicts = {one.verdict for one in runs}
+    worst: Sequence[Verdict] = ("different", "refused", "unordered", "equal")
+    return Compared(
+        strategy=strategy,
+        runs=len(runs),
+        verdict=next(verdict for verdict in worst if verdict in verdicts),
+        refused=next((one.refused for one in runs if one.refused), None),
+        figures={name: spread([figure_of(one, name) for one in runs]) for name in FIGURES},
+    )

@@ -98,6 +98,11 @@ class EngineAutopilot(Generic[S]):
         """The names of the queries that it watches."""
         return [query.name for query in self._watched]
 
+    def migration(self, query: str) -> Transition | None:
+        """The migration of a query that it began last, as long as no record tells the end."""
+        watched = (one for running, one in self._watched.items() if running.name == query)
+        return next((one.migration for one in watched), None)
+
     def listen(self, listener: Callable[[Record], object]) -> None:
         """Hand every further record to a function as it is made."""
         require_callable("autopilot: listen", listener, "a function that takes a record")
@@ -222,7 +227,7 @@ class WatchedQuery(Generic[S]):
         """The plan that the query had at the last look."""
         self._begun = self._counters().intermediate
         """The intermediate results that the query had before it was watched."""
-        self._migration: Transition | None = None
+        self.migration: Transition | None = None
         """One that was begun here, and has not ended."""
         self._before = 0
         """The cost of the query at the last record before a migration began."""
@@ -262,7 +267,7 @@ class WatchedQuery(Generic[S]):
         except Exception as failure:
             self._fail(now, failure)
             return
-        is_free = self._migration is None and not self._query.is_exchanged
+        is_free = self.migration is None and not self._query.is_exchanged
         strategies: tuple[str, ...] = ("genmig",)
         try:
             if advice is not None and is_free:
@@ -313,7 +318,7 @@ class WatchedQuery(Generic[S]):
     def _is_migrating(self) -> bool:
         """True while a migration is under way. What has come out of the new plan so far depends on how
         elements are cut into batches."""
-        return self._migration is not None or self._is_foreign
+        return self.migration is not None or self._is_foreign
 
     def record(self, at: int | None, event: Event, reason: str, **more: Any) -> Record:
         """That something happened to the query."""
@@ -337,7 +342,7 @@ class WatchedQuery(Generic[S]):
             self._refused.add((self._plan, plan))
             return replace(record, event="refused", reason=str(refusal))
         self._decider.begun(now, plan, strategy, until_split)
-        self._migration, self._plan = migration, query.plan
+        self.migration, self._plan = migration, query.plan
         return replace(
             record,
             event="move",
@@ -350,14 +355,14 @@ class WatchedQuery(Generic[S]):
         """See what came of migrations, also of those that were begun elsewhere. False where the query means
         something else now."""
         query = self._query
-        if self._migration is not None:
-            phase = self._migration.phase
+        if self.migration is not None:
+            phase = self.migration.phase
             if phase not in OVER:
                 return True
-            spent, reason = self.spent, self._migration.reason
+            spent, reason = self.spent, self.migration.reason
             event: Event = "done" if phase is Phase.DONE else "aborted"
-            split = _finite(self._migration.split)
-            self._migration, self._plan = None, query.plan
+            split = _finite(self.migration.split)
+            self.migration, self._plan = None, query.plan
             self._decider.ended(now, query.plan)
             told = reason if event == "aborted" else ""
             self._autopilot.tell(self.record(now, event, told, split=split, meanwhile=spent - self._before))

@@ -17,7 +17,8 @@ Kind = Literal["push", "advance", "end", "mark"]
 Event = tuple[Kind, str, Any]
 """Something happens: elements on a stream, a heartbeat with its time, a stream's end (with None), or a mark.
 
-A mark is of no stream, and has a time: a place between two events where somebody wants to look or to act.
+A mark has a time, and a name or "" in place of a stream's: a place between two events where somebody wants to
+look or to act.
 """
 
 

@@ -8,35 +8,32 @@ takes each event behind the first one.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from midstream.arrivals import Event, interleave, time_of
+from midstream.arrivals import Event, interleave
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.errors import ArgumentError, MigrationRefused
+from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import suggest
-from midstream.plans.values.streams import Chronons, Element, Time
+from midstream.plans.values.streams import Chronons, Element
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Move:
-    """A migration that a trial was told to begin; its report says when it began and ended, and what it gave.
+    """A migration that a command began; its report says when it began and ended, and what it gave.
 
-    asked      the time of the event in front of which it was asked for
     results    how many the engine had given before
-    refusal    why it did not begin
     seconds    how long it took to prepare and begin it, by the clock of the trial
     """
 
-    plan: Plan
-    asked: Time
+    migration: Transition
     results: int
-    migration: Transition | None = None
-    refusal: MigrationRefused | None = None
-    seconds: float = 0.0
+    seconds: float
 
 
 @dataclass(slots=True)
@@ -46,7 +43,7 @@ class Trial:
     decide     called in front of each event; gives the commands to carry out there, often none
     clock      tells seconds, such as `process_time`; None where nothing is timed
     seconds    how long events, deciding and commands took so far
-    moves      the migrations that commands asked for, in that order
+    moves      the migrations that commands began, in that order
     """
 
     engine: Engine
@@ -56,34 +53,41 @@ class Trial:
     moves: list[Move] = field(default_factory=list)
 
 
-Command = Callable[[Trial, Event], object]
-"""Changes the engine of a trial in front of an event: aborts a migration, gives a window another size, adds a
+Command = Callable[[Trial], object]
+"""Changes the engine of a trial between two events: aborts a migration, gives a window another size, adds a
 query."""
 
 
 @dataclass(frozen=True)
 class Migrate:
-    """The command to move the first query of an engine to another plan; the trial keeps the record.
+    """The command to begin a migration; the trial keeps the record.
 
-    begin     begins the migration, by default with GenMig
-    Raises    MigrationRefused, which ends the drive; the record tells it too.
+    begin     finds the plan to move to, where that is not known before, and begins
+    Raises    MigrationRefused, which ends the drive if nobody catches it; then there is no record.
     """
 
-    plan: Plan
-    begin: Callable[[Engine, Plan], Transition] = Engine.migrate
+    begin: Callable[[Engine], Transition]
 
-    def __call__(self, trial: Trial, event: Event) -> None:
+    def __call__(self, trial: Trial) -> None:
         """Carry it out."""
-        move = Move(self.plan, time_of(event), trial.engine.counters().results)
-        trial.moves.append(move)
+        results = trial.engine.counters().results
         began = trial.clock() if trial.clock else 0.0
-        try:
-            move.migration = self.begin(trial.engine, self.plan)
-        except MigrationRefused as refusal:
-            move.refusal = refusal
-            raise
-        finally:
-            move.seconds = trial.clock() - began if trial.clock else 0.0
+        migration = self.begin(trial.engine)
+        seconds = trial.clock() - began if trial.clock else 0.0
+        trial.moves.append(Move(migration, results, seconds))
+
+
+@contextmanager
+def without_garbage_collector() -> Iterator[None]:
+    """As timeit does it: what the collector takes depends on what else is kept, such as the results."""
+    gc.collect()
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def drive(trial: Trial, events: Iterable[Event]) -> Iterator[Event]:
@@ -112,7 +116,7 @@ def drive(trial: Trial, events: Iterable[Event]) -> Iterator[Event]:
             began = clock()
         if decide is not None:
             for command in decide(event):
-                command(trial, event)
+                command(trial)
         kind, stream, what = event
         if kind == "push":
             push(stream, what)

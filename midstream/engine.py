@@ -13,12 +13,12 @@ from midstream.autopilot.advice import Advisor
 from midstream.autopilot.crew import Crew
 from midstream.autopilot.piloting import crew_for, settings_of
 from midstream.autopilot.settings import Settings
-from midstream.autopilot.watching import EngineAutopilot, Migrate
+from midstream.autopilot.watching import EngineAutopilot
 from midstream.migration.auto import Prediction
 from midstream.migration.migrate import obstacle, prepare
 from midstream.migration.strategies import find_strategy
 from midstream.migration.strategy import Strategy
-from midstream.migration.transition import MigrationRequest, Transition
+from midstream.migration.transition import UNPROVED, MigrationRequest, Transition
 from midstream.operators.base.way import Take
 from midstream.operators.engine.adjustment import change_granule, resize
 from midstream.operators.engine.counting import Counters
@@ -42,7 +42,7 @@ from midstream.optimizer.search.together import SearchTogether, apart, part_of
 from midstream.optimizer.verification import check_proof
 from midstream.plans.algebra.builder import Stream, node_of, plan_of
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.values.arguments import listed, require, require_callable, wrong
+from midstream.plans.values.arguments import listed, require, wrong
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import Element, Time
@@ -405,7 +405,7 @@ class Engine:
         queries: Sequence[str] | None = None,
         every: int | None = None,
         strategy: str = "auto",
-        migrate: Migrate | None = None,
+        unproved: str = "refuse",
     ) -> EngineAutopilot[Statistics]:
         """Let the engine decide by itself when to move which query to another plan.
 
@@ -414,8 +414,7 @@ class Engine:
         by default the optimizer, and less is what the `objective` says. A query migrates, by the `strategy`,
         where what that saves is more than what it costs; `settings` are careful, balanced or eager, or of
         your own. All queries are watched, also those that come, or the `queries` that you name. `every` is
-        the time from look to look, in chronons. `migrate` is a function of a plan, the name of a strategy and
-        that of the query, which begins a migration in place of the engine's own, and returns it.
+        the time from look to look, in chronons. `unproved` is as for `migrate`.
 
         What comes back tells its `decisions`, tells those who `listen`, and can `stop`. Nothing of it depends
         on batch boundaries, or on how fast the machine is. See docs/autopilot.md.
@@ -437,8 +436,8 @@ class Engine:
         if advisor is not None and not callable(getattr(advisor, "advise", None)):
             raise wrong("autopilot: advisor", advisor, "one with a method `advise`, or None")
         require("autopilot: objective", objective, Objective, "an objective, such as PROCESSING")
-        if migrate is not None:
-            require_callable("autopilot: migrate", migrate, "a function of a plan, a strategy and a query")
+        if unproved not in UNPROVED:
+            raise wrong("autopilot: unproved", unproved, " or ".join(UNPROVED))
         if every is not None:
             require("autopilot: every", every, int, "a number of chronons from 1")
             if every < 1:
@@ -462,7 +461,7 @@ class Engine:
         autopilot = EngineAutopilot(
             self._host,
             crew,
-            migrate or self._migrate,
+            partial(self._migrate, unproved),
             names,
             looks=chosen.looks,
             every=every,
@@ -471,10 +470,11 @@ class Engine:
         self._autopilots = [one for one in self._autopilots if not one.is_stopped] + [autopilot]
         return autopilot
 
-    def _migrate(self, plan: Plan, strategy: str, query: str) -> Transition:
+    def _migrate(self, unproved: str, plan: Plan, strategy: str, query: str) -> Transition:
         """Begin a migration that an autopilot decides. What has been proved once is known."""
         pair = frozenset((self.query(query).plan, plan))
-        migration = self.migrate(plan, strategy, query, proof=self._proofs.get(pair), wait=True)
+        proof = self._proofs.get(pair)
+        migration = self.migrate(plan, strategy, query, proof=proof, unproved=unproved, wait=True)
         if migration.equivalence is not None:
             self._proofs[pair] = migration.equivalence
         return migration

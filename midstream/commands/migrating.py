@@ -40,7 +40,6 @@ from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine.collector import streaming_gc
 from midstream.optimizer.search.budget import QUICK_STEPS
-from midstream.plans.algebra.plan import Plan
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.sql.catalog import Catalog, Query
 from midstream.plans.values.errors import MidstreamError, MigrationRefused
@@ -200,7 +199,6 @@ class _Run:
 
     def summary(self, query: Query, results: int, rejected: int) -> MigrationSummary:
         """What became of it."""
-        assert self._migration is not None
         (move,) = self.trials[0].moves
         is_compared = len(self.trials) > 1 and not self._is_interrupted
         migrated, stayed = self._results
@@ -208,13 +206,13 @@ class _Run:
             query=query.name,
             planned=self._planned,
             old=query.plan,
-            new=move.plan,
-            migration=report(self._migration),
+            new=move.migration.request.plan,
+            migration=report(move.migration),
             elements=self._elements,
             results=results,
             results_before=move.results,
             rejected=rejected,
-            reason=self._migration.reason,
+            reason=move.migration.reason,
             times=self._times,
             equivalence=equivalent(migrated, stayed) if is_compared else None,
             is_ordered=is_ordered(migrated) if is_compared else None,
@@ -228,20 +226,17 @@ class _Run:
         return next((move.migration for move in self.trials[0].moves), None)
 
     def _decide(self, event: Event) -> Iterator[Command]:
-        if event[0] != "mark":
-            return
-        plan = self._planned.to
+        if event[0] == "mark":
+            yield Migrate(self._begin)
+
+    def _begin(self, engine: Engine) -> Transition:
+        planned, plan, proof = self._planned, self._planned.to, self._proof
         if plan is None:
-            choice = self.trials[0].engine.optimize(budget=QUICK_STEPS).finish()
-            plan, self._proof = choice.plan, choice.proof
+            choice = engine.optimize(budget=QUICK_STEPS).finish()
+            plan, proof = choice.plan, choice.proof
             if choice.out_of_reach is not None:
                 self._notes.append(str(choice.out_of_reach))
-        yield Migrate(plan, self._begin)
-
-    def _begin(self, engine: Engine, plan: Plan) -> Transition:
-        migration = engine.migrate(
-            plan, self._planned.strategy, proof=self._proof, unproved=self._planned.unproved
-        )
+        migration = engine.migrate(plan, planned.strategy, proof=proof, unproved=planned.unproved)
         if self._trace is not None:
             migration.listen(self._trace.take)
         return migration

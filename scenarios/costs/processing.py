@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping, Sequence
 from time import process_time_ns
 
 from midstream.arrivals import interleave
+from midstream.driving import without_garbage_collector
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.planner import RUNNING
 from midstream.plans.algebra.implementations import implementation_of
@@ -46,9 +46,7 @@ def _run(plan: Plan, batches: Sequence[tuple[str, Batch]], first: int) -> dict[N
     }
     taken: dict[Node, list[int]] = {node: [] for node in operators}
     reached: dict[str, Time] = {name: BEGINNING for name, _ in batches}
-    was_collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with without_garbage_collector():
         for number, (name, batch) in enumerate(batches):
             reached[name] = batch[-1][0]
             given: dict[Node, tuple[Batch, Time]] = {}
@@ -67,7 +65,4 @@ def _run(plan: Plan, batches: Sequence[tuple[str, Batch]], first: int) -> dict[N
                 if number >= first:
                     taken[node].append(process_time_ns() - begun)
                 given[node] = (out, operator.progress())
-    finally:
-        if was_collecting:
-            gc.enable()
     return taken

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.records import Record
 from midstream.autopilot.settings import Settings
-from midstream.autopilot.watching import Migrate
 from midstream.engine import Engine
+from midstream.migration.transition import Transition
 from midstream.optimizer import INTERMEDIATE, PROCESSING, CostModel, Objective, Statistics
 from midstream.optimizer.statistics import deviation
 from midstream.plans.algebra.operators import Join
@@ -27,17 +28,24 @@ class ByAutopilot:
         self.start = start
         self._plans, self._settings, self._strategy = plans, settings, strategy
 
-    def attach(self, engine: Engine, migrate: Migrate) -> None:
-        """Begin to watch an engine."""
+    def attach(self, engine: Engine, begun: Callable[[Transition, str], object]) -> None:
+        """Begin to watch an engine; `begun` takes each migration, and the name of its strategy. The scenario
+        vouches for its plans."""
         objective = objective_of(self._plans)
-        advisor = AmongPlans(self._plans, objective)
-        engine.autopilot(
-            advisor,
+        pilot = engine.autopilot(
+            AmongPlans(self._plans, objective),
             objective=objective,
             settings=self._settings,
             strategy=self._strategy,
-            migrate=migrate,
+            unproved="accept",
         )
+
+        def tell(record: Record) -> None:
+            migration = pilot.migration(record.query)
+            if record.event == "move" and migration is not None:
+                begun(migration, record.strategy or self._strategy)
+
+        pilot.listen(tell)
 
     def decide(self, time: int, spent: int) -> Wish | None:
         """The engine does not ask."""

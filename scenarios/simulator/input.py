@@ -9,6 +9,7 @@ from heapq import merge
 from itertools import groupby
 from operator import attrgetter
 
+from midstream.arrivals import Event, event_of
 from midstream.plans.values.streams import Batch
 from midstream.scenarios.simulator.delivery import Arrival, Kind
 from midstream.scenarios.simulator.generators import arrivals
@@ -29,6 +30,13 @@ class Portion:
     stream: str
     batch: Batch | None = None
     heartbeat: int | None = None
+
+    @property
+    def event(self) -> Event:
+        """What happens at an engine."""
+        if self.heartbeat is not None:
+            return "advance", self.stream, self.heartbeat
+        return event_of(self.stream, self.batch)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
 from typing import NamedTuple
 
 from midstream.optimizer import Sample, Statistics, StreamStatistics, price
@@ -12,6 +14,7 @@ from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.streams import Element
 from midstream.scenarios.simulator.input import Portion
+from midstream.scenarios.simulator.results import Series
 
 SAMPLED = 1000
 """So many rows of a stream stand for all."""
@@ -28,6 +31,21 @@ class Predicted(NamedTuple):
     state: float
     rate: float
     cost: float
+
+
+def with_predictions(
+    series: Series, plans: Sequence[Plan | None], portions: Iterable[Portion], every: int, span: int
+) -> Series:
+    """A run's series with what was expected; see `predicted`."""
+    expected = list(predicted(plans, portions, every, span))
+    rates = [0.0 if one is None else one.rate for one in expected]
+    seconds = [0.0 if one is None else one.cost * every / 1e6 for one in expected]
+    return replace(
+        series,
+        predicted_state=tuple(None if one is None else one.state for one in expected),
+        predicted_results=tuple(rate * every for rate in rates),
+        predicted_cpu=tuple(accumulate(seconds)),
+    )
 
 
 def predicted(

@@ -52,7 +52,7 @@ class Moved:
     results_old, results_new, results_fused     where its results came from
     unmatched       fragments of results that found no other half
     peak_old, peak_new, peak_held       largest state of the old box, of the new one, and held between them
-    seconds         on the clock of the wall, spent in preparing and beginning it
+    seconds         of the processor, spent in preparing and beginning it
     """
 
     to: str

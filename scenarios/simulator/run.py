@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import gc
 from array import array
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import accumulate
-from time import perf_counter, process_time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, pairwise
+from time import process_time
 
+from midstream.arrivals import Event
+from midstream.driving import Command, Migrate, Move, Trial, drive, without_garbage_collector
 from midstream.engine import Engine
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
-from midstream.optimizer import Choice
 from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
@@ -21,39 +22,49 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, ch
 from midstream.scenarios.simulator.adjusting import adjust
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.engine_pilot import ByAutopilot
-from midstream.scenarios.simulator.input import Input, Portion
-from midstream.scenarios.simulator.predicting import predicted
+from midstream.scenarios.simulator.input import Input
+from midstream.scenarios.simulator.predicting import with_predictions
 from midstream.scenarios.simulator.results import Moved, Series, Totals
 from midstream.scenarios.simulator.run_record import RunRecord, is_over, longest_pause
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, ScheduledMigration
 from midstream.scenarios.simulator.steering import Steering
 from midstream.scenarios.simulator.variants import Variant, known_equivalence
 
+CUT, COME, ASK, UNREAD = "cut", "come", "ask", "unread"
+"""The names of marks: something may be due; time comes to an instant on all streams; what steers is asked; a
+portion is of a stream that the plan does not read."""
+
 
 @dataclass(slots=True)
-class Move:
+class MigrationSpan:
     """A migration of a run, under way or over.
 
-    seconds, cpu    what preparing and beginning it took, on the wall's clock and of the processor
-    cpu_aborting    what giving it up took
+    strategy        its name
+    cpu_aborting    seconds of the processor that giving it up took
     first, beyond   the first of the portions that arrived meanwhile, and the one behind the last
     note            what else is to be said
-    strategy        its name
     """
 
+    move: Move
     step: ScheduledMigration
-    plan: Plan
-    migration: Transition
+    strategy: str
     asked: int
-    seconds: float
-    cpu: float
     first: int
     beyond: int | None = None
     ended: int | None = None
     aborted: int | None = None
     cpu_aborting: float = 0.0
     note: str = ""
-    strategy: str = ""
+
+    @property
+    def migration(self) -> Transition:
+        """The migration itself."""
+        return self.move.migration
+
+    @property
+    def plan(self) -> Plan:
+        """The plan to which it moves."""
+        return self.migration.request.plan
 
     def as_result(self) -> Moved:
         """What is told of it."""
@@ -76,7 +87,7 @@ class Move:
             peak_old=facts.peak_state_old,
             peak_new=facts.peak_state_new,
             peak_held=facts.peak_held,
-            seconds=self.seconds,
+            seconds=self.move.seconds,
         )
 
 
@@ -92,7 +103,7 @@ class Outcome:
     """
 
     results: list[Element]
-    moves: tuple[Move, ...]
+    moves: tuple[MigrationSpan, ...]
     refused: str | None
     series: Series
     totals: Totals
@@ -110,12 +121,12 @@ class Outcome:
 
 
 def processing(
-    cpu: Sequence[float], moves: Sequence[Move], taken: Sequence[int], every: int
+    cpu: Sequence[float], moves: Sequence[MigrationSpan], taken: Sequence[int], every: int
 ) -> tuple[float, ...]:
     """Seconds of processing since the beginning, by bucket, at its end: of portions, and for beginning and
     giving up migrations."""
     of_portions = [0.0, *accumulate(cpu)]
-    asides = [(move.asked, move.cpu) for move in moves]
+    asides = [(move.asked, move.move.seconds) for move in moves]
     asides += [(move.step.abort_at, move.cpu_aborting) for move in moves if move.step.abort_at is not None]
     # The last bucket takes in all that comes after the others.
     ends = [*range(every, len(taken) * every, every), FOREVER]
@@ -123,19 +134,6 @@ def processing(
         of_portions[portions] + sum(seconds for at, seconds in asides if at < end)
         for portions, end in zip(taken, ends, strict=True)
     )
-
-
-@contextmanager
-def without_garbage_collector() -> Iterator[None]:
-    """As timeit does it: what the collector takes depends on what else is kept, such as the results."""
-    gc.collect()
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def run(
@@ -180,15 +178,20 @@ class _Run:
         self._input = arriving
         self._results: list[Element] = []
         self._engine = Engine(plan, self._results.extend, relations=scenario.relations, slack=slack)
-        self._streams = frozenset(self._engine.streams)
+        self._trial = Trial(self._engine, self._decide, process_time)
         self._steps = list(scenario.steps) if variant is not None else []
         self._adjustments = spec.adjustments
         self._predicted = spec.measures.predicted
         self._plans = scenario.plans
-        self._moves: list[Move] = []
+        self._moves: list[MigrationSpan] = []
         self._refused: str | None = None
+        self._since = 0.0
+        """How many of the trial's seconds are of portions that were taken, or of none."""
+        self._seen = 0
+        """How many results were taken note of."""
         self._cpu = array("d")
-        self._counts = array("q")
+        self._given = array("q", [0])
+        """How many results there were so far, by portion."""
         self._taken: list[int] = []
         self._running: list[tuple[int, Plan | None]] = [(0, self._engine.query().physical)]
         self._plan_of_bucket: list[Plan | None] = []
@@ -197,38 +200,41 @@ class _Run:
         self._steering = steering
         self._priced = scenario.priced
         self._spent = array("q")
+        self._spent_before = 0
         self._instant: int | None = None
         if isinstance(steering, ByAutopilot):
-            steering.attach(self._engine, self._begin_by_itself)
+            steering.attach(self._engine, self._begun_by_itself)
         self._record = RunRecord(
             self._engine, scenario.every / scenario.second, with_bytes=spec.measures.bytes
         )
 
     def feed(self, progress: Callable[[int], object]) -> None:
-        """Give the engine everything, and let happen between portions what is due."""
-        cuts = iter([*self._input.cuts, None])
-        cut = next(cuts)
-        for i, portion in enumerate(self._input.portions):
-            while cut is not None and cut <= portion.at:
-                self._pass(cut, i)
-                progress(i)
-                cut = next(cuts)
-            seconds, results = self._come_to(portion, i) if self._is_in_step else (0.0, 0)
-            self._take(portion)
-            self._cpu[-1] += seconds
-            self._counts[-1] += results
+        """Drive the engine over everything, and take note of what comes of it."""
+        portions = iter(self._input.portions)
+        for kind, name, time in drive(self._trial, self._events()):
+            if kind == "mark" and name != UNREAD:
+                self._see(time)
+                if name == CUT:
+                    self._since = self._trial.seconds
+                    progress(len(self._cpu))
+                continue
+            portion = next(portions)
+            self._cpu.append(self._trial.seconds - self._since)
+            self._since = self._trial.seconds
+            self._given.append(len(self._results))
+            if kind != "mark":
+                self._record.take(portion)
             if self._is_in_step:
                 self._spent.append(self._spent_so_far())
-            self._note_ended(portion.at, i + 1)
-        while cut is not None:
-            self._pass(cut, len(self._input.portions))
-            cut = next(cuts)
+            self._see(portion.at)
         self._close_bucket()
 
     def outcome(self) -> Outcome:
         """What became of it."""
         series = self._record.series(processing(self._cpu, self._moves, self._taken, self._every))
-        series = self._with_predictions(series)
+        if self._predicted is not None:
+            portions = self._input.portions
+            series = with_predictions(series, self._plan_of_bucket, portions, self._every, self._predicted)
         latency_mean, latency_max = self._record.latency(len(self._results))
         return Outcome(
             results=self._results,
@@ -250,78 +256,56 @@ class _Run:
                 speed=speed(len(self._results), series.cpu[-1]),
             ),
             cpu=self._cpu,
-            counts=self._counts,
+            counts=[after - before for before, after in pairwise(self._given)],
             taken=self._taken,
             running=self._running,
             giving=self._record.giving,
             spent=self._spent,
         )
 
-    def _with_predictions(self, series: Series) -> Series:
-        if self._predicted is None:
-            return series
-        expected = list(predicted(self._plan_of_bucket, self._input.portions, self._every, self._predicted))
-        rates = [0.0 if one is None else one.rate for one in expected]
-        seconds = [0.0 if one is None else one.cost * self._every / 1e6 for one in expected]
-        return replace(
-            series,
-            predicted_state=tuple(None if one is None else one.state for one in expected),
-            predicted_results=tuple(rate * self._every for rate in rates),
-            predicted_cpu=tuple(accumulate(seconds)),
-        )
+    def _events(self) -> Iterator[Event]:
+        """Portions, with marks where something may be decided."""
+        cuts, streams = deque(self._input.cuts), frozenset(self._engine.streams)
+        for portion in self._input.portions:
+            while cuts and cuts[0] <= portion.at:
+                yield "mark", CUT, cuts.popleft()
+            if self._is_in_step and portion.batch is not None and portion.at != self._instant:
+                is_first, self._instant = self._instant is None, portion.at
+                yield "mark", COME, portion.at
+                if not (is_first or self._steering is None or any(one.ended is None for one in self._moves)):
+                    self._spent_before = self._spent_so_far()
+                    yield "mark", ASK, portion.at
+            yield portion.event if portion.stream in streams else ("mark", UNREAD, portion.at)
+        for cut in cuts:
+            yield "mark", CUT, cut
 
-    def _come_to(self, portion: Portion, taken: int) -> tuple[float, int]:
-        """Time comes to a new instant on all streams, before what arrives at it; then what steers is asked.
-        The seconds that this took, but for beginning a migration, and how many results came out."""
-        if portion.batch is None or portion.at == self._instant:
-            return 0.0, 0
-        is_first, self._instant = self._instant is None, portion.at
-        known, began = len(self._results), process_time()
-        for stream in self._engine.streams:
-            self._engine.advance(stream, portion.at)
-        seconds = process_time() - began
-        results = len(self._results) - known
-        self._record.give(portion.at, self._results[known:])
-        self._note_ended(portion.at, taken)
-        if self._steering is None or is_first or any(move.ended is None for move in self._moves):
-            return seconds, results
-        spent, began = self._spent_so_far(), process_time()
-        wish = self._steering.decide(portion.at, spent)
-        seconds += process_time() - began
-        if wish is not None:
-            step = ScheduledMigration(wish.to, portion.at, None, None)
-            self._begin(step, Variant.of(wish.strategy), portion.at, taken)
-        return seconds, results
+    def _decide(self, event: Event) -> Iterable[Command]:
+        kind, name, time = event
+        if kind != "mark" or name == UNREAD:
+            return ()
+        if name == COME:
+            return [partial(_come_to, time)]
+        return self._due(time) if name == CUT else self._wished(time)
 
-    def _take(self, portion: Portion) -> None:
-        known, began = len(self._results), process_time()
-        if portion.stream not in self._streams:
-            self._cpu.append(0.0)
-            self._counts.append(0)
-            return
-        if portion.batch is not None:
-            self._engine.push(portion.stream, portion.batch)
-        elif portion.heartbeat is not None:
-            self._engine.advance(portion.stream, portion.heartbeat)
-        else:
-            self._engine.end(portion.stream)
-        seconds = process_time() - began
-        self._cpu.append(seconds)
-        self._counts.append(len(self._results) - known)
-        self._record.take(portion, self._results[known:])
-
-    def _pass(self, time: int, taken: int) -> None:
-        """Application time comes to an instant, before anything that arrives at it."""
+    def _due(self, time: int) -> Iterator[Command]:
+        """What is to happen at an instant, before anything that arrives at it."""
         bucket = self._close_bucket() if time and time % self._every == 0 else None
         for move in self._moves:
             if move.step.abort_at == time and not is_over(move.migration):
-                self._abort(move, time, taken)
-        adjust(self._engine, (change for change in self._adjustments if change.at == time))
-        self._note_ended(time, taken)
+                yield partial(self._abort, move, time)
+        changes = [change for change in self._adjustments if change.at == time]
+        yield lambda trial: adjust(trial.engine, changes)
         while self._steps and self._is_due(self._steps[0], time, bucket):
             assert self._variant is not None
-            self._begin(self._steps.pop(0), self._variant, time, taken)
+            yield partial(self._begin, self._steps.pop(0), self._variant, time)
             bucket = None  # it says nothing of the new plan
+
+    def _wished(self, time: int) -> Iterator[Command]:
+        assert self._steering is not None
+        wish = self._steering.decide(time, self._spent_before)
+        if wish is not None:
+            step = ScheduledMigration(wish.to, time, None, None)
+            yield partial(self._begin, step, Variant.of(wish.strategy), time)
 
     def _is_due(self, step: ScheduledMigration, time: int, bucket: Bucket | None) -> bool:
         if step.condition is None:
@@ -329,70 +313,56 @@ class _Run:
             return step.at <= time
         return bucket is not None and step.condition.is_met(bucket)
 
-    def _begin(self, step: ScheduledMigration, variant: Variant, time: int, taken: int) -> None:
-        known = len(self._results)
+    def _begin(self, step: ScheduledMigration, variant: Variant, time: int, trial: Trial) -> None:
+        def begin(engine: Engine) -> Transition:
+            if step.to != OPTIMIZER:
+                return variant.begin(engine, self._plans[step.to])
+            # What it finds best of all that the running plan can be moved to.
+            return variant.begin(engine, engine.optimize(budget=QUICK_STEPS).finish())
+
+        began = process_time()
         if step.to != OPTIMIZER:
             known_equivalence(self._engine.plan, self._plans[step.to])
-        cpu, wall = process_time(), perf_counter()
         try:
-            target = self._cheapest() if step.to == OPTIMIZER else self._plans[step.to]
-            migration = variant.begin(self._engine, target)
+            Migrate(begin)(trial)
+            self._moves.append(MigrationSpan(trial.moves[-1], step, variant.name, time, len(self._cpu)))
         except (MigrationRefused, StatisticsError, EnumerationLimit) as refusal:
             self._refused = self._refused or f"at {time}: {refusal}"
             self._steering = None  # it believes that another plan runs
-            return
-        move = Move(
-            step,
-            target.plan if isinstance(target, Choice) else target,
-            migration,
-            time,
-            perf_counter() - wall,
-            process_time() - cpu,
-            taken,
-            strategy=variant.name,
-        )
-        self._moves.append(move)
-        self._record.give(time, self._results[known:])
-        self._note_ended(time, taken)
+        self._since += process_time() - began  # it is of no portion
 
-    def _begin_by_itself(self, plan: Plan, strategy: str, query: str) -> Transition:
-        """The engine's autopilot moves, in the midst of what arrives; what that takes counts as its
+    def _begun_by_itself(self, migration: Transition, strategy: str) -> None:
+        """The engine's autopilot has moved, in the midst of what arrives; what that took counts as its
         processing."""
-        migration = Variant.of(strategy).begin(self._engine, plan)
-        to = next(name for name, one in self._plans.items() if one == plan)
-        time, taken = self._instant or 0, len(self._cpu)
+        to = next(name for name, one in self._plans.items() if one == migration.request.plan)
+        time, move = self._instant or 0, Move(migration, len(self._results), 0.0)
         step = ScheduledMigration(to, time, None, None)
-        self._moves.append(Move(step, plan, migration, time, 0.0, 0.0, taken, strategy=strategy))
-        return migration
+        self._moves.append(MigrationSpan(move, step, strategy, time, len(self._cpu)))
 
     def _spent_so_far(self) -> int:
         """Intermediate results by which policies are judged."""
         emitted = self._engine.counters().emitted if self._priced else {}
         return sum(emitted.get(node, 0) for node in self._priced)
 
-    def _cheapest(self) -> Choice:
-        """What the optimizer finds best of all that the running plan can be moved to."""
-        return self._engine.optimize(budget=QUICK_STEPS).finish()
-
-    def _abort(self, move: Move, time: int, taken: int) -> None:
-        known, cpu = len(self._results), process_time()
+    def _abort(self, move: MigrationSpan, time: int, trial: Trial) -> None:
+        began = process_time()
         try:
             move.migration.abort("the scenario asks for it")
             move.aborted = time
         except MigrationRefused as refusal:
             move.note = f"not given up at {time}: {refusal}"
-        move.cpu_aborting = process_time() - cpu
-        self._record.give(time, self._results[known:])
-        self._note_ended(time, taken)
+        move.cpu_aborting = process_time() - began
 
-    def _note_ended(self, time: int, taken: int) -> None:
-        """Take note of migrations that are over."""
+    def _see(self, time: int) -> None:
+        """Take note of results that came out, and of migrations that are over."""
+        self._record.give(time, self._results[self._seen :])
+        self._seen = len(self._results)
         for move in self._moves:
             if move.ended is None and is_over(move.migration):
-                move.ended, move.beyond = time, taken
+                move.ended, move.beyond = time, len(self._cpu)
         plan = self._plan()
         if plan is not self._running[-1][1]:
-            self._running.append((taken, plan))
+            self._running.append((len(self._cpu), plan))
 
     def _plan(self) -> Plan | None:
         """The physical plan; None while it is being exchanged."""
@@ -405,6 +375,12 @@ class _Run:
         under_way = [move.migration for move in self._moves if move.ended is None]
         is_moved = any(move.migration.phase.value == "done" for move in self._moves)
         return self._record.close(under_way[-1] if under_way else None, is_moved)
+
+
+def _come_to(time: int, trial: Trial) -> None:
+    """Time comes to an instant on all streams."""
+    for stream in trial.engine.streams:
+        trial.engine.advance(stream, time)
 
 
 def speed(results: int, seconds: float) -> float | None:

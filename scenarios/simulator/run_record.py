@@ -49,11 +49,9 @@ class RunRecord:
         """What operators had given by then."""
         self._rows: list[tuple[Any, ...]] = []
 
-    def take(self, portion: Portion, results: Sequence[Element]) -> None:
-        """Something was given to the engine, and results came out."""
-        if portion.batch:
-            self._elements[portion.stream] += len(portion.batch)
-        self.give(portion.at, results)
+    def take(self, portion: Portion) -> None:
+        """Something was given to the engine."""
+        self._elements[portion.stream] += len(portion.batch or ())
 
     def give(self, at: int, results: Sequence[Element]) -> None:
         """Results came out at an instant."""

@@ -21,8 +21,7 @@ def cheaper(one: Outcome, again: Outcome, every: int) -> Outcome:
     moves = tuple(
         replace(
             move,
-            seconds=min(move.seconds, other.seconds),
-            cpu=min(move.cpu, other.cpu),
+            move=replace(move.move, seconds=min(move.move.seconds, other.move.seconds)),
             cpu_aborting=min(move.cpu_aborting, other.cpu_aborting),
         )
         for move, other in zip(one.moves, again.moves, strict=True)
@@ -89,7 +88,7 @@ def with_windows(outcome: Outcome, stayed: Outcome, alones: Mapping[Plan, Outcom
         outcome.totals,
         longest_pause_moving=longest_pause(outcome.giving, outcome.spans),
         longest_pause_stayed=longest_pause(stayed.giving, outcome.spans),
-        cpu_beginning=sum(move.cpu for move in outcome.moves),
+        cpu_beginning=sum(move.move.seconds for move in outcome.moves),
         cpu_ending=ended,
         cpu_moving=moving,
         cpu_window_old_alone=old,

@@ -155,7 +155,9 @@ RIGHT: dict[str, Call] = {
     "Engine.optimize in slices": on_engine("optimize", "query", budget=5),
     "Engine.optimize_all": on_engine("optimize_all", budget=5),
     "Engine.obstacle": on_engine("obstacle", OTHER, "query"),
-    "Engine.autopilot": on_engine("autopilot", queries=["query"], every=10, settings="balanced"),
+    "Engine.autopilot": on_engine(
+        "autopilot", queries=["query"], every=10, settings="balanced", unproved="refuse"
+    ),
     "Engine.subscribe": on_engine("subscribe", [].extend, query="query", output="out"),
     "Engine.query": on_engine("query", "query"),
     "Query.progress": of(lambda output: engine().query().progress(output), "out"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 
 import pytest
@@ -63,36 +64,45 @@ def test_a_command_is_carried_out_in_front_of_its_event(data: st.DataObject) -> 
     chosen = data.draw(st.sampled_from(range(len(events)))) if events else None
     numbered = iter(range(len(events)))
     results: list[Element] = []
-    before: list[int] = []
+    before: list[tuple[int, int]] = []
 
     def decide(event: Event) -> Iterator[Command]:
         if next(numbered) == chosen:
-            yield lambda trial, event: before.append(trial.engine.counters().elements)
-            yield Migrate(new)
+            yield lambda trial: before.append((trial.engine.counters().elements, len(results)))
+            yield Migrate(lambda engine: engine.migrate(new))
 
     trial = Trial(Engine(old, results.extend), decide)
     taken = 0
     for number, event in enumerate(drive(trial, events)):
         if number == chosen:
-            assert before == [taken] and trial.moves[0].asked == time_of(event)
+            assert [elements for elements, _ in before] == [taken]
         assert len(trial.moves) == (chosen is not None and number >= chosen)
         taken += len(event[2]) if event[0] == "push" else 0
     trial.engine.close()
     assert len(trial.moves) == (chosen is not None)
     for move in trial.moves:
-        assert (move.plan, move.refusal) == (new, None) and trial.engine.plan == new
-        assert move.migration is not None and move.migration.phase.value == "done"
+        assert move.migration.request.plan == trial.engine.plan == new
+        assert (move.migration.phase.value, move.results) == ("done", before[0][1])
     assert verdict(Workload(old, streams, events).specified(), results) and is_ordered(results)
 
 
-def test_a_refusal_ends_the_drive_and_is_in_the_record() -> None:
-    old, _ = plans()
+def test_a_refusal_ends_the_drive_unless_the_command_catches_it() -> None:
+    old, new = plans()
     other = stream("a", a="integer").window(4).plan()
-    trial = Trial(Engine(old), lambda event: [Migrate(other)])
-    with pytest.raises(MigrationRefused) as refusal:
-        list(drive(trial, [("mark", "", 3)]))
-    (move,) = trial.moves
-    assert (move.asked, move.migration, move.refusal) == (3, None, refusal.value)
+    wrong = Migrate(lambda engine: engine.migrate(other))
+    marks: list[Event] = [("mark", "", 3), ("mark", "", 4)]
+    trial = Trial(Engine(old), lambda event: [wrong])
+    with pytest.raises(MigrationRefused):
+        list(drive(trial, marks))
+    assert trial.moves == []
+
+    def attempt(trial: Trial) -> None:
+        with suppress(MigrationRefused):
+            wrong(trial)
+
+    trial = Trial(Engine(old), lambda event: [attempt, Migrate(lambda engine: engine.migrate(new))])
+    assert list(drive(trial, marks[:1])) == marks[:1]
+    assert [move.migration.request.plan for move in trial.moves] == [new]
 
 
 def test_what_the_caller_does_is_not_timed() -> None:
@@ -102,14 +112,14 @@ def test_what_the_caller_does_is_not_timed() -> None:
         nonlocal now
         now += seconds
 
-    def begin(engine: Engine, plan: Plan) -> Transition:
+    def begin(engine: Engine) -> Transition:
         spend(10)
-        return engine.migrate(plan)
+        return engine.migrate(new)
 
     def decide(event: Event) -> Iterator[Command]:
         spend(1)
         if event[0] == "mark":
-            yield Migrate(new, begin)
+            yield Migrate(begin)
 
     def events() -> Iterator[Event]:
         for event in [("push", "a", [(1, 2, (1,))]), ("mark", "", 2), ("end", "a", None)]:

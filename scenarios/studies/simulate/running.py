@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from time import process_time
 from typing import Any
 
 from midstream.arrivals import Event, time_of
-from midstream.driving import Command, Migrate, Trial, drive
+from midstream.driving import Command, Migrate, Trial, drive, without_garbage_collector
 from midstream.engine import Engine
 from midstream.migration.report import report
 from midstream.migration.transition import Transition
@@ -24,7 +25,6 @@ from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.snapshots import normal_form
 from midstream.plans.values.streams import Element, is_ordered
 from midstream.profiling import timings
-from midstream.scenarios.simulator.run import without_garbage_collector
 from midstream.scenarios.simulator.run_record import longest_pause
 from midstream.scenarios.simulator.variants import Variant, known_equivalence
 from midstream.scenarios.studies.simulate.grid import Chunk, Grid, Row, Slice, Target, chunks, with_silence
@@ -113,7 +113,7 @@ def course(
             for stream in engine.streams:
                 engine.advance(stream, at)
             if target is not None:
-                yield Migrate(target.plan, Variant.of(strategy).begin)
+                yield Migrate(partial(Variant.of(strategy).begin, plan=target.plan))
 
     with without_garbage_collector():
         engine = Engine(plan, found.results.extend)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from midstream.driving import Move
 from midstream.scenarios.simulator.input import input_of
-from midstream.scenarios.simulator.run import Move, Outcome, processing, run
+from midstream.scenarios.simulator.run import MigrationSpan, Outcome, processing, run
 from midstream.scenarios.simulator.scenario import Scenario, load_scenario, parse_scenario
 from midstream.scenarios.simulator.simulating import simulate
 from midstream.scenarios.simulator.windows import alike, cheaper
@@ -35,8 +36,9 @@ def small(tmp_path: Any) -> Scenario:
 def test_processing_adds_up_portions_and_what_is_done_to_migrations(small: Scenario) -> None:
     """A migration that is asked for when a bucket ends belongs to the next one."""
     step = replace(small.steps[0], abort_at=25)
-    begun = Move(step, small.plans["other"], None, 10, 0.0, 100.0, 1)  # type: ignore[arg-type]
-    given_up = replace(begun, asked=20, aborted=25, cpu=1000.0, cpu_aborting=10_000.0)
+    move = Move(None, 0, 100.0)  # type: ignore[arg-type]
+    begun = MigrationSpan(move, step, "genmig", 10, 1)
+    given_up = replace(begun, move=replace(move, seconds=1000.0), asked=20, aborted=25, cpu_aborting=10_000.0)
     cpu = [1.0, 2.0, 4.0, 8.0]
     assert processing(cpu, [], [1, 3, 3, 4], 10) == (1, 7, 7, 15)
     assert processing(cpu, [begun], [1, 3, 3, 4], 10) == (1, 107, 107, 115)
@@ -50,12 +52,12 @@ def test_of_two_runs_the_least_of_each_arrival_counts(small: Scenario) -> None:
     n = len(one.cpu)
 
     def with_costs(outcome: Outcome, even: float, odd: float, beginning: float) -> Outcome:
-        moves = tuple(replace(move, cpu=beginning, seconds=beginning) for move in outcome.moves)
+        moves = tuple(replace(one, move=replace(one.move, seconds=beginning)) for one in outcome.moves)
         return replace(outcome, cpu=[even, odd] * (n // 2) + [even] * (n % 2), moves=moves)
 
     found = cheaper(with_costs(one, 1, 5, 7), with_costs(again, 3, 2, 9), small.every)
     assert list(found.cpu) == ([1, 2] * n)[:n]
-    assert [(move.cpu, move.seconds) for move in found.moves] == [(7, 7)]
+    assert [one.move.seconds for one in found.moves] == [7]
     assert found.series.cpu == processing(found.cpu, found.moves, one.taken, small.every)
     assert found.totals.cpu == found.series.cpu[-1] == sum(found.cpu) + 7
     assert found.totals.speed == len(one.results) / found.totals.cpu
@@ -85,7 +87,8 @@ def test_what_runs_do_alike_costs_the_same(small: Scenario) -> None:
     assert costs["moved"] == [*([1, 4] * n)[:first], *([3, 4] * n)[first:beyond], *([3, 2] * n)[beyond:n]]
     assert costs["alone"] == [*([5, 2] * n)[:beyond], *([3, 2] * n)[beyond:n]]
     for one in found.values():
-        assert one.totals.cpu == one.series.cpu[-1] == sum(one.cpu) + sum(move.cpu for move in one.moves)
+        beginning = sum(span.move.seconds for span in one.moves)
+        assert one.totals.cpu == one.series.cpu[-1] == sum(one.cpu) + beginning
 
 
 @pytest.mark.parametrize("name", ["small", "chapter-30"])

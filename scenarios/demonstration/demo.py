@@ -7,25 +7,29 @@ written, to the end: both outputs must mean the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from midstream.arrivals import interleave
+from midstream.arrivals import Event, interleave
+from midstream.driving import Command, Migrate, Trial, drive
 from midstream.engine import Engine
 from midstream.io.progress import Progress
 from midstream.migration.machine import Phase
 from midstream.migration.preconditions import require_exchangeable
 from midstream.migration.report import MigrationReport, report
+from midstream.migration.transition import Transition
 from midstream.operators.engine.counting import Counters
-from midstream.optimizer import Statistics, optimize, price
+from midstream.optimizer import Choice, Statistics, optimize, price
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_to_json
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.values.errors import InputFileError
-from midstream.plans.values.streams import Batch, Element, chronons, is_ordered
+from midstream.plans.values.streams import BEGINNING, Element, chronons, is_ordered
 from midstream.plans.values.verdicts import SHOWN_DIFFERENCES, Equivalence
 from midstream.scenarios.demonstration.departures import common_destinations, departures
 from midstream.scenarios.nexmark.generator import AuctionWorkload, by_stream, generate, take
@@ -179,112 +183,64 @@ def demonstrate(
     >>> demonstration.is_equivalent, demonstration.new.cost < demonstration.old.cost
     (True, True)
     """
-    if target is not None:
-        require_exchangeable(scenario.plan, target)
-    arrivals = list(interleave(scenario.streams, scenario.batch_size))
-    total = sum(len(batch) for _, batch in arrivals)
     plan = scenario.plan
-    moved = _with_migration(plan, arrivals, total // 2, target, lambda n: progress(n, 2 * total))
-    begun, done, ended = moved.begun, moved.done, moved.ended
-    stayed = _Run(plan)
-    met = NOTHING
-    for elements in stayed.feed(arrivals):
-        progress(total + elements, 2 * total)
-        if elements == done.elements:
-            met = stayed.engine.counters()
-    stayed.engine.close()
+    if target is not None:
+        require_exchangeable(plan, target)
+    events, total = _events(scenario)
+    choices: list[tuple[Statistics, Choice, Counters]] = []
+
+    def begin(engine: Engine) -> Transition:
+        statistics, begun = Statistics.from_observations(engine.observe()), engine.counters()
+        choice = optimize(plan, statistics)
+        choices.append((statistics, choice, begun))
+        # All results are compared in the end, so that a wrong target is shown for what it is.
+        proof = choice.proof if target is None else equivalent(plan, target, steps=0)
+        return engine.migrate(choice.plan if target is None else target, proof=proof, unproved="accept")
+
+    def decide(event: Event) -> Iterable[Command]:
+        return [Migrate(begin)] if event[0] == "mark" else ()
+
+    results: tuple[list[Element], list[Element]] = ([], [])
+    moved = Trial(Engine(plan, results[0].extend), decide, perf_counter)
+    stayed = Trial(Engine(plan, results[1].extend))
+    counted: tuple[Counters, Counters] | None = None
+    elements = 0
+    for kind, _, batch in drive(stayed, drive(moved, events)):
+        if kind == "push":
+            elements += len(batch)
+            progress(elements, total)
+            if counted is None and any(move.migration.phase is Phase.DONE for move in moved.moves):
+                counted = moved.engine.counters(), stayed.engine.counters()
+    ((statistics, choice, begun),), (move,) = choices, moved.moves
+    ended, alone = moved.engine.counters(), stayed.engine.counters()
+    done, met = counted or (ended, alone)
+    new = move.migration.request.plan
     return Demonstration(
         scenario=scenario,
-        old=moved.old,
-        new=moved.new,
-        considered=moved.considered,
+        old=PricedPlan(plan, choice.given_cost.total),
+        new=PricedPlan(new, price(new, statistics).total),
+        considered=choice.considered,
         elements=Phases(begun.elements, done.elements - begun.elements, ended.elements - done.elements),
         results=Phases(begun.results, done.results - begun.results, ended.results - done.results),
         intermediate=IntermediateRates(
-            before=_per_1000(NOTHING, begun),
+            before=_per_1000(Counters(0, 0, 0, {}), begun),
             after=_per_1000(done, ended),
-            after_without=_per_1000(met, stayed.engine.counters()),
+            after_without=_per_1000(met, alone),
         ),
-        migration=moved.migration,
+        migration=report(move.migration),
         elements_per_second=total / moved.seconds,
-        equivalence=equivalent(moved.results, stayed.results),
-        is_ordered=is_ordered(moved.results),
+        equivalence=equivalent(*results),
+        is_ordered=is_ordered(results[0]),
     )
 
 
-NOTHING = Counters(0, 0, 0, {})
-
-
-class _Run:
-    """An engine with all its results."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.results: list[Element] = []
-        self.engine = Engine(plan, self.results.extend)
-
-    def feed(self, arrivals: Iterable[tuple[str, Batch]]) -> Iterator[int]:
-        """Push the batches; after each, the number of elements since the beginning."""
-        elements = self.engine.counters().elements
-        for stream, batch in arrivals:
-            self.engine.push(stream, batch)
-            elements += len(batch)
-            yield elements
-
-
-@dataclass(frozen=True, slots=True)
-class _Moved:
-    """The run with the migration: what was counted when it began and was done, and at the end."""
-
-    old: PricedPlan
-    new: PricedPlan
-    considered: int
-    begun: Counters
-    done: Counters
-    ended: Counters
-    migration: MigrationReport
-    results: list[Element]
-    seconds: float
-
-
-def _with_migration(
-    plan: Plan,
-    arrivals: Sequence[tuple[str, Batch]],
-    half: int,
-    target: Plan | None,
-    progress: Callable[[int], object],
-) -> _Moved:
-    started = perf_counter()
-    run = _Run(plan)
-    rest = iter(arrivals)
-    for elements in run.feed(rest):
-        progress(elements)
-        if elements >= half:
-            break
-    begun = run.engine.counters()
-    statistics = Statistics.from_observations(run.engine.observe())
-    choice = optimize(plan, statistics)
-    chosen = choice.plan if target is None else target
-    # All results are compared in the end, so that a wrong target is shown for what it is.
-    proof = choice.proof if target is None else equivalent(plan, target, steps=0)
-    migration = run.engine.migrate(chosen, proof=proof, unproved="accept")
-    done: Counters | None = None
-    for elements in run.feed(rest):
-        progress(elements)
-        if done is None and migration.phase is Phase.DONE:
-            done = run.engine.counters()
-    run.engine.close()
-    ended = run.engine.counters()
-    return _Moved(
-        old=PricedPlan(plan, choice.given_cost.total),
-        new=PricedPlan(chosen, price(chosen, statistics).total),
-        considered=choice.considered,
-        begun=begun,
-        done=done or ended,
-        ended=ended,
-        migration=report(migration),
-        results=run.results,
-        seconds=perf_counter() - started,
-    )
+def _events(scenario: Scenario) -> tuple[list[Event], int]:
+    """All that happens, with a mark behind half of the elements; and how many elements there are."""
+    arrivals = list(interleave(scenario.streams, scenario.batch_size))
+    counts = list(accumulate((len(batch) for _, batch in arrivals), initial=0))
+    events: list[Event] = [("push", *arrival) for arrival in arrivals]
+    events.insert(max(1, bisect_left(counts, counts[-1] // 2)), ("mark", "", BEGINNING))
+    return [*events, *(("end", stream, None) for stream in scenario.streams)], counts[-1]
 
 
 def _per_1000(since: Counters, until: Counters) -> float | None:

@@ -97,7 +97,7 @@ def run(case: Case, policy: Policy, start: int = 0) -> Run:
         move = policy.decide(Now(time, running, engine.counters().intermediate))
         if move is not None:
             moves.append(move)
-            yield Migrate(plans[move.to], lambda engine, plan: engine.migrate(plan, move.strategy, wait=True))
+            yield Migrate(lambda engine: engine.migrate(plans[move.to], move.strategy, wait=True))
 
     trial = Trial(engine, decide, process_time)
     for _ in drive(trial, events(case)):
@@ -127,9 +127,9 @@ def fly(case: Case, start: Order, how: How, settings: Settings = BALANCED) -> Fl
     return Flight(summary["spent"], records, results, trial.seconds)
 
 
-def _is_over(migration: Transition | None) -> bool:
-    if migration is None or migration.phase in (Phase.ABORTED, Phase.REFUSED):
-        reason = "it never began" if migration is None else f"{migration.phase.value}, {migration.reason}"
+def _is_over(migration: Transition) -> bool:
+    if migration.phase in (Phase.ABORTED, Phase.REFUSED):
+        reason = f"{migration.phase.value}, {migration.reason}"
         raise MigrationRefused(f"the policy cannot go on: the migration is {reason}")
     return migration.phase is Phase.DONE
 

@@ -387,6 +387,40 @@ def test_what_is_refused_is_a_record_and_not_tried_again() -> None:
     assert {record.event for record in records} == {"stay"}
 
 
+@pytest.mark.parametrize("unproved", ["refuse", "accept"])
+def test_the_caller_may_vouch_for_what_an_advisor_names(unproved: str) -> None:
+    x = ms.col("ax")
+    one, other = A.filter(x > 3).plan(), A.filter(x > 3).filter((x > 1) | (x * x > 1000)).plan()
+    engine = ms.Engine(one)
+    pilot = engine.autopilot(Naming(other), every=WINDOW, unproved=unproved)
+    engine.push("a", [(time, time + 1, (time % 7,)) for time in range(2 * WINDOW)])
+    event = "move" if unproved == "accept" else "refused"
+    assert [record.event for record in pilot.decisions if record.event != "stay"][:1] == [event]
+    assert engine.plan == (other if unproved == "accept" else one)
+
+
+def test_a_migration_is_handed_over_until_a_record_tells_its_end() -> None:
+    engine, streams = ms.Engine(BC_FIRST), flipping(1)
+    pilot = engine.autopilot(every=WINDOW // 4, objective=INTERMEDIATE, strategy="genmig")
+    under_way: list[Any] = [None]
+
+    def tell(record: Record) -> None:
+        migration = pilot.migration(record.query)
+        if record.event == "move":
+            assert migration is not None and migration.request.plan == engine.plan != record.running
+            under_way.append(migration)
+        else:
+            assert migration is (None if record.event == "done" else under_way[-1])
+        if record.event == "done":
+            assert under_way[-1].phase.value == "done"
+            under_way.append(None)
+
+    pilot.listen(tell)
+    for name, batch in turns(streams, WINDOW // 2):
+        engine.push(name, batch)
+    assert len(under_way) >= 3 and pilot.migration("another") is None
+
+
 def test_an_advisor_that_raises_is_told_of_and_not_asked_again() -> None:
     class Raising(Silent):
         asked = 0
@@ -543,6 +577,7 @@ def test_settings_by_name_from_a_file_and_by_hand(tmp_path: Any) -> None:
         ({"queries": "query"}, "a list of names"),
         ({"queries": ["quer"]}, "no query quer"),
         ({"strategy": "none"}, "no strategy none"),
+        ({"unproved": "maybe"}, "expected refuse or accept"),
     ],
 )
 def test_what_it_is_given_is_checked(wrong: dict[str, Any], message: str) -> None:

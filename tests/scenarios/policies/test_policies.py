@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -26,7 +26,6 @@ from midstream.autopilot.costs.policies import Fixed, Now, Planned, Policy, repl
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.operators import Join
-from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.snapshots import compare, equivalent, normal_form
 from midstream.plans.values.streams import is_ordered
@@ -126,9 +125,9 @@ def test_the_engines_own_autopilot_is_counted(how: How, monkeypatch: pytest.Monk
     engines: list[Engine] = []
     migrate = Engine._migrate
 
-    def counted(engine: Engine, plan: Plan, strategy: str, query: str) -> Transition:
+    def counted(engine: Engine, *request: Any) -> Transition:
         engines[:] = [engine]
-        return migrate(engine, plan, strategy, query)
+        return migrate(engine, *request)
 
     monkeypatch.setattr(Engine, "_migrate", counted)
     flight = fly(case, ("b", "c"), how)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import process_time
 from typing import Any
 
 import pytest
 
 from midstream.driving import Move
+from midstream.engine import Engine
+from midstream.migration.transition import Transition
+from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.run import MigrationSpan, Outcome, processing, run
 from midstream.scenarios.simulator.scenario import Scenario, load_scenario, parse_scenario
 from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.simulator.steering import Wish
+from midstream.scenarios.simulator.variants import Variant
 from midstream.scenarios.simulator.windows import alike, cheaper
 
 SMALL = """
@@ -89,6 +95,49 @@ def test_what_runs_do_alike_costs_the_same(small: Scenario) -> None:
     for one in found.values():
         beginning = sum(span.move.seconds for span in one.moves)
         assert one.totals.cpu == one.series.cpu[-1] == sum(one.cpu) + beginning
+
+
+class OnceAt20:
+    """Wishes for the other plan, once."""
+
+    start = "one"
+
+    def __init__(self) -> None:
+        self._is_due = True
+
+    def decide(self, time: int, spent: int) -> Wish | None:
+        is_due, self._is_due = time >= 20_000 and self._is_due, self._is_due and time < 20_000
+        return Wish("other", "genmig") if is_due else None
+
+
+@pytest.mark.parametrize("is_steered", [False, True])
+def test_what_beginning_a_migration_takes_is_of_no_portion(
+    is_steered: bool, small: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither is what it takes to find out, before that, whether the plans mean the same."""
+
+    def spend(seconds: float) -> None:
+        until = process_time() + seconds
+        while process_time() < until:
+            pass
+
+    def begin(self: Variant, engine: Engine, plan: Plan) -> Transition:
+        spend(0.2)
+        return really_begin(self, engine, plan)
+
+    really_begin = Variant.begin
+    monkeypatch.setattr(Variant, "begin", begin)
+    monkeypatch.setattr("midstream.scenarios.simulator.run.known_equivalence", lambda one, other: spend(0.3))
+    given, plan = input_of(small, 1, False), small.plans["one"]
+    if is_steered:
+        in_step = replace(small, policies=(None,))  # type: ignore[arg-type]
+        found = run(in_step, plan, None, given, steering=OnceAt20())
+    else:
+        found = run(small, plan, small.variants[0], given)
+    (span,) = found.moves
+    assert 0.2 <= span.move.seconds < 0.3 and max(found.cpu) < 0.2
+    assert found.totals.cpu == sum(found.cpu) + span.move.seconds
+    assert span.asked == 20_000
 
 
 @pytest.mark.parametrize("name", ["small", "chapter-30"])

@@ -12,8 +12,10 @@ from midstream.driving import Move
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.plan import Plan
+from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.run import MigrationSpan, Outcome, processing, run
+from midstream.scenarios.simulator.run_record import RunRecord
 from midstream.scenarios.simulator.scenario import Scenario, load_scenario, parse_scenario
 from midstream.scenarios.simulator.simulating import simulate
 from midstream.scenarios.simulator.steering import Wish
@@ -114,7 +116,7 @@ class OnceAt20:
 def test_what_beginning_a_migration_takes_is_of_no_portion(
     is_steered: bool, small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither is what it takes to find out, before that, whether the plans mean the same."""
+    """Neither is what it takes to compare the plans before, or to measure a bucket."""
 
     def spend(seconds: float) -> None:
         until = process_time() + seconds
@@ -125,7 +127,12 @@ def test_what_beginning_a_migration_takes_is_of_no_portion(
         spend(0.2)
         return really_begin(self, engine, plan)
 
-    really_begin = Variant.begin
+    def close(*arguments: Any) -> Bucket:
+        spend(0.2)
+        return really_close(*arguments)
+
+    really_begin, really_close = Variant.begin, RunRecord.close
+    monkeypatch.setattr(RunRecord, "close", close)
     monkeypatch.setattr(Variant, "begin", begin)
     monkeypatch.setattr("midstream.scenarios.simulator.run.known_equivalence", lambda one, other: spend(0.3))
     given, plan = input_of(small, 1, False), small.plans["one"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import process_time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -99,19 +100,6 @@ def test_what_runs_do_alike_costs_the_same(small: Scenario) -> None:
         assert one.totals.cpu == one.series.cpu[-1] == sum(one.cpu) + beginning
 
 
-class OnceAt20:
-    """Wishes for the other plan, once."""
-
-    start = "one"
-
-    def __init__(self) -> None:
-        self._is_due = True
-
-    def decide(self, time: int, spent: int) -> Wish | None:
-        is_due, self._is_due = time >= 20_000 and self._is_due, self._is_due and time < 20_000
-        return Wish("other", "genmig") if is_due else None
-
-
 @pytest.mark.parametrize("is_steered", [False, True])
 def test_what_beginning_a_migration_takes_is_of_no_portion(
     is_steered: bool, small: Scenario, monkeypatch: pytest.MonkeyPatch
@@ -135,12 +123,12 @@ def test_what_beginning_a_migration_takes_is_of_no_portion(
     monkeypatch.setattr(RunRecord, "close", close)
     monkeypatch.setattr(Variant, "begin", begin)
     monkeypatch.setattr("midstream.scenarios.simulator.run.known_equivalence", lambda one, other: spend(0.3))
-    given, plan = input_of(small, 1, False), small.plans["one"]
+    scenario, variant, steering = small, small.variants[0], None
     if is_steered:
-        in_step = replace(small, policies=(None,))  # type: ignore[arg-type]
-        found = run(in_step, plan, None, given, steering=OnceAt20())
-    else:
-        found = run(small, plan, small.variants[0], given)
+        decide = {20_000: Wish("other", "genmig")}
+        steering = SimpleNamespace(start="one", decide=lambda time, spent: decide.get(time))
+        scenario, variant = replace(small, policies=(None,)), None  # type: ignore[arg-type,assignment]
+    found = run(scenario, small.plans["one"], variant, input_of(small, 1, False), steering=steering)
     (span,) = found.moves
     assert 0.2 <= span.move.seconds < 0.3 and max(found.cpu) < 0.2
     assert found.totals.cpu == sum(found.cpu) + span.move.seconds

@@ -15,7 +15,7 @@ from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import StatisticsError
-from midstream.scenarios.simulator.steering import Wish
+from midstream.scenarios.simulator.steering import NamedMove
 
 
 class ByAutopilot:
@@ -47,7 +47,7 @@ class ByAutopilot:
 
         pilot.listen(tell)
 
-    def decide(self, time: int, spent: int) -> Wish | None:
+    def decide(self, time: int, spent: int) -> NamedMove | None:
         """The engine does not ask."""
         return None
 

@@ -19,14 +19,14 @@ from midstream.scenarios.simulator.joined_plans import Joined, joined
 from midstream.scenarios.simulator.results import HINDSIGHT, Judged, Kind, PolicyMove, alone
 from midstream.scenarios.simulator.run import Outcome
 from midstream.scenarios.simulator.scenario import Scenario
-from midstream.scenarios.simulator.steering import ByPolicy, Steering, counted_before
-from midstream.scenarios.simulator.wished_policies import (
+from midstream.scenarios.simulator.scenario_policies import (
     AUTOPILOT,
     CLAIRVOYANT,
     ENGINE_PILOT,
     FOR_ALL_PLANS,
-    WishedPolicy,
+    ScenarioPolicy,
 )
+from midstream.scenarios.simulator.steering import ByPolicy, Steering, counted_before
 
 Steer = Callable[[], Steering | None]
 """Makes what steers a run; it gives None where the first plan runs all the time."""
@@ -74,14 +74,14 @@ def judge(
 
 
 def worst_run(
-    scenario: Scenario, policy: WishedPolicy, run: Running, steer: Callable[[str], Steer]
+    scenario: Scenario, policy: ScenarioPolicy, run: Running, steer: Callable[[str], Steer]
 ) -> tuple[str, Outcome]:
     """The first plan from which a policy costs most with the engine, unless the scenario names one."""
     starts = [policy.start] if policy.start is not None else list(scenario.plans)
     return max(((start, run(start, steer(start))) for start in starts), key=lambda one: one[1].spent[-1])
 
 
-def piloted(scenario: Scenario, policy: WishedPolicy, start: str) -> Steer:
+def piloted(scenario: Scenario, policy: ScenarioPolicy, start: str) -> Steer:
     """The engine's own autopilot."""
     plans = tuple(scenario.plans.values())
     strategy = "genmig" if policy.how == "genmig" else "auto"
@@ -186,7 +186,7 @@ class ByReplay:
     def _planned(self, of: Bill) -> Steer:
         return lambda: ByPolicy(Planned(of.moves), self._names, of.start, self._asked.__contains__)
 
-    def _steer(self, policy: WishedPolicy, start: int) -> Steer:
+    def _steer(self, policy: ScenarioPolicy, start: int) -> Steer:
         case, asked = self.joined.case, self._asked.__contains__
         return lambda: ByPolicy(policy.policy(case, start), self._names, start, asked)
 
@@ -201,7 +201,7 @@ class ByReplay:
     def _fixed(self) -> int:
         return min(self._costs.totals)
 
-    def _priced(self, policy: WishedPolicy) -> Bill:
+    def _priced(self, policy: ScenarioPolicy) -> Bill:
         """From its first plan, or from the worst one."""
         case = self.joined.case
         starts = [number for number, name in enumerate(self._names) if policy.start in (None, name)]
@@ -227,7 +227,7 @@ class ByReplay:
             ),
         )
 
-    def counted(self, policy: WishedPolicy, start: str, outcome: Outcome) -> Judged:
+    def counted(self, policy: ScenarioPolicy, start: str, outcome: Outcome) -> Judged:
         """What the engine counted of a policy that cannot be priced."""
         found = _by_count(policy.name, "policy", self.repetition, start, outcome, self._fixed)
         cheapest = self._cheapest[tuple(policy.strategies)]
@@ -280,7 +280,7 @@ class ByEngine:
     def _bucket(self) -> int:
         return self.scenario.spec.measures.bucket or self.scenario.every
 
-    def _steer(self, policy: WishedPolicy, start: str) -> Steer:
+    def _steer(self, policy: ScenarioPolicy, start: str) -> Steer:
         if policy.kind == ENGINE_PILOT:
             return piloted(self.scenario, policy, start)
         names, strategy = list(self.alones), "genmig" if policy.how == "genmig" else "auto"

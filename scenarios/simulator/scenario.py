@@ -46,15 +46,15 @@ from midstream.scenarios.simulator.joined_plans import joined
 from midstream.scenarios.simulator.plans import SQL_TYPES, declaration, implemented, plan_of, require_sources
 from midstream.scenarios.simulator.priced import priced_nodes
 from midstream.scenarios.simulator.results import BASELINE, BEST_FIXED, HINDSIGHT, alone
+from midstream.scenarios.simulator.scenario_policies import (
+    CLAIRVOYANT,
+    FOR_ALL_PLANS,
+    ScenarioPolicy,
+    known_policies,
+)
 from midstream.scenarios.simulator.scenario_spec import MigrationSpec, PlanSpec, RelationSpec, ScenarioSpec
 from midstream.scenarios.simulator.stream_spec import StreamSpec, Trace, chronons
 from midstream.scenarios.simulator.variants import Variant
-from midstream.scenarios.simulator.wished_policies import (
-    CLAIRVOYANT,
-    FOR_ALL_PLANS,
-    WishedPolicy,
-    known_policies,
-)
 from midstream.scenarios.simulator.yaml_file import Document, read_yaml
 from midstream.scenarios.simulator.yaml_file import Path as Place
 
@@ -92,7 +92,7 @@ class Scenario:
     start: str
     steps: tuple[ScheduledMigration, ...]
     variants: tuple[Variant, ...]
-    policies: tuple[WishedPolicy, ...]
+    policies: tuple[ScenarioPolicy, ...]
     relations: Mapping[str, list[Element]]
     every: int
     claims: tuple[Claim, ...]
@@ -311,10 +311,10 @@ class _Checker:
             variants[variant.name] = variant
         return tuple(variants.values())
 
-    def _policies(self, plans: Mapping[str, Plan], start: str) -> tuple[WishedPolicy, ...]:
+    def _policies(self, plans: Mapping[str, Plan], start: str) -> tuple[ScenarioPolicy, ...]:
         """What decides; all plans must mean what the first one does, and arrivals come as they start."""
         spec = self._spec
-        found: dict[str, WishedPolicy] = {}
+        found: dict[str, ScenarioPolicy] = {}
         taken = [*map(alone, plans), BASELINE, BEST_FIXED, HINDSIGHT]
         taken += [one.called or one.name for one in spec.strategies]
         for i, one in enumerate(spec.policies):
@@ -323,7 +323,7 @@ class _Checker:
             if one.start is not None:
                 self._known(one.start, plans, (*place, "start"))
             with self._document.errors_at((*place, "settings"), ValueError):
-                policy = WishedPolicy.of(one)
+                policy = ScenarioPolicy.of(one)
             self._require_prices(place, policy, plans)
             is_another = policy.name == CLAIRVOYANT and policy.kind != CLAIRVOYANT
             if policy.name in found or policy.name in taken or is_another:
@@ -335,7 +335,7 @@ class _Checker:
             self._require_judgeable(plans, start)
         return tuple(found.values())
 
-    def _require_prices(self, place: Place, policy: WishedPolicy, plans: Mapping[str, Plan]) -> None:
+    def _require_prices(self, place: Place, policy: ScenarioPolicy, plans: Mapping[str, Plan]) -> None:
         if policy.kind in FOR_ALL_PLANS:
             return
         try:

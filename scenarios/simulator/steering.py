@@ -1,4 +1,4 @@
-"""What decides, while a scenario runs, which plan is to run."""
+"""The deciders of a scenario: while it runs they say which plan is to run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from midstream.autopilot.costs.policies import Now, Policy
 
 
-class Wish(NamedTuple):
+class NamedMove(NamedTuple):
     """To move to a plan, by its name, with a strategy."""
 
     to: str
@@ -22,7 +22,7 @@ class Steering(Protocol):
     start: str
     """The first plan."""
 
-    def decide(self, time: int, spent: int) -> Wish | None:
+    def decide(self, time: int, spent: int) -> NamedMove | None:
         """Whether to move; asked when time comes to an instant at which something arrives, before that,
         unless a migration is under way. `spent` intermediate results there were so far."""
         ...
@@ -40,7 +40,7 @@ class ByPolicy:
         self.start = names[start]
         self._policy, self._names, self._running, self._asked = policy, names, start, asked
 
-    def decide(self, time: int, spent: int) -> Wish | None:
+    def decide(self, time: int, spent: int) -> NamedMove | None:
         """What the policy says."""
         if not self._asked(time):
             return None
@@ -48,7 +48,7 @@ class ByPolicy:
         if move is None:
             return None
         self._running = move.to
-        return Wish(self._names[move.to], move.strategy)
+        return NamedMove(self._names[move.to], move.strategy)
 
 
 def counted_before(times: Sequence[int], spent: Sequence[int]) -> Callable[[int], int]:

@@ -12,6 +12,7 @@ from midstream.scenarios.simulator import stream_spec
 from midstream.scenarios.simulator.conditions import MEASURES
 from midstream.scenarios.simulator.results import OF_POLICIES
 from midstream.scenarios.simulator.scenario import parse_scenario
+from midstream.scenarios.simulator.scenario_policies import known_policies
 from midstream.scenarios.simulator.scenario_spec import (
     MeasuresSpec,
     MigrationSpec,
@@ -20,7 +21,6 @@ from midstream.scenarios.simulator.scenario_spec import (
     StrategySpec,
 )
 from midstream.scenarios.simulator.simulating import simulate
-from midstream.scenarios.simulator.wished_policies import known_policies
 
 
 @pytest.fixture

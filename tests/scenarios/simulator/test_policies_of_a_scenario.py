@@ -20,7 +20,7 @@ from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.policies.case import Case
 from midstream.scenarios.policies.items import repeat_last_best
 from midstream.scenarios.policies.policy import How
-from midstream.scenarios.simulator import judging, wished_policies
+from midstream.scenarios.simulator import judging, scenario_policies
 from midstream.scenarios.simulator.input import input_of
 from midstream.scenarios.simulator.judging import joined_of
 from midstream.scenarios.simulator.results import Simulation, alone
@@ -58,7 +58,7 @@ def items(monkeypatch: pytest.MonkeyPatch) -> None:
     """The policies that there are here."""
     names = "repeat last best", "at random", "settled"
     known = dict(zip(names, (repeat_last_best, AtRandom, Settled), strict=True))
-    monkeypatch.setattr(wished_policies, "ITEMS", known)
+    monkeypatch.setattr(scenario_policies, "ITEMS", known)
 
 
 def read(**changes: Any) -> Scenario:

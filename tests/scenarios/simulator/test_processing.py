@@ -19,7 +19,7 @@ from midstream.scenarios.simulator.run import MigrationSpan, Outcome, processing
 from midstream.scenarios.simulator.run_record import RunRecord
 from midstream.scenarios.simulator.scenario import Scenario, load_scenario, parse_scenario
 from midstream.scenarios.simulator.simulating import simulate
-from midstream.scenarios.simulator.steering import Wish
+from midstream.scenarios.simulator.steering import NamedMove
 from midstream.scenarios.simulator.variants import Variant
 from midstream.scenarios.simulator.windows import alike, cheaper
 
@@ -125,7 +125,7 @@ def test_what_beginning_a_migration_takes_is_of_no_portion(
     monkeypatch.setattr("midstream.scenarios.simulator.run.known_equivalence", lambda one, other: spend(0.3))
     scenario, variant, steering = small, small.variants[0], None
     if is_steered:
-        decide = {20_000: Wish("other", "genmig")}
+        decide = {20_000: NamedMove("other", "genmig")}
         steering = SimpleNamespace(start="one", decide=lambda time, spent: decide.get(time))
         scenario, variant = replace(small, policies=(None,)), None  # type: ignore[arg-type,assignment]
     found = run(scenario, small.plans["one"], variant, input_of(small, 1, False), steering=steering)

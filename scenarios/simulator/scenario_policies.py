@@ -1,4 +1,4 @@
-"""The policies of a scenario: those that there are, as the scenario wants them."""
+"""The policies of a scenario, with their options."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def known_policies() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class WishedPolicy:
+class ScenarioPolicy:
     """A policy with its options.
 
     name        what its runs are called
@@ -50,7 +50,7 @@ class WishedPolicy:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, spec: PolicySpec) -> WishedPolicy:
+    def of(cls, spec: PolicySpec) -> ScenarioPolicy:
         """As a scenario describes it. Raises ValueError, saying what was found and expected, for settings
         that the policy does not have."""
         strategies: Sequence[How] = ("genmig",) if spec.strategy == "genmig" else ("genmig", "moving-states")

@@ -22,6 +22,7 @@ from midstream.autopilot.watching import EngineAutopilot
 from midstream.migration.transition import Transition
 from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.replacement import TO_COME
+from midstream.optimizer import Statistics
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.errors import MigrationRefused, PlanError
 from midstream.plans.values.snapshots import NormalForm, normal_form
@@ -62,12 +63,12 @@ class Restless:
 
 
 class AtRandom:
-    """An advisor that names plans in any order; and what is known of streams, which is nothing."""
+    """An advisor that names plans in any order; and the knowledge of streams, which it does not need."""
 
     def __init__(self, known: list[list[Plan]], seed: int) -> None:
         self._known, self._random = known, Random(seed)
 
-    def advise(self, running: Plan, known: None) -> Advice[Plan]:
+    def advise(self, running: Plan, known: Statistics) -> Advice[Plan]:
         same = next((plans for plans in self._known if running in plans), [])
         plans = self._random.sample(same, len(same))
         return Advice(2.0, tuple(Forecast(plan, 1.0, 1.0) for plan in plans))
@@ -75,18 +76,18 @@ class AtRandom:
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         pass
 
-    def known(self, now: int) -> None:
-        return None
+    def known(self, now: int) -> Statistics:
+        return Statistics({})
 
 
-class Anyhow(EngineAutopilot[None]):
+class Anyhow(EngineAutopilot[Statistics]):
     """Migrates by any strategy."""
 
     def __init__(self, machine: Piloted, seed: int, every: int) -> None:
         self._machine, self._random, self._by = machine, Random(seed), machine.strategies
         host = host_of(machine.moved.engine)
 
-        def crew(query: RunningQuery, window: int, step: int) -> Crew[None]:
+        def crew(query: RunningQuery, window: int, step: int) -> Crew[Statistics]:
             advisor = AtRandom(machine.known, seed)
             return Crew(Restless(query.plan), advisor, advisor)
 

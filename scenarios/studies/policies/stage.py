@@ -1,7 +1,7 @@
 """What it would have cost to change plans over recorded streams: policies, replayed and judged.
 
-The engine's own autopilot is replayed over the recorded streams without an engine, by what it would have been told
-of each cell of time; what plans cost is counted. So a replay of a year takes minutes, and no result is made.
+The engine's own autopilot is replayed without an engine, by what it would have been told of each cell of
+time; what plans cost is counted. So a replay of a year takes minutes, and no result is made.
 """
 
 from __future__ import annotations

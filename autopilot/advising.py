@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import inf, isfinite
 
 from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.pricing import PricingAdvisor, deviation_of_saving
 from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics, Steps, optimize
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import RULES, Rule, Stage
@@ -13,7 +14,6 @@ from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.optimizer.search.reach import Obstacle
 from midstream.optimizer.search.several_cheapest import Sides
 from midstream.optimizer.search.simplifying import link
-from midstream.optimizer.statistics import deviation
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.arguments import require, require_callable
@@ -28,7 +28,7 @@ SEARCH_EVERY = 4
 """A search follows when statistics have changed so often; plans that are known are priced at every change."""
 
 
-class ByOptimizer:
+class ByOptimizer(PricingAdvisor):
     """Advises by the optimizer's search: the cheapest plan that can be reached, and the plans found before.
 
     What plans cost is told by the `objective`, by the statistics that it is asked with, and by `units`: the
@@ -60,8 +60,8 @@ class ByOptimizer:
             raise ArgumentError(f"advisor: found most = {most}, expected 2 or more: the running plan is one")
         if obstacle is not None:
             require_callable("advisor: obstacle", obstacle, "a function of a plan, such as engine.obstacle")
-        self.objective, self._rules, self._budget = objective, rules, Steps(steps)
-        self._obstacle, self.units, self._most = obstacle, units, most
+        super().__init__(objective, units)
+        self._rules, self._budget, self._obstacle, self._most = rules, Steps(steps), obstacle, most
         self._plans: list[Plan] = []
         """Those that mean the same, the last found or run first."""
         self._sides = Sides()
@@ -71,15 +71,6 @@ class ByOptimizer:
         self._of: Plan | None = None
         self._deviations: dict[Plan, float] = {}
         """Of what others save beside this plan, since the last search."""
-        self._last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
-
-    def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
-        """What the running plan costs, and what others would; None where nothing came yet, or where it costs
-        without end, as where joins keep all that has come."""
-        require("advise", known, Statistics, "statistics, such as engine.statistics()")
-        if self._last is None or self._last[0] != running or self._last[1] is not known:
-            self._last = running, known, self._advise(running, known)
-        return self._last[2]
 
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
         model = CostModel(known, self.units)
@@ -157,9 +148,6 @@ class ByOptimizer:
         )
         return choice.plan
 
-    def _costs(self, plans: Sequence[Plan], model: CostModel) -> list[float]:
-        return [self.objective.of(model.price(plan)) for plan in plans]
-
     def _learn_deviations(
         self, running: Plan, cost: float, others: Sequence[Plan], known: Statistics
     ) -> None:
@@ -172,11 +160,10 @@ class ByOptimizer:
         if not known.replicates:
             self._deviations |= dict.fromkeys(new, 0.0)
         elif new:
-            models = (CostModel(replicate, self.units) for replicate in known.replicates)
-            without = [self._costs([running, *new], model) for model in models]
+            without = [self._costs([running, *new], replicate) for replicate in known.replicates]
             for number, plan in enumerate(new, 1):
                 is_sure = all(isfinite(costs[0]) and isfinite(costs[number]) for costs in without)
-                of_saving = deviation(costs[0] - costs[number] for costs in without) if is_sure else inf
+                of_saving = deviation_of_saving(without, number) if is_sure else inf
                 self._deviations[plan] = of_saving / cost
 
     def _reason(self, others: int, known: Statistics) -> str:

@@ -7,14 +7,14 @@ from math import inf
 from typing import Literal, get_args
 
 from midstream.autopilot.advice import Advice, Forecast
-from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics
+from midstream.autopilot.pricing import PricingAdvisor, deviation_of_saving
+from midstream.optimizer import PROCESSING, Objective, Statistics
 from midstream.optimizer.charts.chart import Chart
 from midstream.optimizer.charts.learned import LearnedChart
 from midstream.optimizer.charts.measures import Measure, measure_named
 from midstream.optimizer.charts.tree import ChartTree
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.search.reach import Obstacle
-from midstream.optimizer.statistics import deviation
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import require, require_callable
 from midstream.plans.values.errors import ArgumentError, StatisticsError
@@ -23,7 +23,7 @@ At = Literal["point", "centroid"]
 """Where plans are priced: by the statistics as they are, or in the middle of the place."""
 
 
-class ByChart:
+class ByChart(PricingAdvisor):
     """Advises the plan that a chart has for the present rates and selectivities.
 
     chart      a chart or a tree whose dimensions have the names of measures, such as rate(bids), so that they
@@ -33,6 +33,8 @@ class ByChart:
 
     `obstacle` tells why a plan cannot take the place of the running one, such as `engine.obstacle`; then the
     chart's plan is not advised.
+
+    None is advised where statistics do not tell all dimensions, or where ranges have not been learned yet.
 
     The plans are to mean the same as the running one. The deviation of a saving is that of the same saving by
     all elements but those of one group, where the statistics have such `replicates`.
@@ -58,17 +60,8 @@ class ByChart:
                 "point: a tree has no centroids" if isinstance(chart, ChartTree) else "point or centroid"
             )
             raise ArgumentError(f"advisor: found at = {at!r}, expected {expected}")
-        self._source, self.objective, self._at, self.units = chart, objective, at, units
-        self._measures, self._obstacle = _measures(chart), obstacle
-        self._last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
-
-    def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
-        """What the running plan costs, and what the chart's would; None where statistics do not tell all
-        dimensions, where ranges have not been learned yet, or where the running plan costs without end."""
-        require("advise", known, Statistics, "statistics, such as engine.statistics()")
-        if self._last is None or self._last[0] != running or self._last[1] is not known:
-            self._last = running, known, self._advise(running, known)
-        return self._last[2]
+        super().__init__(objective, units)
+        self._source, self._at, self._measures, self._obstacle = chart, at, _measures(chart), obstacle
 
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
         point = read(self._measures, known)
@@ -97,18 +90,13 @@ class ByChart:
         without = [self._costs([running, plan], replicate) for replicate in known.replicates]
         if any(inf in costs for costs in without):
             return Advice(running_cost, (), f"by the chart, where it is not known what is saved for {told}")
-        unsure = deviation(one - other for one, other in without) if without else 0.0
-        forecast = Forecast(plan, cost, running_cost - cost, unsure)
+        forecast = Forecast(plan, cost, running_cost - cost, deviation_of_saving(without, 1))
         return Advice(running_cost, (forecast,), f"by the chart, for {told}")
 
     def _centroid(self, chart: Chart, point: Sequence[float], known: Statistics) -> Statistics:
         for measure, value in zip(self._measures, chart.middle(chart.place(point)), strict=True):
             known = measure.change(known, value)
         return known
-
-    def _costs(self, plans: Sequence[Plan], known: Statistics) -> list[float]:
-        model = CostModel(known, self.units)
-        return [self.objective.of(model.price(plan)) for plan in plans]
 
 
 def read(measures: Sequence[Measure], known: Statistics) -> tuple[float, ...] | None:

@@ -1,108 +1,43 @@
-"""What an engine's autopilot is made of: statistics while streams flow, an advisor, and who decides."""
+"""The parts of an engine's autopilot: statistics while streams flow, an advisor, and a decider."""
 
 from __future__ import annotations
 
-from math import log
 from pathlib import Path
 from typing import Any
 
-from midstream.autopilot.accounts import Accounts, counts, prices_of, unit_of
 from midstream.autopilot.advice import Advisor
 from midstream.autopilot.advising import ByOptimizer
-from midstream.autopilot.autopilot import Autopilot
-from midstream.autopilot.crew import Crew
+from midstream.autopilot.looks import Looks
+from midstream.autopilot.parts import PilotParts, pilot_parts
 from midstream.autopilot.settings import NAMED, Settings
 from midstream.migration.migrate import obstacle
-from midstream.operators.engine.collecting import Collector
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.queries import RunningQuery
 from midstream.optimizer import Objective, Statistics
-from midstream.optimizer.online.decayed_statistics import DecayedStatistics
-from midstream.optimizer.online.restarting_statistics import RestartingStatistics
 from midstream.optimizer.statistics import StreamStatistics
-from midstream.plans.algebra.operators import Relation, Source
+from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.arguments import wrong
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.plans.values.schema import suggest
-from midstream.plans.values.streams import Batch, Time
 
 LONGEST = 1 << 16
 """Letters of a file of settings: a device without an end is not read to its end."""
 
 
-class Learning:
-    """Statistics of what a query reads, learned cell by cell: such as decide; and where they are asked for,
-    others that forget so fast that they tell of the last window or so."""
-
-    def __init__(
-        self,
-        host: Host,
-        query: RunningQuery,
-        step: int,
-        window: int,
-        half_life: float,
-        *,
-        tells_lately: bool = True,
-    ) -> None:
-        plan, constant = query.plan, _of_relations(host, query)
-        self._statistics = RestartingStatistics(plan, half_life, window, constant=constant)
-        self.memory = float(max(window, step))
-        """After so many chronons the others count 1 / e."""
-        self._fast: DecayedStatistics | None = None
-        if tells_lately:
-            self._fast = DecayedStatistics(plan, log(2) * self.memory, threshold=0.0, constant=constant)
-        self._collector = Collector(plan.sources, self._statistics.columns, step)
-        self._nodes = {
-            node.operator.stream: node
-            for node in logical_plan(plan).nodes
-            if isinstance(node.operator, Source)
-        }
-        self.arrived = dict.fromkeys(self._nodes.values(), 0)
-        """By source, how many elements have come before the last look."""
-
-    def take(self, stream: str, batch: Batch, progress: Time) -> None:
-        """Something came."""
-        self._collector.take(stream, batch, progress)
-
-    def known(self, now: int) -> Statistics | None:
-        """By what starts before an instant; None within a window of the first element."""
-        cells = self._collector.cells(now)
-        for cell in cells:
-            self.arrived[self._nodes[cell.stream]] += cell.elements
-        self._statistics.take(cells)
-        if self._fast is not None:
-            self._fast.take(cells)
-        return self._statistics.at(now)
-
-    def lately(self, now: int) -> Statistics:
-        """By what came lately; to be asked behind `known`, and only where they are kept."""
-        assert self._fast is not None
-        return self._fast.at(now)
-
-
-def crew_for(
+def parts_for(
     host: Host,
     query: RunningQuery,
-    window: int,
-    step: int,
+    looks: Looks,
     *,
     advisor: Advisor[Plan, Statistics] | None,
     objective: Objective,
     settings: Settings,
-) -> Crew[Statistics]:
-    """Who flies a query whose largest window has a size, with a time from look to look."""
-
-    def in_the_way(plan: Plan) -> str | None:
-        return obstacle(host, plan, query.name)
-
-    who = ByOptimizer(objective, obstacle=in_the_way) if advisor is None else advisor
-    unit, half_life = unit_of(who), settings.half_life * window
-    is_counted = unit is not None and counts(unit)
-    learning = Learning(host, query, step, window, half_life, tells_lately=is_counted)
-    accounts = None if unit is None else Accounts(unit, learning, prices_of(who))
-    return Crew(Autopilot(query.plan, window, settings), who, learning, accounts)
+) -> PilotParts:
+    """The parts of the autopilot of a query of an engine."""
+    if advisor is None:
+        advisor = ByOptimizer(objective, obstacle=lambda plan: obstacle(host, plan, query.name))
+    return pilot_parts(query.plan, looks, advisor, settings, constant=_of_relations(host, query))
 
 
 def settings_of(given: Any) -> Settings:

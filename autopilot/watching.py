@@ -6,25 +6,27 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.autopilot import Later
-from midstream.autopilot.crew import Crew
+from midstream.autopilot.decision import Decision
+from midstream.autopilot.looks import Looks, looks_of
+from midstream.autopilot.parts import PilotParts
+from midstream.autopilot.query_pilot import QueryPilot
 from midstream.autopilot.records import Event, Record
 from midstream.migration.machine import Phase
 from midstream.migration.migrate import prepare_cheapest, require_possible
 from midstream.migration.strategies import find_strategy
 from midstream.migration.transition import OVER, Transition
+from midstream.operators.engine.collecting import Collector
 from midstream.operators.engine.counting import Counters
 from midstream.operators.engine.host import Host
 from midstream.operators.engine.queries import RunningQuery, lowest
 from midstream.operators.engine.replacement import TO_COME
-from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import input_nodes, logical, logical_plan
-from midstream.plans.values.arguments import require, require_callable, wrong
+from midstream.plans.algebra.properties import input_nodes, logical_plan
+from midstream.plans.values.arguments import require_callable
 from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
@@ -39,13 +41,11 @@ WEIGHED: Mapping[str, Sequence[str]] = {
 """The strategies whose cost is weighed before a migration by `auto`, each with those by which it is carried
 out then."""
 
-S = TypeVar("S")
-
 Migrate = Callable[[Plan, str, str], Transition]
 """Begins a migration to a plan, by a strategy, of a query by name."""
 
 
-class EngineAutopilot(Generic[S]):
+class EngineAutopilot:
     """Watches queries of an engine, some by name or all, also those that come.
 
     A few times a window, at instants of application time, it asks the advisor of each query, and migrates
@@ -60,7 +60,7 @@ class EngineAutopilot(Generic[S]):
     def __init__(
         self,
         host: Host,
-        crew: Callable[[RunningQuery, int, int], Crew[S]],
+        parts: Callable[[RunningQuery, Looks], PilotParts],
         migrate: Migrate,
         queries: Sequence[str] | None = None,
         *,
@@ -68,23 +68,27 @@ class EngineAutopilot(Generic[S]):
         every: int | None = None,
         strategy: str = "auto",
     ) -> None:
-        """`crew` is made for a query, the size of its largest window and the time from look to look. `every`
-        is that time; by default it is a window by `looks`.
+        """`parts` are made for a query and its looks. `every` is the time from look to look; by default it
+        is a window by `looks`.
 
         Raises   UnknownStreamError where there is no such query; ArgumentError where one has no time window,
                  and `every` is not given.
         """
-        self._host, self._crew, self._migrate = host, crew, migrate
+        self._host, self._parts, self._migrate = host, parts, migrate
         self._names = None if queries is None else tuple(queries)
         self._looks, self._every, self._strategy = looks, every, strategy
         self._listeners: list[Callable[[Record], object]] = []
         self._counts: Counter[tuple[str, Event]] = Counter()
         self._records: deque[Record] = deque(maxlen=KEPT)
-        self._watched: dict[RunningQuery, WatchedQuery[S]] = {}
+        self._watched: dict[RunningQuery, WatchedQuery] = {}
         self.is_stopped = False
         """Whether it watches nothing any more."""
         for name in host.queries if queries is None else queries:
-            self._times(host.query(name))
+            if looks_of(host.query(name).plan, looks, every) is None:
+                raise ArgumentError(
+                    f"autopilot: query {name} has no time window, by which the time from look to look is "
+                    "chosen; give every=, in chronons"
+                )
         host.listen(self._look_after)
         self._look_after()
 
@@ -123,7 +127,7 @@ class EngineAutopilot(Generic[S]):
         for (name, event), number in self._counts.items():
             told.setdefault(name, {})[event] = number
         for query, watched in self._watched.items():
-            told.setdefault(query.name, {})["spent"] = watched.spent
+            told.setdefault(query.name, {})["spent"] = watched.results
         return told
 
     def __str__(self) -> str:
@@ -184,67 +188,46 @@ class EngineAutopilot(Generic[S]):
         return not name.endswith(TO_COME) if self._names is None else name in self._names
 
     def _begin(self, query: RunningQuery) -> None:
-        try:
-            window, step = self._times(query)
-        except ArgumentError:
-            return  # one that has come later: the others are watched
-        self._watched[query] = WatchedQuery(self, self._host, query, self._crew, window, step)
+        looks = looks_of(query.plan, self._looks, self._every)
+        if looks is not None:  # else it has come later: the others are watched
+            self._watched[query] = WatchedQuery(self, self._host, query, self._parts(query, looks), looks)
 
     def restart(self, query: RunningQuery) -> None:
         """A query means something else, as one whose window has another size: forget what is known of it."""
         self._watched.pop(query).leave()
         self._begin(query)
 
-    def _times(self, query: RunningQuery) -> tuple[int, int]:
-        """The largest time window of a query, and the time from look to look."""
-        window = largest_window(query.plan)
-        if self._every is not None:
-            return window or self._every * self._looks, self._every
-        if window is None:
-            raise ArgumentError(
-                f"autopilot: query {query.name} has no time window, by which the time from look to look is "
-                "chosen; give every=, in chronons"
-            )
-        return window, max(1, window // self._looks)
 
-
-class WatchedQuery(Generic[S]):
-    """A query that is watched: a watcher of its streams."""
+class WatchedQuery(QueryPilot[Plan, int]):
+    """The autopilot of a query of an engine: a watcher of its streams."""
 
     def __init__(
-        self,
-        autopilot: EngineAutopilot[S],
-        host: Host,
-        query: RunningQuery,
-        crew: Callable[[RunningQuery, int, int], Crew[S]],
-        window: int,
-        step: int,
+        self, autopilot: EngineAutopilot, host: Host, query: RunningQuery, parts: PilotParts, looks: Looks
     ) -> None:
-        self._autopilot, self._host, self._query, self._window = autopilot, host, query, window
-        self._crew: Crew[S] | None = crew(query, window, step)
-        self._decider = self._crew.decider
+        self._autopilot, self._host, self._query, self._window = autopilot, host, query, looks.window
+        self.decider = parts.decider
+        self._parts: PilotParts | None = parts
+        """None as soon as the advisor has failed."""
+        self._collector = Collector(query.plan.sources, parts.learning.columns, looks.step)
         self._plan = query.plan
         """The plan that the query had at the last look."""
-        self._begun = self._counters().intermediate
+        self._before_watched = self._counters().intermediate
         """The intermediate results that the query had before it was watched."""
         self.migration: Transition | None = None
         """One that was begun here, and has not ended."""
         self._before = 0
-        """The cost of the query at the last record before a migration began."""
+        """The intermediate results at the last record before a migration began."""
         self._ran: dict[Plan, None] = {}
         """The plans that ran since it was counted last what the query cost."""
-        self._is_foreign = False
-        """Whether one is under way that was begun elsewhere."""
         self._refused: set[tuple[Plan, Plan]] = set()
         """From which plan a migration to which was refused."""
         streams = [source.stream for source in query.plan.sources]
-        # Behind the last element, until all has expired.
-        self._watch = host.watch(self, step, streams, idle=window // step + 2)
+        self._watch = host.watch(self, looks.step, streams, idle=looks.idle)
 
     @property
-    def spent(self) -> int:
+    def results(self) -> int:
         """Intermediate results of the query since it is watched."""
-        return self._counters().intermediate - self._begun
+        return self._counters().intermediate - self._before_watched
 
     def _counters(self) -> Counters:
         return self._host.counters(self._query.name)
@@ -255,76 +238,59 @@ class WatchedQuery(Generic[S]):
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Something came."""
-        if self._crew is not None:
-            self._crew.knowledge.take(stream, batch, progress)
+        if self._parts is not None:
+            self._collector.take(stream, batch, progress)
 
     def look(self, now: int) -> None:
         """All streams have come to an instant: see what has ended, ask, and decide."""
-        if not self._follow(now) or self._crew is None:
-            return
-        try:
-            advice, spent = self._counted(now, self._advice(now, self._crew))
-        except Exception as failure:
-            self._fail(now, failure)
-            return
-        is_free = self.migration is None and not self._query.is_exchanged
-        strategies: tuple[str, ...] = ("genmig",)
-        try:
-            if advice is not None and is_free:
-                advice = self._not_refused(advice)
-                if self._decider.may_pay(advice):
-                    advice, strategies = self._within_reach(advice)
-            is_choice = advice is not None and bool(advice.others)
-            until_split = self._until_split(now) if is_choice else 0.0
-            decision = self._decider.decide(now, advice, until_split, strategies, spent)
-        except (ArithmeticError, ArgumentError) as failure:  # its numbers are too large to be weighed
-            self._fail(now, failure)
-            return
-        costs = {} if advice is None else {other.plan: other.rate for other in advice.others}
-        costs |= {} if advice is None else {self._decider.running: advice.running}
-        record = self.record(now, "stay", decision.reason, decision=decision, costs=costs)
-        if decision.to is not None and is_free:
-            record = self._move(record, decision.to, until_split)
-        self._autopilot.tell(record)
-
-    def _advice(self, now: int, crew: Crew[S]) -> Advice[Plan] | None:
-        """Advice of plans of ours, or None."""
-        known = crew.knowledge.known(now)
-        advice: object = None if known is None else crew.advisor.advise(self._decider.running, known)
-        if advice is None:
-            return None
-        if not isinstance(advice, Advice):
-            raise wrong("advise", advice, "advice, or None where too little is known")
-        for other in advice.others:
-            require("advise: others", other.plan, Plan, "forecasts of plans")
-        return advice
-
-    def _counted(
-        self, now: int, advice: Advice[Plan] | None
-    ) -> tuple[Advice[Plan] | None, float | Later | None]:
-        """The advice with what plans cost lately, and what the query has cost so far: in the same unit, or
-        not at all."""
-        if self._crew is None or self._crew.accountant is None or advice is None:
-            return advice, None
-        accountant, running = self._crew.accountant, self._decider.running
-        advice = accountant.with_lately(now, running, advice)
-        self._ran |= {running: None, self._query.plan: None}
-        if self._is_migrating:
-            return advice, None
-        ran, self._ran = list(self._ran), {}
-        return advice, accountant.spent(now, ran, self._counters())
+        if self._follow(now) and self._parts is not None:
+            super().look(now)
 
     @property
-    def _is_migrating(self) -> bool:
-        """True while a migration is under way. What has come out of the new plan so far depends on how
-        elements are cut into batches."""
-        return self.migration is not None or self._is_foreign
+    def is_free(self) -> bool:
+        """True where no migration of the query is under way."""
+        return not self.is_migrating and not self._query.is_exchanged
+
+    def advise(self, now: int) -> Advice[Plan] | None:
+        """By what came; without plans to which a migration was refused."""
+        assert self._parts is not None
+        self._parts.learning.take(self._collector.cells(now))
+        advice = self._parts.advise(now)
+        if advice is None:
+            return None
+        self._ran |= {self.decider.running: None, self._query.plan: None}
+        if not self.is_free or not self._refused:
+            return advice
+        others = (other for other in advice.others if (self._plan, other.plan) not in self._refused)
+        return replace(advice, others=tuple(others))
+
+    def spent(self, now: int) -> float | Later | None:
+        """By what operators have given so far, in the unit of the advice; None without accounts."""
+        if self._parts is None or self._parts.accounts is None:
+            return None
+        ran, self._ran = list(self._ran), {}
+        return self._parts.accounts.spent(now, ran, self._counters())
+
+    def strategies(self, plan: Plan) -> tuple[str, ...]:
+        """Those that are weighed and that the engine would not refuse."""
+        return self._autopilot.strategies(self._query, plan)
+
+    def carry_out(
+        self, now: int, decision: Decision[Plan], advice: Advice[Plan] | None, until_split: float
+    ) -> None:
+        """Begin the migration that was decided; tell a record."""
+        costs = {} if advice is None else {other.plan: other.rate for other in advice.others}
+        costs |= {} if advice is None else {self.decider.running: advice.running}
+        record = self.record(now, "stay", decision.reason, decision=decision, costs=costs)
+        if decision.to is not None and self.is_free:
+            record = self._move(record, decision.to, until_split)
+        self._autopilot.tell(record)
 
     def record(self, at: int | None, event: Event, reason: str, **more: Any) -> Record:
         """That something happened to the query."""
         is_there = self._host.queries.get(self._query.name) is self._query
-        if is_there and not self._is_migrating:
-            self._before = self.spent
+        if is_there and not self.is_migrating:
+            self._before = self.results
         spent = self._before if is_there else 0
         return Record(self._query.name, at, event, reason, self._query.plan, spent=spent, **more)
 
@@ -341,7 +307,7 @@ class WatchedQuery(Generic[S]):
         except MidstreamError as refusal:
             self._refused.add((self._plan, plan))
             return replace(record, event="refused", reason=str(refusal))
-        self._decider.begun(now, plan, strategy, until_split)
+        self.begun(now, plan, strategy, until_split)
         self.migration, self._plan = migration, query.plan
         return replace(
             record,
@@ -359,67 +325,39 @@ class WatchedQuery(Generic[S]):
             phase = self.migration.phase
             if phase not in OVER:
                 return True
-            spent, reason = self.spent, self.migration.reason
+            results, reason = self.results, self.migration.reason
             event: Event = "done" if phase is Phase.DONE else "aborted"
             split = _finite(self.migration.split)
             self.migration, self._plan = None, query.plan
-            self._decider.ended(now, query.plan)
+            self.ended(now, query.plan)
             told = reason if event == "aborted" else ""
-            self._autopilot.tell(self.record(now, event, told, split=split, meanwhile=spent - self._before))
+            self._autopilot.tell(self.record(now, event, told, split=split, meanwhile=results - self._before))
         elif query.plan != self._plan:
             if _inputs(query.plan) != _inputs(self._plan):
                 self._autopilot.restart(query)
                 return False
             self._plan = query.plan
-            self._decider.begun(now, query.plan, "genmig", self._until_split(now))
-            self._is_foreign = True
-        if self._is_foreign and not query.is_exchanged:
-            self._is_foreign = False
-            self._decider.ended(now, query.plan)
+            self.begun(now, query.plan, "genmig", self.until_split(now))
+        if self.is_migrating and not query.is_exchanged:
+            self.ended(now, query.plan)
         return True
 
-    def _not_refused(self, advice: Advice[Plan]) -> Advice[Plan]:
-        if not self._refused:
-            return advice
-        others = (other for other in advice.others if (self._plan, other.plan) not in self._refused)
-        return replace(advice, others=tuple(others))
-
-    def _within_reach(self, advice: Advice[Plan]) -> tuple[Advice[Plan], tuple[str, ...]]:
-        """Without the plans that save more than others but that no strategy can move to; and the strategies
-        that can move to the one that saves most."""
-        others = list(advice.others)
-        while others:
-            best = max(others, key=attrgetter("saving"))
-            strategies = (
-                self._autopilot.strategies(self._query, best.plan) if best.saving > 0 else ("genmig",)
-            )
-            if strategies:
-                return replace(advice, others=tuple(others)), strategies
-            others.remove(best)
-        return replace(advice, others=tuple(others)), ("genmig",)
-
-    def _until_split(self, now: int) -> float:
-        """After how many chronons all that is valid now has expired; at most a window is known of."""
+    def until_split(self, now: int) -> float:
+        """The number of chronons after which all that is valid now has expired; a window for elements that
+        are valid for ever."""
         inputs = self._host.exchangeable_inputs(self._query.name).values()
         last = max(map(self._host.max_end, inputs), default=BEGINNING)
         if last == FOREVER:
             return float(self._window)
         return max(0.0, float(last - now)) if last != BEGINNING else 0.0
 
-    def _fail(self, now: int, failure: Exception) -> None:
+    def fail(self, now: int, failure: Exception) -> None:
         """The advisor raised, or told what cannot be weighed: nobody is asked any more, and the query goes
         on."""
-        self._crew = None
+        self._parts = None
         told = f"{type(failure).__name__}: {failure}"
         self._autopilot.tell(self.record(now, "failed", told, failure=failure))
         warnings.warn(f"autopilot: the advisor of query {self._query.name} raised {told}", stacklevel=2)
-
-
-def largest_window(plan: Plan) -> int | None:
-    """In chronons; None where no window has an end."""
-    operators = (logical(node) for node in plan.nodes)
-    sizes = [one.size for one in operators if isinstance(one, TimeWindow) and one.size is not None]
-    return max(sizes, default=None)
 
 
 def _is_possible(host: Host, plan: Plan, strategy: str, query: str) -> bool:

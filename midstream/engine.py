@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, overload
 
 from midstream.autopilot.advice import Advisor
-from midstream.autopilot.crew import Crew
-from midstream.autopilot.piloting import crew_for, settings_of
+from midstream.autopilot.looks import Looks
+from midstream.autopilot.parts import PilotParts
+from midstream.autopilot.piloting import parts_for, settings_of
 from midstream.autopilot.settings import Settings
 from midstream.autopilot.watching import EngineAutopilot
 from midstream.migration.auto import Prediction
@@ -96,7 +97,7 @@ class Engine:
         self._graph = QueryGraph(Entrances(slack, delay, dead_letters), relations, compile=compile)
         self._feed = Feed(self._graph)
         self._host = Host(self._graph, self._feed)
-        self._autopilots: list[EngineAutopilot[Statistics]] = []
+        self._autopilots: list[EngineAutopilot] = []
         self._proofs: dict[frozenset[Plan], Equivalence] = {}
         """Of plans between which autopilots have moved."""
         if plan is not None:
@@ -406,7 +407,7 @@ class Engine:
         every: int | None = None,
         strategy: str = "auto",
         unproved: str = "refuse",
-    ) -> EngineAutopilot[Statistics]:
+    ) -> EngineAutopilot:
         """Let the engine decide by itself when to move which query to another plan.
 
         Statistics are learned while streams flow. A window after the first element, and from there on a few
@@ -453,14 +454,12 @@ class Engine:
                 if not other.is_stopped and other.wants(name):
                     raise ArgumentError(f"another autopilot watches {name}: stop that one first")
 
-        def crew(query: RunningQuery, window: int, step: int) -> Crew[Statistics]:
-            return crew_for(
-                self._host, query, window, step, advisor=advisor, objective=objective, settings=chosen
-            )
+        def parts(query: RunningQuery, looks: Looks) -> PilotParts:
+            return parts_for(self._host, query, looks, advisor=advisor, objective=objective, settings=chosen)
 
         autopilot = EngineAutopilot(
             self._host,
-            crew,
+            parts,
             partial(self._migrate, unproved),
             names,
             looks=chosen.looks,

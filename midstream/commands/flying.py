@@ -8,9 +8,9 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from midstream.autopilot.looks import largest_window
 from midstream.autopilot.records import Record
 from midstream.autopilot.settings import NAMED
-from midstream.autopilot.watching import largest_window
 from midstream.engine import Engine
 from midstream.io.distinct_files import PossibleUse
 from midstream.io.new_file import NewFile

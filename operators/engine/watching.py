@@ -105,11 +105,25 @@ class Watch:
                 self.watcher.take(stream, cell, self._instant(number + 1))
 
     def _set_next(self) -> None:
-        looked = self._looked
-        if looked is not None and looked < self._latest + self._idle:
-            self.next = self._instant(looked + 1)
-        else:
-            self.next = self._instant(self._coming[0] + 1) if self._coming else FOREVER
+        coming = self._coming[0] if self._coming else None
+        number = next_look(self._looked, self._latest, self._idle, coming)
+        self.next = FOREVER if number is None else self._instant(number)
 
     def _instant(self, number: int) -> int:
         return number * self._step
+
+
+def next_look(looked: int | None, latest: int, idle: int, coming: int | None) -> int | None:
+    """The number of the next instant of a grid to look at; None where none is known.
+
+    looked   the last one that was looked at
+    latest   the last cell before it in which something came
+    idle     so many instants are looked at behind that cell
+    coming   the next cell in which something comes
+
+    >>> next_look(None, 0, 2, 5), next_look(6, 5, 2, None), next_look(7, 5, 2, 20), next_look(7, 5, 2, None)
+    (6, 7, 21, None)
+    """
+    if looked is not None and looked < latest + idle:
+        return looked + 1
+    return None if coming is None else coming + 1

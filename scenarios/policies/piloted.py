@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.autopilot import Autopilot
+from midstream.autopilot.decision import Decision
 from midstream.autopilot.key_counts import KeyCounts
+from midstream.autopilot.query_pilot import QueryPilot
 from midstream.autopilot.settings import BALANCED, Settings
 from midstream.scenarios.policies.case import Arrival, Case, Order
 from midstream.scenarios.policies.policy import How, Move, Now
 
 
-class Piloted:
+class Piloted(QueryPilot[Order, float]):
     """Moves as the autopilot says; with moving states where allowed and cheaper, else by GenMig.
+
+    Both strategies are possible at any time, so they are weighed at every look. Where nothing arrives, and
+    during a migration, it looks at instants of a grid and decides nothing.
 
     start   the first order; by default the first one of the case
     """
@@ -20,74 +25,69 @@ class Piloted:
         self, start: Order | None = None, how: How = "moving-states", settings: Settings = BALANCED
     ) -> None:
         self._start, self._settings = start, settings
-        self._strategies: tuple[How, ...] = ("genmig",) if how == "genmig" else ("genmig", "moving-states")
+        self.unasked = ("genmig",) if how == "genmig" else ("genmig", "moving-states")
 
     def begin(self, case: Case) -> Order:
         """The first order."""
         start = self._start or case.orders[0]
-        self._known = PairRates(case, self._settings.half_life)
-        self._pilot = Autopilot(start, case.window, self._settings)
-        self._window, self._step = case.window, case.window / self._settings.looks
-        self._look_at, self._is_moving = float(case.first), False
-        return start
-
-    def observe(self, arrival: Arrival) -> None:
-        """Count its keys."""
-        if self._is_moving:
-            self._watch(arrival[0])
-        self._known.take(arrival)
-
-    def decide(self, now: Now) -> Move | None:
-        """A few times a window."""
-        is_time = now.time >= self._look_at
-        self._watch(now.time)
-        if self._is_moving:
-            self._pilot.ended(now.time, now.running)
-            self._is_moving = False
-        if not is_time:
-            return None
-        until_split = max(0, self._known.last + self._window - now.time)
-        advice = self._known.advise(now.running, now.time)
-        decision = self._pilot.decide(now.time, advice, until_split, self._strategies, now.spent)
-        if decision.to is None:
-            return None
-        how: How = "genmig" if decision.strategy == "genmig" else "moving-states"
-        self._pilot.begun(now.time, decision.to, how, until_split)
-        self._is_moving = True
-        return Move(decision.to, how)
-
-    def _watch(self, now: int) -> None:
-        """Look where nothing can be decided: during a migration, and before an instant while nothing came."""
-        running = self._pilot.running
-        # Within so many windows, what is counted has come to nothing.
-        beyond_all = self._known.last + 8 * self._window
-        while self._look_at < now:
-            if self._look_at <= beyond_all:
-                self._pilot.decide(self._look_at, self._known.advise(running, self._look_at))
-            self._look_at += self._step
-
-
-class PairRates:
-    """Counts the keys of a case's streams, and tells what its orders give: an advisor."""
-
-    def __init__(self, case: Case, half_life: float) -> None:
+        self.decider = Autopilot(start, case.window, self._settings)
         self._names = {
-            stream: tuple(f"{stream}.{column}" for column in columns)
-            for stream, columns in case.columns.items()
+            stream: [f"{stream}.{column}" for column in columns] for stream, columns in case.columns.items()
         }
         joins = {
             order: (f"{order[0]}.{first}", f"{order[1]}.{second}")
             for order, (first, second) in case.on.items()
         }
-        self._known = KeyCounts(joins, case.window, half_life)
-        self.last = case.first
-        """When the last element came."""
+        self._counts = KeyCounts(joins, case.window, self._settings.half_life)
+        self._window, self._step = case.window, case.window / self._settings.looks
+        self._look_at, self._last = float(case.first), case.first
+        self._now: Now | None = None
+        self._move: Move | None = None
+        return start
 
-    def take(self, arrival: Arrival) -> None:
-        """An element came."""
-        self.last, stream, row = arrival
-        self._known.take(self.last, dict(zip(self._names[stream], row, strict=True)))
+    def observe(self, arrival: Arrival) -> None:
+        """Count its keys."""
+        if self.is_migrating:
+            self._look_before(arrival[0])
+        self._last, stream, row = arrival
+        self._counts.take(self._last, dict(zip(self._names[stream], row, strict=True)))
 
-    def advise(self, running: Order, known: float) -> Advice[Order] | None:
-        """What all orders are expected to give, at an instant; None within a window of the first element."""
-        return self._known.advise(running, known)
+    def decide(self, now: Now) -> Move | None:
+        """A few times a window."""
+        is_time = now.time >= self._look_at
+        self._look_before(now.time)
+        if self.is_migrating:
+            self.ended(now.time, now.running)
+        self._now, self._move = now, None
+        if is_time:
+            self.look(now.time)
+        self._now = None
+        return self._move
+
+    def _look_before(self, now: int) -> None:
+        """Look at the grid, up to where all that was counted has come to nothing."""
+        while self._look_at < now:
+            if self._look_at <= self._last + 8 * self._window:
+                self.look(self._look_at)
+            self._look_at += self._step
+
+    def advise(self, now: float) -> Advice[Order] | None:
+        """By counts of keys."""
+        return self._counts.advise(self.decider.running, now)
+
+    def spent(self, now: float) -> float | None:
+        """As is told where a decision is asked for."""
+        return None if self._now is None else self._now.spent
+
+    def until_split(self, now: float) -> float:
+        """By the last element."""
+        return max(0, self._last + self._window - now)
+
+    def carry_out(
+        self, now: float, decision: Decision[Order], advice: Advice[Order] | None, until_split: float
+    ) -> None:
+        """The move to make, where one is asked for."""
+        if self._now is not None and decision.to is not None:
+            how: How = "genmig" if decision.strategy == "genmig" else "moving-states"
+            self.begun(now, decision.to, how, until_split)
+            self._move = Move(decision.to, how)

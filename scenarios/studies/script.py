@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from midstream.autopilot.watching import largest_window
+from midstream.autopilot.looks import largest_window
 from midstream.io.ingested import is_ingested
 from midstream.io.text_file import read_text
 from midstream.io.time_units import NANOSECONDS, UNITS, Clock

@@ -14,18 +14,21 @@ from inside import host_of
 from machine import FIRST, Midstream, between, companions
 
 from midstream.autopilot.advice import Advice, Forecast
-from midstream.autopilot.autopilot import Later
-from midstream.autopilot.crew import Crew
+from midstream.autopilot.autopilot import Autopilot, Later
 from midstream.autopilot.decision import Decision
+from midstream.autopilot.learning import Learning
+from midstream.autopilot.looks import Looks
+from midstream.autopilot.parts import PilotParts
 from midstream.autopilot.records import Record
 from midstream.autopilot.watching import EngineAutopilot
 from midstream.migration.transition import Transition
 from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.replacement import TO_COME
+from midstream.optimizer import Statistics
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.errors import MigrationRefused, PlanError
 from midstream.plans.values.snapshots import NormalForm, normal_form
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing.families import Family, members
 from midstream.testing.law import steps
 
@@ -33,19 +36,16 @@ OTHERS = 3
 """So many plans are known that a query may be moved to, besides those that it had."""
 
 
-class Restless:
+class Restless(Autopilot[Plan]):
     """Moves at every opportunity to what the advisor names first."""
-
-    def __init__(self, running: Plan) -> None:
-        self.running = running
 
     def decide(
         self,
         now: float,
         advice: Advice[Plan] | None,
-        until_split: float,
-        strategies: Sequence[str],
-        spent: float | Later | None,
+        until_split: float = 0.0,
+        strategies: Sequence[str] = (),
+        spent: float | Later | None = None,
     ) -> Decision[Plan]:
         if advice is None or not advice.others:
             return Decision(now, self.running, "nothing is known")
@@ -54,7 +54,7 @@ class Restless:
     def may_pay(self, advice: Advice[Plan]) -> bool:
         return bool(advice.others)
 
-    def begun(self, now: float, to: Plan, strategy: str, until_split: float) -> None:
+    def begun(self, now: float, to: Plan, strategy: str, until_split: float = 0.0) -> None:
         pass
 
     def ended(self, now: float, running: Plan) -> None:
@@ -62,35 +62,36 @@ class Restless:
 
 
 class AtRandom:
-    """An advisor that names plans in any order; and what is known of streams, which is nothing."""
+    """An advisor that names plans in any order."""
 
     def __init__(self, known: list[list[Plan]], seed: int) -> None:
         self._known, self._random = known, Random(seed)
 
-    def advise(self, running: Plan, known: None) -> Advice[Plan]:
+    def advise(self, running: Plan, known: Statistics) -> Advice[Plan]:
         same = next((plans for plans in self._known if running in plans), [])
         plans = self._random.sample(same, len(same))
         return Advice(2.0, tuple(Forecast(plan, 1.0, 1.0) for plan in plans))
 
-    def take(self, stream: str, batch: Batch, progress: Time) -> None:
-        pass
 
-    def known(self, now: int) -> None:
-        return None
+class Unneeded(Learning):
+    """Statistics that are there from the beginning, whatever comes."""
+
+    def known(self, now: int) -> Statistics:
+        return Statistics({})
 
 
-class Anyhow(EngineAutopilot[None]):
+class Anyhow(EngineAutopilot):
     """Migrates by any strategy."""
 
     def __init__(self, machine: Piloted, seed: int, every: int) -> None:
         self._machine, self._random, self._by = machine, Random(seed), machine.strategies
         host = host_of(machine.moved.engine)
 
-        def crew(query: RunningQuery, window: int, step: int) -> Crew[None]:
-            advisor = AtRandom(machine.known, seed)
-            return Crew(Restless(query.plan), advisor, advisor)
+        def parts(query: RunningQuery, looks: Looks) -> PilotParts:
+            advisor, learning = AtRandom(machine.known, seed), Unneeded(query.plan, looks, 1.0)
+            return PilotParts(Restless(query.plan, looks.window), advisor, learning)
 
-        super().__init__(host, crew, self._migrate_anyhow, every=every)
+        super().__init__(host, parts, self._migrate_anyhow, every=every)
 
     def strategies(self, query: RunningQuery, plan: Plan) -> tuple[str, ...]:
         """Without a look at whether it is possible: what is refused must do no harm."""

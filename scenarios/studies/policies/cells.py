@@ -31,7 +31,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.derived import elements_of
 from midstream.scenarios.studies.inputs import PlanInput
-from midstream.scenarios.studies.policies.flying import Instant, Results
+from midstream.scenarios.studies.policies.replayed_autopilot import Instant, Results
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to, payload
 
 CELLS = "start long, stream string, told string, max_end long"

@@ -14,7 +14,7 @@ from midstream.plans.values.errors import ArgumentError, InputFileError
 from midstream.plans.values.schema import suggest
 
 MOST = 200
-"""So many settings at most: each is a flight over all that was recorded."""
+"""So many settings at most: each is replayed over all that was recorded."""
 
 
 def grid_of(text: str) -> dict[str, Settings]:

@@ -1,7 +1,7 @@
 """What it would have cost to change plans over recorded streams: policies, replayed and judged.
 
-The engine's own autopilot flies over the recorded streams without an engine, by what it would have been told
-of each cell of time; what plans cost is counted. So a replay of a year takes minutes, and no result is made.
+The engine's own autopilot is replayed without an engine, by what it would have been told of each cell of
+time; what plans cost is counted. So a replay of a year takes minutes, and no result is made.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from midstream.scenarios.studies.policies.counting import (
     count_courses,
     inner_joins_of,
 )
-from midstream.scenarios.studies.policies.flights import fly_all
-from midstream.scenarios.studies.policies.flying import Flight, ways
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin, different
 from midstream.scenarios.studies.policies.judging import Judged, front, judge, recommended
 from midstream.scenarios.studies.policies.modelling import model_courses
 from midstream.scenarios.studies.policies.occupied import Occupied, chronons
+from midstream.scenarios.studies.policies.replayed_autopilot import ReplayedAutopilot, strategies_between
+from midstream.scenarios.studies.policies.replays_on_spark import replay_autopilots
 from midstream.scenarios.studies.policies.splits import count_splits, occupied
 from midstream.scenarios.studies.recording import Recording
 
@@ -97,7 +97,7 @@ def policies(
     charts      in so many parts charts cut what plans cost
     period      after so many chronons the policy that repeats what was best looks; by default a window
 
-    Cost     See `fly_all` and `count_courses`.
+    Cost     See `replay_autopilots` and `count_courses`.
     Raises   PlanError where the plan does not fit the streams, or has too many equivalent ones;
              ArgumentError where there is but one order, no element, or no setting.
     """
@@ -113,8 +113,8 @@ def policies(
         raise ArgumentError(
             "policies: found one order of joins only, expected several, as a join of three streams has"
         )
-    flights = [Flight(plan, settings, objective, strategy) for settings in grid.values()]
-    steps, window = sorted({flight.step for flight in flights}), flights[0].window
+    looks = [ReplayedAutopilot(plan, settings, objective, strategy).looks for settings in grid.values()]
+    steps, window = sorted({one.step for one in looks}), looks[0].window
     with ExitStack() as stack:
         grids: dict[int, Occupied] = {}
         joins: tuple[InnerJoin, ...] = ()
@@ -123,7 +123,7 @@ def policies(
             grids, joins = occupied(recording, plan, inputs, steps), different(orders.joins)
             counted = _kept(stack, count_splits(recording, study, joins, inputs, chronons(grids)))
         results = None if counted is None or not counts(objective) else (joins, counted)
-        wishes = fly_all(recording, study, plan, inputs, grid, objective, strategy, results)
+        wishes = replay_autopilots(recording, study, plan, inputs, grid, objective, strategy, results)
         # An autopilot may find plans that enumeration does not.
         orders = _orders([*known, *dict.fromkeys(wish.to for one in wishes.values() for wish in one)], inputs)
         if orders.joins is None:
@@ -143,7 +143,7 @@ def policies(
         for name, of_one in wishes.items()
     }
     courses, moves = _shortened(courses, moves)
-    strategies = ways(courses.plans, strategy)
+    strategies = strategies_between(courses.plans, strategy)
     buckets = max(1, (window if period is None else period) // courses.bucket)
     judged, least = judge(courses, moves, strategies, buckets, charts)
     best = recommended(judged, grid)

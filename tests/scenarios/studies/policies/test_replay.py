@@ -25,7 +25,11 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.plans.values.observations import Cell
 from midstream.scenarios.studies.declaration import Study, load_study
-from midstream.scenarios.studies.policies.flying import Flight, Instant, fly
+from midstream.scenarios.studies.policies.replayed_autopilot import (
+    Instant,
+    ReplayedAutopilot,
+    replay_autopilot,
+)
 
 from ..conftest import reversed_settings
 
@@ -153,11 +157,11 @@ def test_flights_are_those_of_one_autopilot_each(
     plan = study.query
     assert plan is not None
     for name, settings in GRID.items():
-        flight = Flight(plan, settings, INTERMEDIATE)
-        wishes = list(fly(flight, collected(plan, streams, flight.step)))
+        replayed = ReplayedAutopilot(plan, settings, INTERMEDIATE)
+        begun = list(replay_autopilot(replayed, collected(plan, streams, replayed.looks.step)))
         moves: tuple[Move, ...] = found.flights[name]
         assert [(move.at, move.strategy, move.until_split, move.following) for move in moves] == [
-            (wish.at, wish.strategy, wish.until_split, wish.following) for wish in wishes
+            (one.at, one.strategy, one.until_split, one.following) for one in begun
         ]
         assert moves
         # In all chronons in which they have their split times it was counted.

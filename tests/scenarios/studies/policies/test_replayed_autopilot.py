@@ -27,9 +27,16 @@ from midstream.plans.values.errors import ArgumentError, MigrationRefused
 from midstream.scenarios.policies.case import Case, Key, one_key
 from midstream.scenarios.policies.generated import FEW, MANY, Phase, generated
 from midstream.scenarios.policies.on_engine import plan_of
-from midstream.scenarios.studies.policies.flying import Flight, Instant, Results, Wish, fly, ways
 from midstream.scenarios.studies.policies.inner_joins import InnerJoin, different, inner_joins
 from midstream.scenarios.studies.policies.occupied import Occupied
+from midstream.scenarios.studies.policies.replayed_autopilot import (
+    Instant,
+    ReplayedAutopilot,
+    ReplayedMigration,
+    Results,
+    replay_autopilot,
+    strategies_between,
+)
 
 Begun = tuple[int, str, object]
 """When a migration began, what was weighed for it, and the joins below the last one of the plan that it went
@@ -95,16 +102,16 @@ def test_the_clairvoyant_is_billed_by_the_same_counts(
     elements: list[tuple[int, str, int]], strategy: str, looks: int
 ) -> None:
     case, settings = made(elements), Settings(looks=looks, doubt=0.0, least_saving=0.0, guard=9.0)
-    plan, wishes = flight_of(case, settings, strategy, is_counted=True)
-    courses = courses_of(case, Flight(plan, settings, INTERMEDIATE).step)
-    least = clairvoyant(courses, ways(courses.plans, strategy))
-    assert least.total <= billed(case, plan, settings, wishes)
+    plan, begun = replay_of(case, settings, strategy, is_counted=True)
+    courses = courses_of(case, ReplayedAutopilot(plan, settings, INTERMEDIATE).looks.step)
+    least = clairvoyant(courses, strategies_between(courses.plans, strategy))
+    assert least.total <= billed(case, plan, settings, begun)
     assert least.total <= min(courses.totals)
     assert bill(courses, least.start, [Move(one.at, one.new, one.strategy) for one in least.moves]) == least
     assert CostSeries.loads(courses.dumps()) == courses
     # The order of plans means nothing, and a part of the time has what lies in it.
     turned = courses.of([2, 1, 0])
-    assert clairvoyant(turned, ways(courses.plans, strategy)).total == least.total
+    assert clairvoyant(turned, strategies_between(courses.plans, strategy)).total == least.total
     middle = courses.starts[len(courses.starts) // 2]
     later = courses.between(middle, courses.end)
     for plan_number, total in enumerate(courses.totals):
@@ -119,8 +126,8 @@ def test_a_move_costs_the_same_by_looks_and_by_arrivals(
 ) -> None:
     """Also where the last element ends at the very instant of the look."""
     case = made(elements)
-    flight = Flight(plan_of(case, case.orders[0]), Settings(looks=looks), INTERMEDIATE)
-    courses = courses_of(case, flight.step)
+    replayed = ReplayedAutopilot(plan_of(case, case.orders[0]), Settings(looks=looks), INTERMEDIATE)
+    courses = courses_of(case, replayed.looks.step)
     for at in courses.starts[1:]:
         if case.first <= at < case.beyond:
             moves = [Move(at, 1, "genmig")]
@@ -146,20 +153,20 @@ def test_the_same_past_with_two_futures_gives_the_same_decisions(
 
 def test_a_query_without_a_window_has_no_looks() -> None:
     with pytest.raises(ArgumentError, match="found a query without a time window"):
-        Flight(stream("s", x="integer").plan(), BALANCED, INTERMEDIATE)
+        ReplayedAutopilot(stream("s", x="integer").plan(), BALANCED, INTERMEDIATE)
 
 
 def test_a_strategy_that_is_not_known_is_refused() -> None:
     with pytest.raises(MigrationRefused, match="by-magic"):
-        Flight(stream("s", x="integer").window(9).plan(), BALANCED, INTERMEDIATE, "by-magic")
+        ReplayedAutopilot(stream("s", x="integer").window(9).plan(), BALANCED, INTERMEDIATE, "by-magic")
 
 
-def test_ways_between_plans() -> None:
+def test_strategies_between_plans() -> None:
     plans = [plan_of(made([]), order) for order in made([]).orders]
-    assert ways(plans, "auto") == ("moving-states", "genmig")
-    assert ways(plans, "genmig") == ("genmig",)
+    assert strategies_between(plans, "auto") == ("moving-states", "genmig")
+    assert strategies_between(plans, "genmig") == ("genmig",)
     with pytest.raises(ArgumentError, match="no way by which swap moves"):
-        ways(plans, "swap")
+        strategies_between(plans, "swap")
 
 
 def made(elements: list[tuple[int, str, int]]) -> Case:
@@ -172,18 +179,18 @@ def made(elements: list[tuple[int, str, int]]) -> Case:
 
 def agreed(case: Case, settings: Settings, strategy: str, is_counted: bool) -> list[Begun]:
     """What is begun with and without an engine: the same, and it costs what the engine counts."""
-    plan, wishes = flight_of(case, settings, strategy, is_counted)
+    plan, begun = replay_of(case, settings, strategy, is_counted)
     pilot = in_engine(case, settings, strategy, is_counted)
-    found = [(wish.at, weighed(wish.strategy), joins_of(plan, wish.to)) for wish in wishes]
+    found = [(one.at, weighed(one.strategy), joins_of(plan, one.to)) for one in begun]
     assert found == begun_by(plan, pilot)
-    assert billed(case, plan, settings, wishes) == pilot.summary["query"]["spent"]
+    assert billed(case, plan, settings, begun) == pilot.summary["query"]["spent"]
     return found
 
 
 def flown(case: Case, settings: Settings, strategy: str) -> list[Begun]:
     """What an autopilot without an engine begins."""
-    plan, wishes = flight_of(case, settings, strategy, is_counted=False)
-    return [(wish.at, weighed(wish.strategy), joins_of(plan, wish.to)) for wish in wishes]
+    plan, begun = replay_of(case, settings, strategy, is_counted=False)
+    return [(one.at, weighed(one.strategy), joins_of(plan, one.to)) for one in begun]
 
 
 def weighed(strategy: str) -> str:
@@ -191,41 +198,43 @@ def weighed(strategy: str) -> str:
     return "genmig" if strategy.startswith("genmig") else strategy
 
 
-def flight_of(case: Case, settings: Settings, strategy: str, is_counted: bool) -> tuple[Plan, list[Wish]]:
-    """From which plan it flies, and what it wishes."""
+def replay_of(
+    case: Case, settings: Settings, strategy: str, is_counted: bool
+) -> tuple[Plan, list[ReplayedMigration]]:
+    """The plan that runs first, and the migrations of a replay."""
     plan = plan_of(case, case.orders[0])
     joins = different(joins_of(plan, plan_of(case, order)) for order in case.orders)
-    flight = Flight(plan, settings, INTERMEDIATE, strategy, joins if is_counted else None)
-    told: Iterator[Instant] | list[Instant] = instants(case, flight)
-    return plan, list(fly(flight, with_results(case, flight, list(told)) if is_counted else told))
+    replayed = ReplayedAutopilot(plan, settings, INTERMEDIATE, strategy, joins if is_counted else None)
+    came = list(instants(case, replayed))
+    return plan, list(replay_autopilot(replayed, with_results(case, replayed, came) if is_counted else came))
 
 
-def with_results(case: Case, flight: Flight, told: list[Instant]) -> list[Instant]:
+def with_results(case: Case, replayed: ReplayedAutopilot, told: list[Instant]) -> list[Instant]:
     """The same, with what joins gave, counted pair by pair; where nothing has changed, nothing is told."""
-    assert flight.joins is not None
-    of_joins = {joins_of(flight.plan, plan_of(case, order)): i for i, order in enumerate(case.orders)}
-    orders = [of_joins[join,] for join in flight.joins]
+    assert replayed.joins is not None
+    of_joins = {joins_of(replayed.plan, plan_of(case, order)): i for i, order in enumerate(case.orders)}
+    orders = [of_joins[join,] for join in replayed.joins]
     by_end = {instant.end: instant for instant in told}
     before = case.first - 1
-    for chronon in sorted(grid_of(case, flight.step).asked()):
+    for chronon in sorted(grid_of(case, replayed.looks.step).asked()):
         started = [case.costs.spent(order, before + 1, chronon + 1) for order in orders]
         ended = [sum(before < end <= chronon for _, end in case.costs.results[order]) for order in orders]
         if any(started) or any(ended):
-            end = (chronon // flight.step + 1) * flight.step
+            end = (chronon // replayed.looks.step + 1) * replayed.looks.step
             instant = by_end.get(end, Instant(end, [], None))
             by_end[end] = replace(instant, results=[*instant.results, Results(chronon, started, ended)])
         before = chronon
     return [by_end[end] for end in sorted(by_end)]
 
 
-def billed(case: Case, plan: Plan, settings: Settings, wishes: list[Wish]) -> float:
+def billed(case: Case, plan: Plan, settings: Settings, begun: list[ReplayedMigration]) -> float:
     """What it costs, by the bill of what it begins; elements are counted pair by pair."""
     numbers = {joins_of(plan, plan_of(case, order)): i for i, order in enumerate(case.orders)}
     moves = [
-        Move(wish.at, numbers[joins_of(plan, wish.to)], wish.strategy, wish.until_split, wish.following)
-        for wish in wishes
+        Move(one.at, numbers[joins_of(plan, one.to)], one.strategy, one.until_split, one.following)
+        for one in begun
     ]
-    return bill(courses_of(case, Flight(plan, settings, INTERMEDIATE).step), 0, moves).total
+    return bill(courses_of(case, ReplayedAutopilot(plan, settings, INTERMEDIATE).looks.step), 0, moves).total
 
 
 def grid_of(case: Case, step: int) -> Occupied:
@@ -268,7 +277,7 @@ class Estimating:
         return self._optimizer.advise(running, known)
 
 
-def begun_by(plan: Plan, pilot: EngineAutopilot[Statistics]) -> list[Begun]:
+def begun_by(plan: Plan, pilot: EngineAutopilot) -> list[Begun]:
     """What an engine's autopilot has begun."""
     return [
         (record.at, weighed(record.strategy), joins_of(plan, record.decision.to))
@@ -277,7 +286,7 @@ def begun_by(plan: Plan, pilot: EngineAutopilot[Statistics]) -> list[Begun]:
     ]
 
 
-def in_engine(case: Case, settings: Settings, strategy: str, is_counted: bool) -> EngineAutopilot[Statistics]:
+def in_engine(case: Case, settings: Settings, strategy: str, is_counted: bool) -> EngineAutopilot:
     """What flew, by counts or by estimates. Time comes to every instant on all streams at once."""
     plan = plan_of(case, case.orders[0])
     engine = Engine(plan)
@@ -300,12 +309,12 @@ def joins_of(plan: Plan, to: Plan | None) -> tuple[InnerJoin, ...]:
     return found
 
 
-def instants(case: Case, flight: Flight) -> Iterator[Instant]:
+def instants(case: Case, replayed: ReplayedAutopilot) -> Iterator[Instant]:
     """What a collector tells."""
-    collector = Collector(flight.plan.sources, wanted(flight.plan).columns, flight.step)
-    for number, arrivals in groupby(case.arrivals, key=lambda arrival: arrival[0] // flight.step):
+    collector = Collector(replayed.plan.sources, wanted(replayed.plan).columns, replayed.looks.step)
+    for number, arrivals in groupby(case.arrivals, key=lambda arrival: arrival[0] // replayed.looks.step):
         last = 0
         for last, name, row in arrivals:
             collector.take(name, [(last, last + 1, row)], last)
-        end = (number + 1) * flight.step
+        end = (number + 1) * replayed.looks.step
         yield Instant(end, collector.cells(end), last + case.window)

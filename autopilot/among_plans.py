@@ -1,0 +1,45 @@
+"""An advisor over given plans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.pricing import PricingAdvisor, deviation_of_saving
+from midstream.optimizer import INTERMEDIATE, PROCESSING, Objective, Statistics
+from midstream.plans.algebra.operators import Join
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.values.errors import StatisticsError
+
+
+class AmongPlans(PricingAdvisor):
+    """Knows some plans, and prices all of them; it searches for no other.
+
+    Cost     The prices of the plans where statistics have changed; where some plan saves something, that once
+             more for each group of elements by which a deviation is known.
+    """
+
+    def __init__(self, plans: Sequence[Plan], objective: Objective) -> None:
+        super().__init__(objective)
+        self._plans = plans
+
+    def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
+        others = [plan for plan in self._plans if plan != running]
+        try:
+            cost, *costs = self._costs([running, *others], known)
+            replicates = known.replicates if min(costs) < cost else ()
+            without = [self._costs([running, *others], replicate) for replicate in replicates]
+        except StatisticsError:
+            return None
+        forecasts = tuple(
+            Forecast(plan, costs[i], cost - costs[i], deviation_of_saving(without, i + 1))
+            for i, plan in enumerate(others)
+        )
+        return Advice(cost, forecasts, "by the cost model, from statistics of what came")
+
+
+def objective_among(plans: Sequence[Plan]) -> Objective:
+    """Intermediate results, which policies are judged by; of plans without several joins, processing."""
+    joins = max(sum(isinstance(logical(node), Join) for node in plan.nodes) for plan in plans)
+    return INTERMEDIATE if joins > 1 else PROCESSING

@@ -1,0 +1,69 @@
+"""Statistics of streams, learned cell by cell: what an autopilot knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+
+from midstream.autopilot.looks import Looks
+from midstream.optimizer import Statistics
+from midstream.optimizer.online.decayed_statistics import DecayedStatistics
+from midstream.optimizer.online.restarting_statistics import RestartingStatistics
+from midstream.optimizer.statistics import StreamStatistics
+from midstream.plans.algebra.operators import Source
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.values.observations import Cell
+
+
+class Learning:
+    """The statistics by which plans are chosen; and where they are asked for, others that forget so fast that
+    they tell of the last window or so.
+
+    half_life     after which what came counts half, in windows
+    constant      statistics of relations
+    tells_lately  True where `lately` will be asked
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        looks: Looks,
+        half_life: float,
+        *,
+        constant: Mapping[Node, StreamStatistics] | None = None,
+        tells_lately: bool = True,
+    ) -> None:
+        window = looks.window
+        self._statistics = RestartingStatistics(plan, half_life * window, window, constant=constant)
+        self.columns = self._statistics.columns
+        """By stream, the columns whose values are to be counted."""
+        self.memory = float(max(window, looks.step))
+        """After so many chronons the others count 1 / e."""
+        self._fast: DecayedStatistics | None = None
+        if tells_lately:
+            self._fast = DecayedStatistics(plan, log(2) * self.memory, threshold=0.0, constant=constant)
+        self._nodes = {
+            node.operator.stream: node
+            for node in logical_plan(plan).nodes
+            if isinstance(node.operator, Source)
+        }
+        self.arrived = dict.fromkeys(self._nodes.values(), 0)
+        """By source, the number of elements in all cells so far."""
+
+    def take(self, cells: Sequence[Cell]) -> None:
+        """Cells in order of time, as a collector gives them."""
+        for cell in cells:
+            self.arrived[self._nodes[cell.stream]] += cell.elements
+        self._statistics.take(cells)
+        if self._fast is not None:
+            self._fast.take(cells)
+
+    def known(self, now: int) -> Statistics | None:
+        """By what starts before an instant; None within a window of the first element."""
+        return self._statistics.at(now)
+
+    def lately(self, now: int) -> Statistics:
+        """By what came lately; only where these statistics are kept."""
+        assert self._fast is not None
+        return self._fast.at(now)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from midstream.autopilot.break_even import BreakEven, genmig_cost, moving_states_cost
+from midstream.autopilot.costs.bill import Move
+from midstream.autopilot.costs.policies import Now
 from midstream.optimizer.pair_rates import DecayedCounts, difference, pair_rate
-from midstream.scenarios.policies.case import Arrival, Case, Order
-from midstream.scenarios.policies.policy import How, Move, Now
+from midstream.scenarios.policies.case import Arrival, Case
+from midstream.scenarios.policies.policy import How, Observing
 
 HALF_LIFE, HORIZON = 2, 8
 """In windows."""
@@ -16,18 +18,12 @@ LOOKS = 8
 """In a window."""
 
 
-class ByBreakEven:
-    """Moves when that pays over the horizon; with moving states where allowed and cheaper, else by GenMig.
+class ByBreakEven(Observing):
+    """Moves when that pays over the horizon; with moving states where allowed and cheaper, else by GenMig."""
 
-    start   the first order; by default the first one of the case
-    """
-
-    def __init__(self, start: Order | None = None, how: How = "moving-states") -> None:
-        self._start, self._how = start, how
-
-    def begin(self, case: Case) -> Order:
-        """The first order."""
-        self._case, self._window = case, case.window
+    def __init__(self, case: Case, how: How = "moving-states") -> None:
+        super().__init__(case)
+        self._case, self._how, self._window = case, how, case.window
         self._counts = {
             (stream, column): DecayedCounts(HALF_LIFE * case.window)
             for stream, columns in case.columns.items()
@@ -35,7 +31,6 @@ class ByBreakEven:
         }
         self._rule = BreakEven(HORIZON * case.window)
         self._look_at, self._last = 0.0, 0
-        return self._start or case.orders[0]
 
     def observe(self, arrival: Arrival) -> None:
         """Count its keys."""
@@ -45,16 +40,17 @@ class ByBreakEven:
 
     def decide(self, now: Now) -> Move | None:
         """A few times a window, the move with the greatest gain, if any pays."""
+        self.observe_before(now.time)
         if now.time < self._look_at:
             return None
         self._look_at = now.time + self._window / LOOKS
         best = max(
-            (self._move(now, order) for order in self._case.orders if order != now.running),
+            (self._move(now, order) for order in range(len(self._case.orders)) if order != now.running),
             key=lambda found: found[0],
         )
         return best[1] if best[0] > 0 else None
 
-    def _move(self, now: Now, order: Order) -> tuple[float, Move]:
+    def _move(self, now: Now, order: int) -> tuple[float, Move]:
         """What a move to an order gains, and how it is done."""
         rates: dict[str, Mapping[Hashable, float]] = {}
         one, other = self._named(now.running, rates, now.time), self._named(order, rates, now.time)
@@ -72,10 +68,11 @@ class ByBreakEven:
         gain = self._rule.gain(
             running=running, saving=saving.value, deviation=saving.deviation, cost=ways[how]
         )
-        return gain, Move(order, how)
+        return gain, Move(now.time, order, how)
 
-    def _named(self, order: Order, rates: dict[str, Mapping[Hashable, float]], now: int) -> tuple[str, str]:
+    def _named(self, number: int, rates: dict[str, Mapping[Hashable, float]], now: int) -> tuple[str, str]:
         """The two columns that an order joins, by name; their rates are read."""
+        order = self._case.orders[number]
         (one, first), (other, second) = zip(order, self._case.on[order], strict=True)
         names = f"{one}.{first}", f"{other}.{second}"
         for name, where in zip(names, ((one, first), (other, second)), strict=True):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from midstream.autopilot.costs.policies import ByChart, LastBest, Periodic, Policy
-from midstream.autopilot.settings import BALANCED, Settings
 from midstream.scenarios.policies.break_even import LOOKS, ByBreakEven
 from midstream.scenarios.policies.case import Case
 from midstream.scenarios.policies.piloted import Piloted
-from midstream.scenarios.policies.policy import How, Observing
+from midstream.scenarios.policies.policy import How
 
 
 def repeat_last_best(case: Case, start: int, how: How) -> Policy:
@@ -26,18 +25,13 @@ def by_chart(case: Case, start: int, how: How, k: int = 10) -> Policy:
 
 def by_break_even(case: Case, start: int, how: How) -> Policy:
     """Moves when that pays over the horizon."""
-    return Observing(case, ByBreakEven(case.orders[start], how))
-
-
-def autopilot(case: Case, start: int, how: How, settings: Settings = BALANCED) -> Policy:
-    """Moves as the autopilot says, by the keys of what came."""
-    return Observing(case, Piloted(case.orders[start], how, settings))
+    return ByBreakEven(case, how)
 
 
 ITEMS: Mapping[str, Callable[..., Policy]] = {
     "repeat last best": repeat_last_best,
     "break-even": by_break_even,
-    "autopilot": autopilot,
+    "autopilot": Piloted,
     "chart": by_chart,
 }
 """Each makes a policy for one run over a case, from an order on, by number, with a strategy."""

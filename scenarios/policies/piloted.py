@@ -4,46 +4,43 @@ from __future__ import annotations
 
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.autopilot import Autopilot
+from midstream.autopilot.costs.bill import Move
+from midstream.autopilot.costs.policies import Now
 from midstream.autopilot.decision import Decision
 from midstream.autopilot.key_counts import KeyCounts
 from midstream.autopilot.query_pilot import QueryPilot
 from midstream.autopilot.settings import BALANCED, Settings
-from midstream.scenarios.policies.case import Arrival, Case, Order
-from midstream.scenarios.policies.policy import How, Move, Now
+from midstream.scenarios.policies.case import Arrival, Case
+from midstream.scenarios.policies.policy import How, Observing
 
 
-class Piloted(QueryPilot[Order, float]):
+class Piloted(Observing, QueryPilot[int, float]):
     """Moves as the autopilot says; with moving states where allowed and cheaper, else by GenMig.
 
     Both strategies are possible at any time, so they are weighed at every look. Where nothing arrives, and
     during a migration, it looks at instants of a grid and decides nothing.
 
-    start   the first order; by default the first one of the case
+    start   the first order, by number
     """
 
     def __init__(
-        self, start: Order | None = None, how: How = "moving-states", settings: Settings = BALANCED
+        self, case: Case, start: int = 0, how: How = "moving-states", settings: Settings = BALANCED
     ) -> None:
-        self._start, self._settings = start, settings
+        super().__init__(case)
         self.unasked = ("genmig",) if how == "genmig" else ("genmig", "moving-states")
-
-    def begin(self, case: Case) -> Order:
-        """The first order."""
-        start = self._start or case.orders[0]
-        self.decider = Autopilot(start, case.window, self._settings)
+        self.decider = Autopilot(start, case.window, settings)
         self._names = {
             stream: [f"{stream}.{column}" for column in columns] for stream, columns in case.columns.items()
         }
         joins = {
-            order: (f"{order[0]}.{first}", f"{order[1]}.{second}")
-            for order, (first, second) in case.on.items()
+            number: (f"{order[0]}.{first}", f"{order[1]}.{second}")
+            for number, (order, (first, second)) in enumerate(case.on.items())
         }
-        self._counts = KeyCounts(joins, case.window, self._settings.half_life)
-        self._window, self._step = case.window, case.window / self._settings.looks
+        self._counts = KeyCounts(joins, case.window, settings.half_life)
+        self._window, self._step = case.window, case.window / settings.looks
         self._look_at, self._last = float(case.first), case.first
         self._now: Now | None = None
         self._move: Move | None = None
-        return start
 
     def observe(self, arrival: Arrival) -> None:
         """Count its keys."""
@@ -54,6 +51,7 @@ class Piloted(QueryPilot[Order, float]):
 
     def decide(self, now: Now) -> Move | None:
         """A few times a window."""
+        self.observe_before(now.time)
         is_time = now.time >= self._look_at
         self._look_before(now.time)
         if self.is_migrating:
@@ -71,7 +69,7 @@ class Piloted(QueryPilot[Order, float]):
                 self.look(self._look_at)
             self._look_at += self._step
 
-    def advise(self, now: float) -> Advice[Order] | None:
+    def advise(self, now: float) -> Advice[int] | None:
         """By counts of keys."""
         return self._counts.advise(self.decider.running, now)
 
@@ -84,10 +82,10 @@ class Piloted(QueryPilot[Order, float]):
         return max(0, self._last + self._window - now)
 
     def carry_out(
-        self, now: float, decision: Decision[Order], advice: Advice[Order] | None, until_split: float
+        self, now: float, decision: Decision[int], advice: Advice[int] | None, until_split: float
     ) -> None:
         """The move to make, where one is asked for."""
         if self._now is not None and decision.to is not None:
             how: How = "genmig" if decision.strategy == "genmig" else "moving-states"
             self.begun(now, decision.to, how, until_split)
-            self._move = Move(decision.to, how)
+            self._move = Move(self._now.time, decision.to, how)

@@ -121,7 +121,8 @@ def policies(
         counted: DataFrame | None = None
         if orders.joins is not None:
             grids, joins = occupied(recording, plan, inputs, steps), different(orders.joins)
-            counted = _kept(stack, count_splits(recording, study, joins, inputs, chronons(grids)))
+            counted = count_splits(recording, study, joins, inputs, chronons(grids)).persist()
+            stack.callback(counted.unpersist)
         results = None if counted is None or not counts(objective) else (joins, counted)
         wishes = replay_autopilots(recording, study, plan, inputs, grid, objective, strategy, results)
         # An autopilot may find plans that enumeration does not.
@@ -148,13 +149,6 @@ def policies(
     judged, least = judge(courses, moves, strategies, buckets, charts)
     best = recommended(judged, grid)
     return Found(courses, grid, moves, judged, tuple(front(judged)), least, best, strategies)
-
-
-def _kept(stack: ExitStack, frame: DataFrame) -> DataFrame:
-    """A frame that is asked twice, kept in executors' memory or on their disks until a block ends."""
-    frame.persist()
-    stack.callback(frame.unpersist)
-    return frame
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ def assert_enumerated(
     return found[0].is_complete
 
 
-@settings(max_examples=max(15, settings().max_examples // 2))
+@settings(max_examples=settings().max_examples // 2)
 @given(plans(depth=2), st.data(), st.sampled_from(OBJECTIVES), st.integers(1, 8))
 def test_they_are_what_enumeration_finds(
     plan: Plan, data: st.DataObject, objective: Objective, number: int

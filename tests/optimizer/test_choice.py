@@ -79,7 +79,7 @@ def test_the_good_order_stays() -> None:
     assert choice.is_complete
 
 
-@settings(max_examples=max(10, settings().max_examples // 2))
+@settings(max_examples=settings().max_examples // 2)
 @given(plans(depth=2), st.data())
 def test_no_plan_costs_less_than_the_chosen_one(plan: Plan, data: st.DataObject) -> None:
     statistics = data.draw(statistics_for(plan))
@@ -92,7 +92,7 @@ def test_no_plan_costs_less_than_the_chosen_one(plan: Plan, data: st.DataObject)
     assert again.cost.total <= choice.cost.total * (1 + 1e-9)
 
 
-@settings(max_examples=max(10, settings().max_examples // 2))
+@settings(max_examples=settings().max_examples // 2)
 @given(plans(depth=3), st.data())
 def test_the_steps_lead_to_the_chosen_plan(plan: Plan, data: st.DataObject) -> None:
     """Each is an application of the rule that it names, in the place that it names."""

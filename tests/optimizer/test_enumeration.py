@@ -32,7 +32,7 @@ from midstream.testing import plans, streams_for
 
 MOST = 200
 """Plans of one, where there may be very many."""
-FEWER = settings(max_examples=max(10, settings().max_examples // 3))
+FEWER = settings(max_examples=settings().max_examples // 3)
 
 
 SIDES = (FILTER_BELOW_LEFT, FILTER_BELOW_RIGHT, JOIN_COMMUTATIVITY)

@@ -29,7 +29,7 @@ from midstream.plans.expressions.operands import Operand, col
 from midstream.plans.values.snapshots import compare
 from midstream.testing import plans, streams_for
 
-FEWER = settings(max_examples=max(10, settings().max_examples // 2))
+FEWER = settings(max_examples=settings().max_examples // 2)
 
 
 def problem(plan: Plan, statistics: Statistics) -> JoinProblem:

@@ -95,6 +95,7 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) 
     assert 'bytewax: not installed; pip install "midstream[peers]".' in result.stdout
 
 
+@pytest.mark.slow
 def test_windows_are_compared() -> None:
     result = invoke("--items", "join,filter-map", "--window", "10,40", "--batch-sizes", 64, *SMALL, "--json")
     assert result.exit_code == 0

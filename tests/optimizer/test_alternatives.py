@@ -217,6 +217,7 @@ def test_what_a_plan_has_in_two_places_is_paid_once() -> None:
     assert assert_enumerated(plan, known, 1)
 
 
+@pytest.mark.slow
 def test_of_many_streams_those_near_the_best_are_compared() -> None:
     """It is told that there may be others, and the same are found every time."""
     plan = chain(8).plan()

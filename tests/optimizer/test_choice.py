@@ -345,6 +345,7 @@ for budget in (30_000, 300):
 """
 
 
+@pytest.mark.slow
 def test_the_choice_is_the_same_in_every_process() -> None:
     def printed(seed: str) -> str:
         environment = {**os.environ, "PYTHONHASHSEED": seed}

@@ -283,6 +283,7 @@ def test_few_of_many_pairs_are_enough_where_the_others_cost_too_much() -> None:
     assert not solve(joins, 100).is_exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [2000, 20_000])
 def test_a_budget_of_steps_is_deterministic(budget: int) -> None:
     one, other = (solve(problem(*landscape("star", 14, seed=5, rows=100)), budget) for _ in range(2))

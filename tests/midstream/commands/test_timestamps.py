@@ -241,7 +241,14 @@ def test_a_file_of_no_results_is_one_nevertheless(form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "days"]
+    "unit",
+    [
+        "microseconds",
+        *(
+            pytest.param(unit, marks=pytest.mark.slow)
+            for unit in ("nanoseconds", "milliseconds", "seconds", "minutes", "days")
+        ),
+    ],
 )
 def test_results_read_back_are_the_same_stream(unit: str) -> None:
     rows = "".join(

@@ -21,6 +21,7 @@ def test_flips_as_fast_as_a_migration_cost_little_more_than_one_order(how: How) 
     assert max(replayed(flips, Piloted(order, how)).total for order in flips.orders) <= 1.1 * best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", get_args(How))
 def test_where_nothing_changes_it_moves_once_at_most(how: How) -> None:
     calm = stationary(150, seed=104)

@@ -345,6 +345,7 @@ def test_where_the_optimizer_finds_no_plan_the_run_goes_on(monkeypatch: pytest.M
     assert (found.verdict, found.refused, found.migrations) == ("refused", "at 5000: more than 3 plans", ())
 
 
+@pytest.mark.slow
 def test_a_first_look_takes_one_element_out_of_ten() -> None:
     many = scenario(streams={name: stream(50) for name in "ABC"})
     whole, quick = (simulate(many, is_quick=is_quick) for is_quick in (False, True))

@@ -135,6 +135,7 @@ def test_quick_measures_less() -> None:
     assert report["items"][0]["elements"] == 20_000
 
 
+@pytest.mark.slow
 def test_the_answer_goes_to_a_file_too(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     result = invoke(*SMALL, "--items", "join", "--output", file)

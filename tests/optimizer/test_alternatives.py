@@ -187,7 +187,9 @@ TEN = {**{f"NEXMark {number}": nexmark(number) for number in (3, 5, 6, 10)}} | {
 }
 
 
-@pytest.mark.parametrize("name", TEN)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "NEXMark 6")) for name in TEN]
+)
 def test_ten_queries(name: str) -> None:
     """The first seven of all plans by price, by statistics as explain assumes them, are what is shown."""
     plan = TEN[name]

@@ -114,6 +114,7 @@ def steps_taken(plan: Plan) -> int:
     return next(n for n in range(1, STEPS) if optimize(plan, RARELY_U, budget=n).is_complete)
 
 
+@pytest.mark.slow
 def test_the_budget_is_kept() -> None:
     """So many steps and no more; a further one would find more, or there is none."""
     filtered = Stream(POOR.root).filter((col("x") > 1) & (col("u") > col("z"))).plan()

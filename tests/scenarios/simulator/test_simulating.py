@@ -85,7 +85,7 @@ def test_the_same_whatever_the_hash_seed() -> None:
     assert shown[0] == shown[1]
 
 
-@pytest.mark.parametrize("batch", [1, 7, 1000])
+@pytest.mark.parametrize("batch", [7, *(pytest.param(batch, marks=pytest.mark.slow) for batch in (1, 1000))])
 def test_batches_change_no_result(batch: int) -> None:
     found = simulate(scenario(streams=WILD, batch=batch))
     assert found.is_equal

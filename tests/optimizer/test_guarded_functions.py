@@ -24,7 +24,7 @@ from midstream.plans.values.errors import MidstreamError, MigrationRefused
 from midstream.plans.values.snapshots import NormalForm, normal_form
 from midstream.plans.values.streams import Element
 
-CASES = int(os.environ.get("MIDSTREAM_GUARDED_PLANS") or settings.default.max_examples)
+CASES = int(os.environ.get("MIDSTREAM_GUARDED_PLANS") or max(24, settings.default.max_examples))
 """How many plans are drawn; each is tried on some inputs on which it raises nothing as written."""
 INPUTS = 3
 REWRITTEN = 16

@@ -41,7 +41,7 @@ typer.main.get_command = functools.cache(typer.main.get_command)
 # A time limit per example would measure the machine, not the code.
 settings.register_profile("default", max_examples=100, deadline=None, print_blob=True)
 settings.register_profile("ci", settings.get_profile("default"), max_examples=50, derandomize=True)
-settings.register_profile("few", settings.get_profile("ci"), max_examples=15)
+settings.register_profile("few", settings.get_profile("ci"), max_examples=10)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
 settings.load_profile(os.environ.get("MIDSTREAM_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
 

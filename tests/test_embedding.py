@@ -92,7 +92,7 @@ def drive(
 
 
 @pytest.mark.parametrize(("name", "old", "new", "strategy"), CASES)
-@settings(max_examples=max(20, settings.default.max_examples // 2))
+@settings(max_examples=settings.default.max_examples // 2)
 @given(data=st.data())
 def test_the_law_of_migration_holds(
     name: str, old: str, new: str, strategy: str, data: st.DataObject

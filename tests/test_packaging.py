@@ -103,6 +103,7 @@ def test_installed_metadata_is_that_of_the_project(project: dict[str, Any]) -> N
     assert {entry.name: entry.value for entry in entry_points} == project["project"]["scripts"]
 
 
+@pytest.mark.slow
 def test_every_module_is_loaded_once_and_as_midstream(module_names: tuple[str, ...], tmp_path: Path) -> None:
     report = import_in_new_process(list(module_names), tmp_path)
     loaded = report["files"]

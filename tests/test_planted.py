@@ -33,6 +33,7 @@ def test_what_is_not_there_once_is_told(planted: Any) -> None:
             fault.planted(text)
 
 
+@pytest.mark.slow
 def test_the_test_that_finds_a_fault_is_named(planted: Any, tmp_path: Path) -> None:
     (tmp_path / "halving.py").write_text("def half(x): return x / 2\n")
     (tmp_path / "test_halving.py").write_text(

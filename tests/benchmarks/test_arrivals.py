@@ -60,6 +60,7 @@ def test_the_collector_is_as_it_was_afterwards(collector: str) -> None:
     assert (gc.isenabled(), gc.get_threshold()) == before
 
 
+@pytest.mark.slow
 def test_the_peak_of_a_process_is_not_that_of_the_one_that_started_it() -> None:
     ballast = b"x" * 2**28
     figures = arrival_turns._alone("filter-map", MIDSTREAM, 1_000, 100, "on", seed=1)

@@ -95,6 +95,7 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) 
     assert 'bytewax: not installed; pip install "midstream[peers]".' in result.stdout
 
 
+@pytest.mark.slow
 def test_windows_are_compared() -> None:
     result = invoke("--items", "join,filter-map", "--window", "10,40", "--batch-sizes", 64, *SMALL, "--json")
     assert result.exit_code == 0
@@ -134,6 +135,7 @@ def test_quick_measures_less() -> None:
     assert report["items"][0]["elements"] == 20_000
 
 
+@pytest.mark.slow
 def test_the_answer_goes_to_a_file_too(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     result = invoke(*SMALL, "--items", "join", "--output", file)

@@ -15,6 +15,7 @@ from midstream.benchmarks.options import BenchmarkError
 JOIN = ITEMS[0]
 
 
+@pytest.mark.slow
 def test_each_window_is_measured_in_turn() -> None:
     steps: list[int] = []
     results = turns.measure(JOIN, (20, None), 400, 1, (1, 64), (), 3, lambda: steps.append(1))

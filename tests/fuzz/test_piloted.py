@@ -10,7 +10,7 @@ from midstream.autopilot.records import Record
 
 TestPiloted = Piloted.TestCase
 TestPiloted.settings = settings(
-    max_examples=max(10, settings.default.max_examples // 4),
+    max_examples=settings.default.max_examples // 3,
     stateful_step_count=25,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

@@ -23,7 +23,7 @@ from midstream.optimizer.cost.objective import INTERMEDIATE, PROCESSING, WEIGHTS
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import Element
 
-EXAMPLES = settings(max_examples=max(10, settings.default.max_examples // 10))
+EXAMPLES = settings(max_examples=settings.default.max_examples // 3)
 WINDOW = 40
 
 A = ms.stream("a", ax="integer").window(WINDOW)

@@ -359,6 +359,7 @@ def test_another_meaning_is_noticed(options: dict[str, Any]) -> None:
     assert caught.value.promise == "the same meaning"
 
 
+@pytest.mark.slow
 def test_the_smallest_streams_are_shown() -> None:
     with pytest.raises(BrokenPromise) as caught:
         check_box(NotInOrder, examples=300)

@@ -76,6 +76,7 @@ DRAW = (
 )
 
 
+@pytest.mark.slow
 def test_a_case_depends_on_its_seed_alone() -> None:
     found = {
         subprocess.run(

@@ -107,6 +107,7 @@ def test_demo_prints_text(data: Path) -> None:
     assert "Verified" in result.stdout
 
 
+@pytest.mark.slow
 def test_demo_without_data_takes_a_seed() -> None:
     result = invoke("demo", "--seed", 5, "--json")
     assert result.exit_code == 0
@@ -183,6 +184,7 @@ def run(*arguments: object, **settings: Any) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, capture_output=True, text=True, check=False, **settings)
 
 
+@pytest.mark.slow
 def test_the_process_prints_json_and_exits(data: Path, wrong_plan: Path) -> None:
     done = run("demo", "--data", data, "--json")
     assert (done.returncode, done.stderr) == (0, "")

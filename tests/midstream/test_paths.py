@@ -699,7 +699,15 @@ def assert_nothing_is_left(folder: Path) -> None:
     assert not [one for one in folder.rglob(".*") if "unfinished" in one.name]
 
 
-@each_written
+@pytest.mark.parametrize(
+    ("name", "flag"),
+    [
+        pytest.param(
+            *one, marks=[pytest.mark.slow] * (one[0] == ("bench", "arrivals")), id=" ".join((*one[0], one[1]))
+        )
+        for one in WRITTEN
+    ],
+)
 def test_what_is_written_gets_its_name_when_it_is_complete(name: Name, flag: str, folder: Path) -> None:
     target = folder / CASES[name][flag].value
     before = contents(folder)
@@ -1078,7 +1086,10 @@ def test_standard_output_that_is_full_is_told(name: Name, folder: Path, process_
     assert (status, text.splitlines()[0]) == (2, "midstream: stdout: No space left on device")
 
 
-@each_command
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name == ("demo",)), id=" ".join(name)) for name in CASES],
+)
 def test_nobody_who_reads_standard_output_is_no_error(name: Name, folder: Path, process_state: None) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -89,6 +89,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_drawn(form: str) -> None:
     finite = plans(forever=False, **WHOLE)

@@ -28,7 +28,7 @@ def test_any_plan(scenario: Scenario) -> None:
         event(f"both plans gave results: {min(migration.origins().old, migration.origins().new) > 0}")
 
 
-@settings(max_examples=max(10, settings.default.max_examples // 10))
+@settings(max_examples=settings.default.max_examples // 3)
 @pytest.mark.parametrize("number", range(len(equations(*ONE_COLUMN))))
 @given(data=st.data())
 def test_by_an_equation(number: int, data: st.DataObject) -> None:

@@ -44,7 +44,7 @@ def test_genmig(scenario: Scenario) -> None:
         target(migration.origins().fused)
 
 
-@settings(max_examples=max(20, settings.default.max_examples // 4))
+@settings(max_examples=settings.default.max_examples // 2)
 @pytest.mark.parametrize("number", range(len(equations(*ONE_COLUMN))))
 @given(data=st.data())
 def test_genmig_by_an_equation(number: int, data: st.DataObject) -> None:

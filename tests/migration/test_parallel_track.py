@@ -212,7 +212,7 @@ def test_progress_is_a_promise(case: tuple[Workload, list[tuple[int, Plan]]], is
         drive(engine, [happening])
 
 
-@settings(max_examples=max(20, settings.default.max_examples // 2))
+@settings(max_examples=settings.default.max_examples // 2)
 @given(plans(forever=False, arrangements=True), st.data())
 def test_what_is_not_refused_gives_the_same_elements_in_every_form(plan: Plan, data: st.DataObject) -> None:
     """What telling old from new by equality rests on; elsewhere plans agree on snapshots only."""

@@ -77,6 +77,7 @@ def test_an_integer_that_is_a_float_is_an_integer() -> None:
     assert results(Split(2), [(2.0, 5, "a")]) == [(2, 4, "a"), (4, 5, "a")]
 
 
+@pytest.mark.slow
 def test_too_many_pieces_at_once_are_refused() -> None:
     """Not the long validity itself: its pieces, where time goes on a lot at once."""
     split = Split(1)

@@ -170,7 +170,7 @@ def test_an_operator_keeps_the_contract(case: Case) -> None:
         means=case.plan,
         migrates=logical_of(case.node).is_snapshot_reducible,
         after_event=more_of_operators(case),
-        examples=max(10, settings.default.max_examples // 4),
+        examples=settings.default.max_examples // 3,
     )
 
 

@@ -446,7 +446,7 @@ class Counted(int):
     __hash__ = int.__hash__
 
 
-@pytest.mark.parametrize("size", [1, 16, 1000])
+@pytest.mark.parametrize("size", [16, *(pytest.param(size, marks=pytest.mark.slow) for size in (1, 1000))])
 def test_the_cost_of_an_element_does_not_grow_with_what_waits(size: int) -> None:
     """Beyond a logarithm; counted in comparisons, for elements that jump about within the slack."""
 

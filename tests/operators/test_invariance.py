@@ -17,7 +17,7 @@ from midstream.plans.values.streams import Element
 from midstream.testing import Event, interleavings
 
 
-@settings(max_examples=max(12, settings.default.max_examples // 4))
+@settings(max_examples=settings.default.max_examples // 3)
 @given(data=st.data())
 def test_batches_and_time_show_in_no_element(case: Case, data: st.DataObject) -> None:
     """Give the very same multiset of elements, not only the same snapshots.

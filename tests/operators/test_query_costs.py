@@ -94,7 +94,7 @@ def element(engine: Engine, name: str) -> Element:
     return time, time + 1, (time % 7, time)
 
 
-@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize("is_shared", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_to_add_migrate_and_remove_a_query_costs_what_that_query_costs(is_shared: bool) -> None:
     done = {}
     for others in (FEW, MANY):

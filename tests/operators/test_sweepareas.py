@@ -27,7 +27,7 @@ def run_machine(machine: type[RuleBasedStateMachine]) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=max(25, settings.default.max_examples // 2),
+            max_examples=settings.default.max_examples // 2,
             stateful_step_count=20,
             suppress_health_check=list(HealthCheck),
         ),

@@ -18,7 +18,7 @@ from midstream.plans.values.snapshots import normal_form
 from midstream.plans.values.streams import FOREVER, Element, chronons
 from midstream.testing import Event, Workload, drive, is_ordered, workloads
 
-EXAMPLES = settings(max_examples=max(20, settings.default.max_examples // 4))
+EXAMPLES = settings(max_examples=settings.default.max_examples // 2)
 
 
 @EXAMPLES

@@ -21,7 +21,7 @@ from midstream.plans.values.errors import ArgumentError, UnknownStreamError
 from midstream.plans.values.streams import FOREVER, Batch, Element, Time
 from midstream.testing import Event, Workload, drive, workloads
 
-EXAMPLES = settings(max_examples=max(25, settings.default.max_examples // 4))
+EXAMPLES = settings(max_examples=settings.default.max_examples // 2)
 
 A, B = (stream(name, {f"{name}x": "integer"}).window(9) for name in "ab")
 JOIN = A.join(B, on=[("ax", "bx")]).plan()

@@ -85,7 +85,7 @@ def test_nothing_by_nothing() -> None:
     ]
 
 
-@pytest.mark.parametrize(("streams", "parts"), [(3, 4), (4, 3)])
+@pytest.mark.parametrize(("streams", "parts"), [(3, 4), pytest.param(4, 3, marks=pytest.mark.slow)])
 def test_a_tree_is_nearer_than_a_grid_of_as_many_questions(streams: int, parts: int) -> None:
     experiment = three_orders(streams)
     compared = compare_with_grid(experiment, parts, points=200)

@@ -79,7 +79,7 @@ def test_the_good_order_stays() -> None:
     assert choice.is_complete
 
 
-@settings(max_examples=max(10, settings().max_examples // 2))
+@settings(max_examples=settings().max_examples // 2)
 @given(plans(depth=2), st.data())
 def test_no_plan_costs_less_than_the_chosen_one(plan: Plan, data: st.DataObject) -> None:
     statistics = data.draw(statistics_for(plan))
@@ -92,7 +92,7 @@ def test_no_plan_costs_less_than_the_chosen_one(plan: Plan, data: st.DataObject)
     assert again.cost.total <= choice.cost.total * (1 + 1e-9)
 
 
-@settings(max_examples=max(10, settings().max_examples // 2))
+@settings(max_examples=settings().max_examples // 2)
 @given(plans(depth=3), st.data())
 def test_the_steps_lead_to_the_chosen_plan(plan: Plan, data: st.DataObject) -> None:
     """Each is an application of the rule that it names, in the place that it names."""
@@ -114,6 +114,7 @@ def steps_taken(plan: Plan) -> int:
     return next(n for n in range(1, STEPS) if optimize(plan, RARELY_U, budget=n).is_complete)
 
 
+@pytest.mark.slow
 def test_the_budget_is_kept() -> None:
     """So many steps and no more; a further one would find more, or there is none."""
     filtered = Stream(POOR.root).filter((col("x") > 1) & (col("u") > col("z"))).plan()
@@ -345,6 +346,7 @@ for budget in (30_000, 300):
 """
 
 
+@pytest.mark.slow
 def test_the_choice_is_the_same_in_every_process() -> None:
     def printed(seed: str) -> str:
         environment = {**os.environ, "PYTHONHASHSEED": seed}

@@ -106,6 +106,7 @@ def test_nothing_raises_that_does_not_raise_as_written(batch: int) -> None:
     assert compared["migrated"] > CASES / BATCHES, compared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_plans_that_are_proved_the_same_raise_on_the_same_inputs(batch: int) -> None:
     proved = 0

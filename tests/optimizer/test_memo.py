@@ -137,7 +137,7 @@ def test_what_is_rewritten_is_known_and_no_expression() -> None:
     assert [step.rule for step in memo.equations.steps(before, after)] == ["said"]
 
 
-@settings(max_examples=max(10, settings().max_examples // 2))
+@settings(max_examples=settings().max_examples // 2)
 @given(plans(depth=3, windows=True), st.data())
 def test_subplans_of_a_group_mean_the_same_and_steps_lead_from_each_to_each(
     plan: Plan, data: st.DataObject

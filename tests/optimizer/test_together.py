@@ -172,6 +172,7 @@ def test_a_part_is_shared_exactly_where_that_costs_less(name: str) -> None:
     assert True in outcomes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in PAIRS if "three" not in name])
 @pytest.mark.parametrize("first", [0, 1], ids=["first", "second"])
 def test_what_runs_is_free(name: str, first: int) -> None:

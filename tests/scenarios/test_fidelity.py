@@ -100,6 +100,7 @@ def test_a_trace_that_stays_has_hits_only() -> None:
     assert rounds["as they are", "learned"] == 25 and rounds["estimated", "learned, logarithmic"] == 24
 
 
+@pytest.mark.slow
 def test_where_values_stay_within_a_quarter_of_the_ranges_the_headline_is_found() -> None:
     """OM: 80 % for k = 10, 95 % for k = 40. docs/charts.md tells why."""
     experiment, trace = two_filters(), within_a_quarter(2, 1.0)
@@ -115,7 +116,7 @@ def test_where_values_stay_within_a_quarter_of_the_ranges_the_headline_is_found(
     assert share(10, 0.375, 0.625) == pytest.approx(0.95, abs=0.03)
 
 
-@pytest.mark.parametrize(("k", "percent"), [(2, 64), (4, 82)])
+@pytest.mark.parametrize(("k", "percent"), [pytest.param(2, 64, marks=pytest.mark.slow), (4, 82)])
 def test_orders_of_a_join_over_k(k: int, percent: int) -> None:
     """docs/charts.md tells these figures."""
     experiment, trace = three_orders(), uncorrelated(3, 2.0)

@@ -187,7 +187,9 @@ def test_each_group_of_events_has_a_timestamp_of_its_own() -> None:
     assert not times["person"] & (times["auction"] | times["bid"])
 
 
-@pytest.mark.parametrize("exponent", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize(
+    "exponent", [0.3, *(pytest.param(each, marks=pytest.mark.slow) for each in (0.0, 1.0))]
+)
 def test_popularity_follows_zipf(exponent: float) -> None:
     """Over one block in which nothing closes, the auctions' shares of bids, ranked, are those of the law."""
     workload = AuctionWorkload(

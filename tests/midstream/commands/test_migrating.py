@@ -103,6 +103,7 @@ def other_order(script: Path) -> str:
     return f"{head}FROM   {streams.strip()}, ((SELECT{prices} P\n    WHERE  P.itemID{tail}"
 
 
+@pytest.mark.slow
 def test_the_fifth_auction_query_moves_to_another_join_order(folder: Path) -> None:
     Path("new.sql").write_text(other_order(SCRIPTS[5]))
     result = invoke("migrate", *Q5, "--at", 8000, "--to", "new.sql", "--output", "out.jsonl", "--verify")

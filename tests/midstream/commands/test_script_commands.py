@@ -118,6 +118,7 @@ JOINED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "number", "status"),
     [
@@ -150,6 +151,7 @@ def test_an_early_end_beside_an_open_standard_input_is_no_abort(
     assert "Fatal" not in error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 5])
 def test_a_reader_that_goes_away_ends_the_run(number: int) -> None:
     with process("run", SCRIPTS[number]) as running:
@@ -160,6 +162,7 @@ def test_a_reader_that_goes_away_ends_the_run(number: int) -> None:
         assert finished(running) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_complete_lines(number: signal.Signals, folder: Path) -> None:
     output = folder / "out.jsonl"
@@ -310,6 +313,7 @@ def test_a_file_of_functions_that_is_not_there(folder: Path) -> None:
     assert_refused(result, "midstream: none.py: No such file or directory")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", SCRIPTS)
 def test_the_auction_queries_run_on_generated_events(number: int) -> None:
     first, second = (invoke("run", SCRIPTS[number], "--source", "nexmark", "--rows", 3000) for _ in range(2))

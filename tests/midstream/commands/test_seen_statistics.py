@@ -62,7 +62,9 @@ def test_without_a_time_window_the_last_elements_tell() -> None:
 
 
 @pytest.mark.parametrize(
-    "rows", ["", "5,1,1\n", "5,1,1\n5,2,1\n", ",,\n"], ids=["none", "one", "ties", "bad"]
+    "rows",
+    ["", "5,1,1\n", *(pytest.param(rows, marks=pytest.mark.slow) for rows in ("5,1,1\n5,2,1\n", ",,\n"))],
+    ids=["none", "one", "ties", "bad"],
 )
 @pytest.mark.parametrize("window", ["RANGE 1 MINUTE", "ROWS 5 TIES BY ARRIVAL", "NOW"])
 @pytest.mark.parametrize("query", ["SELECT k FROM a {0} WHERE v > 0.5", "SELECT k FROM a {0} x, b {0} y"])

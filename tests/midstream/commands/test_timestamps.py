@@ -52,7 +52,13 @@ def times(result: Result) -> list[tuple[Any, Any]]:
 
 @pytest.mark.parametrize(
     ("unit", "per_second"),
-    [("seconds", 1), ("milliseconds", 10**3), ("microseconds", 10**6), ("nanoseconds", 10**9)],
+    [
+        ("milliseconds", 10**3),
+        *(
+            pytest.param(unit, per_second, marks=pytest.mark.slow)
+            for unit, per_second in (("seconds", 1), ("microseconds", 10**6), ("nanoseconds", 10**9))
+        ),
+    ],
 )
 def test_integers_without_a_unit_are_refused_with_what_they_look_like(unit: str, per_second: int) -> None:
     first, last = 1_356_999_120 * per_second, 1_356_999_180 * per_second
@@ -241,7 +247,14 @@ def test_a_file_of_no_results_is_one_nevertheless(form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "days"]
+    "unit",
+    [
+        "microseconds",
+        *(
+            pytest.param(unit, marks=pytest.mark.slow)
+            for unit in ("nanoseconds", "milliseconds", "seconds", "minutes", "days")
+        ),
+    ],
 )
 def test_results_read_back_are_the_same_stream(unit: str) -> None:
     rows = "".join(

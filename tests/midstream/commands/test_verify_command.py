@@ -197,6 +197,7 @@ def test_a_rule_of_ones_own_is_tried_and_then_used() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_not_needed_is_not_told() -> None:
     Path("rules.py").write_text(NOTHING_LEAVES)
     result = verify("old.sql", "grouped.sql", "--rules", "rules.py")

@@ -223,6 +223,7 @@ def test_lines_are_counted_behind_fields_of_several_lines() -> None:
         assert letters[1][2] == '"c\nd",1,,x,1'
 
 
+@pytest.mark.slow
 def test_a_field_may_be_as_long_as_a_line() -> None:
     lamp = b"lamp,2.5,,7,1\n"
     long = b"x" * 140_000 + b",2.5,,7,1\n"

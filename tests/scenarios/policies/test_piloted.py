@@ -14,7 +14,7 @@ from midstream.scenarios.policies.piloted import Piloted
 from midstream.scenarios.policies.policy import How
 
 
-@pytest.mark.parametrize("how", get_args(How))
+@pytest.mark.parametrize("how", [pytest.param(get_args(How)[0], marks=pytest.mark.slow), *get_args(How)[1:]])
 def test_flips_as_fast_as_a_migration_cost_little_more_than_one_order(how: How) -> None:
     """The guard keeps what break-even alone makes 1.66."""
     flips = adversarial(3)
@@ -22,6 +22,7 @@ def test_flips_as_fast_as_a_migration_cost_little_more_than_one_order(how: How) 
     assert max(bill_from(flips, order, how).total for order in range(2)) <= 1.1 * best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", get_args(How))
 def test_where_nothing_changes_it_moves_once_at_most(how: How) -> None:
     calm = stationary(150, seed=104)

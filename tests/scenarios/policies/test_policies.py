@@ -247,6 +247,7 @@ def test_repeating_moves_when_a_bucket_is_over() -> None:
     assert (found.total, found.moves[0].meanwhile) == (2 + 2, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GENERATED)
 def test_generated_streams_are_the_same_for_a_seed(name: str) -> None:
     one, again, other = (GENERATED[name](seed) for seed in (3, 3, 4))

@@ -49,18 +49,21 @@ def test_the_parameters_are_those_of_the_thesis() -> None:
         assert str(plan).count("nested-loops-join") == 3
 
 
+@pytest.mark.slow
 def test_the_claims_hold(found: Simulation) -> None:
     claims = [one for one in found.claims if "cpu" not in one.claim and "speed" not in one.claim]
     assert len(claims) >= 15
     assert {one.finding for one in claims} == {"holds"}, claims
 
 
+@pytest.mark.slow
 def test_results_mean_the_same(found: Simulation) -> None:
     verdicts = {one.strategy: one.verdict for one in found.compared}
     assert verdicts.pop(UNORDERED) == "unordered"
     assert set(verdicts.values()) == {"equal"}
 
 
+@pytest.mark.slow
 def test_figure_30_1(found: Simulation) -> None:
     """GenMig gives what the old plan would; parallel track gives less until 30 s, nothing until 40 s, and
     then everything."""
@@ -80,6 +83,7 @@ def test_figure_30_1(found: Simulation) -> None:
     assert sum(ordered[25:40]) == 0, "the silence begins earlier where results stay in order"
 
 
+@pytest.mark.slow
 def test_figure_30_2(found: Simulation) -> None:
     """GenMig keeps less than parallel track as long as both migrate, and the same before."""
     genmig, track = (only(found, name).series.state for name in ("genmig", UNORDERED))
@@ -88,6 +92,7 @@ def test_figure_30_2(found: Simulation) -> None:
     assert max(track) > max(genmig)
 
 
+@pytest.mark.slow
 def test_the_new_plan_is_the_better_one(found: Simulation) -> None:
     """Why one moves: what Figure 30.3 shows as a steeper slope."""
     left, right = (only(found, name).totals.intermediate for name in (BASELINE, "right-deep alone"))

@@ -54,6 +54,7 @@ def test_figure_24_2() -> None:
     check(figure("figure-24-2"), 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "claims"),
     {

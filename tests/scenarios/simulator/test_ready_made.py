@@ -72,7 +72,17 @@ def test_these_are_ready() -> None:
         assert line.endswith(".") and "Look at" in scenario.spec.description
 
 
-@pytest.mark.parametrize("name", sorted(OF_THE_THESIS | OF_CHANGES))
+@pytest.mark.parametrize(
+    "name",
+    [
+        "example-28-1",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in sorted(OF_THE_THESIS | OF_CHANGES)
+            if name != "example-28-1"
+        ),
+    ],
+)
 def test_a_first_look(name: str) -> None:
     found = run(name, is_quick=True)
     check(name, found, is_quick=True)
@@ -114,6 +124,7 @@ def test_rate_burst() -> None:
     assert peaks == sorted(peaks) and peaks[2] > 2 * peaks[0]
 
 
+@pytest.mark.slow
 def test_slow_input() -> None:
     found = run("slow-input")
     check("slow-input", found)

@@ -108,6 +108,7 @@ def test_the_same_bytes_again(page: str, simulation: Simulation) -> None:
         assert mpl.rcParams["font.size"] == 30
 
 
+@pytest.mark.slow
 @needs_matplotlib
 def test_times_of_the_machine_are_all_that_differs(simulation: Simulation) -> None:
     again = simulate(scenario(repetitions=2, strategies=["genmig", "parallel-track", "swap"]))
@@ -167,7 +168,14 @@ def renamed(run: Run, name: str) -> Run:
 
 @needs_matplotlib
 @pytest.mark.parametrize(
-    ("second", "duration"), [(1000, "10 s"), (100_000, "100 ms"), (10, "16.67 min"), (1, "2.778 h")]
+    ("second", "duration"),
+    [
+        (1000, "10 s"),
+        *(
+            pytest.param(second, duration, marks=pytest.mark.slow)
+            for second, duration in ((100_000, "100 ms"), (10, "16.67 min"), (1, "2.778 h"))
+        ),
+    ],
 )
 def test_times_are_told_in_a_unit_that_fits(simulation: Simulation, second: int, duration: str) -> None:
     assert f"duration {duration} repetitions" in Page(report_html(replace(simulation, second=second))).text
@@ -197,8 +205,8 @@ def test_differences_are_told(simulation: Simulation) -> None:
         {"streams": {name: {"columns": {"k": {"values": "sequence"}},
                             "arrivals": {"process": "constant", "rate": 0}} for name in "ABC"}},
         {"migrations": [{"at": "2 s", "to": "new"}, {"at": "3 s", "to": "old"}]},
-        {"migrations": [{"at": "2 s", "to": "new"}, {"at": "3 s", "to": "old"}],
-         "strategies": ["genmig-reference-point"]},
+        pytest.param({"migrations": [{"at": "2 s", "to": "new"}, {"at": "3 s", "to": "old"}],
+                      "strategies": ["genmig-reference-point"]}, marks=pytest.mark.slow),
     ],
     ids=["all refused", "no migration", "no elements", "two at once", "two, with starts"],
 )  # fmt: skip

@@ -193,6 +193,7 @@ def test_recorded_streams_are_in_the_folder_that_is_named(tmp_path: Path) -> Non
     assert simulate(tmp_path / "s.yaml", "--data", tmp_path / "data").exit_code == 0
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_before_it_is_needed() -> None:
     program = "import midstream.cli, sys; print({'pydantic', 'yaml', 'matplotlib'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

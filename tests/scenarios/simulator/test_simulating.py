@@ -85,7 +85,7 @@ def test_the_same_whatever_the_hash_seed() -> None:
     assert shown[0] == shown[1]
 
 
-@pytest.mark.parametrize("batch", [1, 7, 1000])
+@pytest.mark.parametrize("batch", [7, *(pytest.param(batch, marks=pytest.mark.slow) for batch in (1, 1000))])
 def test_batches_change_no_result(batch: int) -> None:
     found = simulate(scenario(streams=WILD, batch=batch))
     assert found.is_equal
@@ -345,6 +345,7 @@ def test_where_the_optimizer_finds_no_plan_the_run_goes_on(monkeypatch: pytest.M
     assert (found.verdict, found.refused, found.migrations) == ("refused", "at 5000: more than 3 plans", ())
 
 
+@pytest.mark.slow
 def test_a_first_look_takes_one_element_out_of_ten() -> None:
     many = scenario(streams={name: stream(50) for name in "ABC"})
     whole, quick = (simulate(many, is_quick=is_quick) for is_quick in (False, True))

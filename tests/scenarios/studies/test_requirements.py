@@ -101,6 +101,7 @@ def test_matplotlib_is_missed_only_where_a_chart_is_asked_for(
     assert not (tmp_path / "found").exists()
 
 
+@pytest.mark.slow
 def test_commands_import_nothing_heavy(tmp_path: Path) -> None:
     code = "import sys, midstream.scenarios.studies.commands; print(*sys.modules)"
     done = subprocess.run(
@@ -110,6 +111,7 @@ def test_commands_import_nothing_heavy(tmp_path: Path) -> None:
     assert loaded & {"pyspark", "pyarrow", "pandas", "matplotlib"} == set()
 
 
+@pytest.mark.slow
 def test_the_command_line_exits_with_2(tmp_path: Path) -> None:
     cli = pytest.importorskip("midstream.cli")
     if "study" not in dict(cli.SUB_APPS):

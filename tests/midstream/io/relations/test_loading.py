@@ -89,7 +89,7 @@ def csv_file(folder: Path, text: str) -> Path:
 
 
 @every_format
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(rows=ROWS, chunk=st.integers(1, 3))
 def test_what_was_written_is_loaded(
     write: Write, load: Load, rows: list[tuple[Any, ...]], chunk: int

@@ -92,7 +92,7 @@ def test_in_memory_it_is_the_snapshot_at_every_moment(case: tuple[list[Element],
         assert table.rows() == known(elements, table.time)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(STREAMS)
 def test_in_a_file_it_is_the_snapshot_at_every_moment(case: tuple[list[Element], list[Step]]) -> None:
     elements, steps = case
@@ -104,7 +104,7 @@ def test_in_a_file_it_is_the_snapshot_at_every_moment(case: tuple[list[Element],
                 assert read(file) == table.rows() == known(elements, table.time)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(STREAMS)
 def test_a_reader_never_sees_half_a_step(case: tuple[list[Element], list[Step]]) -> None:
     elements, steps = case

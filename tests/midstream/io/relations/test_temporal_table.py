@@ -78,7 +78,7 @@ def test_what_is_kept_in_memory(steps: list[tuple[str, Any]], retention: int | N
     keep(TemporalTable(SCHEMA, retention=retention), steps, retention)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(STREAMS, RETENTIONS)
 def test_what_is_kept_in_a_file(steps: list[tuple[str, Any]], retention: int | None) -> None:
     with tempfile.TemporaryDirectory() as folder:

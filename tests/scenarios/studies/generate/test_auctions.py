@@ -161,6 +161,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> AuctionBlocks:
     return AuctionBlocks(AuctionWorkload(seed=5, duration=(100, 9000), initial_persons=3), 40)
 
 
+@pytest.mark.slow
 def test_a_block_is_the_same_alone(small_blocks: AuctionBlocks) -> None:
     whole: dict[str, list[Any]] = {name: [] for name in SCHEMAS}
     for name, table in small_blocks.tables(0, small_blocks.cells):

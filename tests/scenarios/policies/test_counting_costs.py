@@ -62,9 +62,11 @@ BOUNDS = (
     ("policy", "read", "how", "at_most"),
     [
         # The first is the only one that sees what is left to catch up with.
-        pytest.param(policy, *bound, marks=[pytest.mark.slow] * ((policy, bound) != (ByBreakEven, BOUNDS[0])))
+        pytest.param(
+            policy, *bound, marks=[pytest.mark.slow] * ((policy, bound) != ("break-even", BOUNDS[0]))
+        )
         for bound in BOUNDS
-        for policy in (ByBreakEven, Piloted)
+        for policy in ("break-even", "autopilot")
     ],
 )
 def test_real_streams_cost_less_than_with_one_order(

@@ -15,10 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from midstream.autopilot.costs.bill import best_fixed, hindsight
-from midstream.benchmarks.policies import case_of
+from midstream.benchmarks.options import BenchmarkError
 from midstream.scenarios.policies.case import Case, Order
-from midstream.scenarios.policies.generated import FLIPS
+from midstream.scenarios.policies.generated import FLIPS, GENERATED
 from midstream.scenarios.policies.on_engine import fly
+from midstream.scenarios.policies.recorded import RECORDED
+
+CASES = (*RECORDED, *GENERATED)
 
 By = Literal["auto", "genmig"]
 """By which strategies the autopilot may migrate: by the cheapest one, or by GenMig alone."""
@@ -114,6 +117,32 @@ class AutopilotRun:
         """Plain data for JSON."""
         flown = [{**asdict(one), "good": one.is_good} for one in self.flown]
         return {"format": "midstream-autopilot", "version": 1, "good": self.is_good, "flown": flown}
+
+
+def chosen_cases(names: str | None, data: Path | None) -> list[str]:
+    """The cases to run; by default the generated ones, and where there is data the recorded ones.
+
+    Raises   BenchmarkError for a name that there is not, and for a recorded one without data.
+    """
+    if names is None:
+        return list(CASES if data is not None else GENERATED)
+    chosen = list(dict.fromkeys(name.strip() for name in names.split(",")))
+    for name in chosen:
+        if name not in CASES:
+            raise BenchmarkError(f"--cases: found {name!r}, expected some of {', '.join(CASES)}", found=name)
+        if name in RECORDED and data is None:
+            raise BenchmarkError(
+                f"--cases: found {name}, which is recorded; expected its folder, with --data", found=name
+            )
+    return chosen
+
+
+def case_of(name: str, data: Path | None, seed: int) -> Case:
+    """A case by its name; a recorded one needs the folder with data."""
+    if name in GENERATED:
+        return GENERATED[name](seed)
+    assert data is not None
+    return RECORDED[name](data)
 
 
 def flights_of(names: Sequence[str], data: Path | None, seed: int) -> Sequence[Callable[[], Flown]]:

@@ -49,7 +49,7 @@ OUTPUT = Annotated[Path | None, typer.Option(help="A file for the JSON object, b
 CHART = Annotated[Path | None, typer.Option(help="A file for a picture, .png or .svg.")]
 SEED = Annotated[int, typer.Option(help="Seed of the generated streams.")]
 DATA = Annotated[Path | None, typer.Option(envvar="MIDSTREAM_DATA", help="The folder with recorded streams.")]
-POLICY_CASES = Annotated[
+AUTOPILOT_CASES = Annotated[
     str | None, typer.Option(help="Which joins, by default all that are generated, and with --data all.")
 ]
 
@@ -263,57 +263,9 @@ def queries(
     _finish(run, run.is_good, show_queries, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench policies --cases selectivity-flip,rate-burst --with-engine"))
-def policies(
-    cases: POLICY_CASES = None,
-    data: DATA = None,
-    strategy: Annotated[str, typer.Option(help="How policies migrate: genmig or moving-states.")] = "genmig",
-    with_engine: Annotated[
-        bool,
-        typer.Option(
-            "--with-engine",
-            help="Run every policy with the engine too, compare, and let the engine's own autopilot decide.",
-        ),
-    ] = False,
-    seed: SEED = 1,
-    chart: Annotated[
-        Path | None,
-        typer.Option(help="A .svg or .png file for a chart of what policies cost by when. Needs matplotlib."),
-    ] = None,
-    as_json: AsJson = False,
-    output: OUTPUT = None,
-) -> None:
-    """What policies cost that choose among the orders of a join while it runs, migrations included, beside
-    each order alone and the cheapest way in hindsight: in intermediate results; with the engine also in
-    seconds of the processor.
-
-    Exit status: 0, or 1 if the engine counts something else than the replay, 2 for bad input.
-    """
-    from midstream.benchmarks.policies import (
-        PolicyRun,
-        chosen_cases,
-        chosen_strategy,
-        draw_policies,
-        judge,
-        show_policies,
-    )
-
-    names, how = chosen_cases(cases, data), chosen_strategy(strategy)
-    _check_files(output, chart)
-    found = []
-    with progress_bar("cases") as advance, nothing_written():
-        for one in judge(names, data, how, seed, with_engine=with_engine):
-            found.append(one)
-            advance(len(found), len(names))
-    run = PolicyRun(seed, tuple(found))
-    if chart is not None:
-        draw_policies(run, chart)
-    _finish(run, run.is_equal, show_policies, as_json, output)
-
-
 @app.command(epilog=examples("midstream bench autopilot --cases selectivity-flip,flips-3 --workers 2"))
 def autopilot(
-    cases: POLICY_CASES = None,
+    cases: AUTOPILOT_CASES = None,
     data: DATA = None,
     seed: SEED = 1,
     workers: Annotated[int, typer.Option(help="How many run at the same time, a process each.")] = 1,
@@ -326,8 +278,7 @@ def autopilot(
 
     Exit status: 0 if every promise is kept, 1 if not, 2 for bad input.
     """
-    from midstream.benchmarks.autopilot import measure_autopilot, show_autopilot
-    from midstream.benchmarks.policies import chosen_cases
+    from midstream.benchmarks.autopilot import chosen_cases, measure_autopilot, show_autopilot
 
     names = chosen_cases(cases, data)
     positive("--workers", workers)

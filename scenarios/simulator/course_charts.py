@@ -63,22 +63,6 @@ def costs_and_plans(courses: Sequence[Course], times: Times) -> Figure:
     return figure
 
 
-def costs_of_several(panels: Sequence[tuple[str, Sequence[Course], Times]]) -> Figure:
-    """What all have cost so far, a panel for each case, with one legend for all."""
-    figure = Figure(figsize=(WIDTH, 0.8 + 2.4 * len(panels)), layout="constrained")
-    found: dict[str, Any] = {}
-    for axes, (name, courses, times) in zip(
-        figure.subplots(len(panels), 1, squeeze=False)[:, 0], panels, strict=True
-    ):
-        draw_costs(axes, [one._replace(start="") for one in drawn(courses)], times)
-        axes.set_title(name, loc="left", fontsize=TEXT + 1, color=INK)
-        axes.set_xlabel(times.label, fontsize=TEXT, color=INK)
-        handles, labels = axes.get_legend_handles_labels()
-        found |= dict(zip(labels, handles, strict=True))
-    _legend(figure, list(found.values()), list(found), "outside upper left")
-    return figure
-
-
 def draw_costs(axes: Axes, shown: Sequence[Course], times: Times) -> None:
     """Lines from 0 on, and a mark for each move."""
     for one in shown:

@@ -12,7 +12,6 @@ from midstream.autopilot.costs.policies import LastBest, Periodic, Planned, repl
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Payload
 from midstream.scenarios.policies.policy import How
-from midstream.scenarios.policies.regret import worst
 from midstream.scenarios.simulator.engine_pilot import ByAutopilot
 from midstream.scenarios.simulator.input import Input
 from midstream.scenarios.simulator.joined_plans import Joined, joined
@@ -205,7 +204,8 @@ class ByReplay:
         """From its first plan, or from the worst one."""
         case = self.joined.case
         starts = [number for number, name in enumerate(self._names) if policy.start in (None, name)]
-        return worst(replay(case.costs, policy.policy(case, start), start) for start in starts)
+        bills = (replay(case.costs, policy.policy(case, start), start) for start in starts)
+        return max(bills, key=lambda bill: bill.total)
 
     def _judged(self, name: str, kind: Kind, bill: Bill, strategies: Sequence[How]) -> Judged:
         cheapest, names = self._cheapest[tuple(strategies)], self._names

@@ -14,9 +14,17 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from midstream.benchmarks import autopilot
-from midstream.benchmarks.autopilot import AIMS, Aim, Flown, measure_autopilot, show_autopilot
+from midstream.benchmarks.autopilot import (
+    AIMS,
+    CASES,
+    Aim,
+    Flown,
+    chosen_cases,
+    measure_autopilot,
+    show_autopilot,
+)
 from midstream.benchmarks.commands import app
-from midstream.benchmarks.policies import CASES
+from midstream.benchmarks.options import BenchmarkError
 from midstream.scenarios.policies.case import Case, one_key
 
 FLOWN = Flown("roads", 1, ("a", "b"), "auto", 30, 20, 10, 40.0, 2, None, 0.5)
@@ -126,3 +134,15 @@ def test_the_exit_status_tells(
 def test_bad_input_is_told(options: list[str], told: str) -> None:
     result = CliRunner().invoke(app, ["autopilot", *options])
     assert told in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("rate-brust", "found 'rate-brust', expected some of roads"),
+        ("roads", "found roads, which is recorded; expected its folder"),
+    ],
+)
+def test_a_case_that_is_not_there_is_refused(names: str, told: str) -> None:
+    with pytest.raises(BenchmarkError, match=told):
+        chosen_cases(names, None)

@@ -49,7 +49,6 @@ from midstream.benchmarks import (
     files,
     join_orders,
     memory,
-    policies,
     queries,
     searches,
     statistics_cost,
@@ -74,8 +73,6 @@ from midstream.scenarios.costs.comparing import Compared
 from midstream.scenarios.costs.grid import SMALL
 from midstream.scenarios.demonstration import demo
 from midstream.scenarios.fidelity.following import Fidelity
-from midstream.scenarios.policies.case import one_key
-from midstream.scenarios.policies.regret import Regrets
 from midstream.scenarios.simulator import report, simulating
 from midstream.scenarios.simulator.scenario import load_scenario
 from midstream.scenarios.studies.declaration import load_study
@@ -177,11 +174,6 @@ CASES: dict[Name, dict[str, Case]] = {
     ("bench", "queries"): {"--output": writes("queries.json")},
     ("bench", "orders"): {"--output": writes("orders.json")},
     ("bench", "auctions"): {"--output": writes("auctions.json")},
-    ("bench", "policies"): {
-        "--output": writes("policies.json"),
-        "--chart": writes("policies.png"),
-        "--data": reads("data", folder=True),
-    },
     ("bench", "autopilot"): {
         "--output": writes("autopilot.json"),
         "--data": reads("data", folder=True),
@@ -271,7 +263,6 @@ BASE: dict[Name, list[str]] = {
     ("bench", "queries"): [],
     ("bench", "orders"): [],
     ("bench", "auctions"): [],
-    ("bench", "policies"): [],
     ("bench", "autopilot"): [],
     ("bench", "searches"): [],
     ("bench", "statistics"): [],
@@ -494,10 +485,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     costs = (queries.Cost(1, 0.1, 0.1, 0.1), queries.Cost(2, 0.1, 0.1, 0.1))
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
-    streams = {name: [(1, 1)] for name in "abc"}
-    judged = Regrets("a case", 1, "genmig", 1, (), (), (), one_key("a case", 1, 1, streams))
     monkeypatch.setattr(autopilot, "measure_autopilot", lambda *_: autopilot.AutopilotRun(()))
-    monkeypatch.setattr(policies, "judge", lambda *_, **__: iter([judged]))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr(auction_searches, "measure_auctions", lambda *_: auction_searches.AuctionsRun(()))
     monkeypatch.setattr(charts, "measure_charts", lambda *_, **__: fidelity())

@@ -177,7 +177,7 @@ def test_policies_cost_what_is_claimed(name: str) -> None:
 def test_policies_on_recorded_streams(
     name: str, fixed: set[int], cheapest: int, without: Collection[str], shared_data: Path
 ) -> None:
-    """As `midstream bench policies` has them; on the roads, what filters leave out delays migrations."""
+    """As the cases of recorded streams have them; on the roads, what filters leave out delays migrations."""
     found = judged(name, without, shared_data)
     assert {one.total for one in found.judged if one.policy.endswith(alone(""))} == fixed
     assert found.judged_of("clairvoyant by GenMig")[0].total == cheapest

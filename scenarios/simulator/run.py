@@ -7,25 +7,31 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from time import process_time
 
 from midstream.arrivals import Event
 from midstream.driving import Command, Migrate, Move, Trial, drive, without_garbage_collector
 from midstream.engine import Engine
-from midstream.migration.report import report
 from midstream.migration.transition import Transition
 from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
-from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, chronon_end
+from midstream.plans.values.streams import Element, Time
 from midstream.scenarios.simulator.adjusting import adjust
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.engine_pilot import ByAutopilot
 from midstream.scenarios.simulator.input import Input
 from midstream.scenarios.simulator.predicting import with_predictions
-from midstream.scenarios.simulator.results import Moved, Series, Totals
-from midstream.scenarios.simulator.run_record import RunRecord, is_over, longest_pause
+from midstream.scenarios.simulator.results import Series, Totals
+from midstream.scenarios.simulator.run_record import (
+    MigrationSpan,
+    RunRecord,
+    is_over,
+    longest_pause,
+    processing,
+    speed,
+)
 from midstream.scenarios.simulator.scenario import OPTIMIZER, Scenario, ScheduledMigration
 from midstream.scenarios.simulator.steering import Steering
 from midstream.scenarios.simulator.variants import Variant, known_equivalence
@@ -33,62 +39,6 @@ from midstream.scenarios.simulator.variants import Variant, known_equivalence
 CUT, COME, ASK, UNREAD = "cut", "come", "ask", "unread"
 """The names of marks: something may be due; time comes to an instant on all streams; what steers is asked; a
 portion is of a stream that the plan does not read."""
-
-
-@dataclass(slots=True)
-class MigrationSpan:
-    """A migration of a run, under way or over.
-
-    strategy        its name
-    cpu_aborting    seconds of the processor that giving it up took
-    first, beyond   the first of the portions that arrived meanwhile, and the one behind the last
-    note            what else is to be said
-    """
-
-    move: Move
-    step: ScheduledMigration
-    strategy: str
-    asked: int
-    first: int
-    beyond: int | None = None
-    ended: int | None = None
-    aborted: int | None = None
-    cpu_aborting: float = 0.0
-    note: str = ""
-
-    @property
-    def migration(self) -> Transition:
-        """The migration itself."""
-        return self.move.migration
-
-    @property
-    def plan(self) -> Plan:
-        """The plan to which it moves."""
-        return self.migration.request.plan
-
-    def as_result(self) -> Moved:
-        """What is told of it."""
-        facts = report(self.migration)
-        return Moved(
-            to=self.step.to,
-            plan=str(self.plan),
-            asked=self.asked,
-            condition=None if self.step.condition is None else self.step.condition.text,
-            began=_finite(self.migration.started),
-            split=facts.split_time,
-            ended=self.ended,
-            phase=facts.phase,
-            aborted=self.aborted,
-            reason="; ".join(filter(None, (self.migration.reason, self.note))),
-            results_old=facts.results_old,
-            results_new=facts.results_new,
-            results_fused=facts.results_fused,
-            unmatched=facts.unmatched,
-            peak_old=facts.peak_state_old,
-            peak_new=facts.peak_state_new,
-            peak_held=facts.peak_held,
-            seconds=self.move.seconds,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +68,6 @@ class Outcome:
     def spans(self) -> list[tuple[int, int | None]]:
         """When migrations were under way."""
         return [(move.asked, move.ended) for move in self.moves]
-
-
-def processing(
-    cpu: Sequence[float], moves: Sequence[MigrationSpan], taken: Sequence[int], every: int
-) -> tuple[float, ...]:
-    """Seconds of processing since the beginning, by bucket, at its end: of portions, and for beginning and
-    giving up migrations."""
-    of_portions = [0.0, *accumulate(cpu)]
-    asides = [(move.asked, move.move.seconds) for move in moves]
-    asides += [(move.step.abort_at, move.cpu_aborting) for move in moves if move.step.abort_at is not None]
-    # The last bucket takes in all that comes after the others.
-    ends = [*range(every, len(taken) * every, every), FOREVER]
-    return tuple(
-        of_portions[portions] + sum(seconds for at, seconds in asides if at < end)
-        for portions, end in zip(taken, ends, strict=True)
-    )
 
 
 def run(
@@ -232,10 +166,11 @@ class _Run:
     def outcome(self) -> Outcome:
         """What became of it."""
         series = self._record.series(processing(self._cpu, self._moves, self._taken, self._every))
+        latency_mean, latency_max = self._record.latency(len(self._results))
+        longest = longest_pause(self._record.giving)
         if self._predicted is not None:
             portions = self._input.portions
             series = with_predictions(series, self._plan_of_bucket, portions, self._every, self._predicted)
-        latency_mean, latency_max = self._record.latency(len(self._results))
         return Outcome(
             results=self._results,
             moves=tuple(self._moves),
@@ -247,7 +182,7 @@ class _Run:
                 intermediate=sum(series.intermediate),
                 peak_state=max(series.state),
                 peak_output=max(series.results),
-                longest_pause=longest_pause(self._record.giving),
+                longest_pause=longest,
                 longest_pause_moving=None,
                 longest_pause_stayed=None,
                 latency_mean=latency_mean,
@@ -381,13 +316,3 @@ def _come_to(time: int, trial: Trial) -> None:
     """Time comes to an instant on all streams."""
     for stream in trial.engine.streams:
         trial.engine.advance(stream, time)
-
-
-def speed(results: int, seconds: float) -> float | None:
-    """Results per second of processing."""
-    return results / seconds if seconds else None
-
-
-def _finite(time: Time) -> int | None:
-    whole = chronon_end(time)
-    return whole if isinstance(whole, int) and whole != BEGINNING else None

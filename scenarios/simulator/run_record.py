@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
+from midstream.driving import Move
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
+from midstream.migration.report import report
 from midstream.migration.transition import Transition
+from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import above, counted_node, input_nodes
-from midstream.plans.values.streams import Element
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time, chronon_end
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import Portion
-from midstream.scenarios.simulator.results import Series
+from midstream.scenarios.simulator.results import Moved, Series
+from midstream.scenarios.simulator.scenario import ScheduledMigration
 
 _UNDER_WAY = (Phase.MOVING, Phase.DRAINING)
 
@@ -29,6 +34,62 @@ def sizes(migration: Transition) -> tuple[int, int, int]:
     parts = [part for part in migration.parts if part.phase in _UNDER_WAY]
     old = sum(part.old.size() for part in parts if part.old is not None)
     return old, sum(part.new.size() for part in parts), sum(part.held() for part in parts)
+
+
+@dataclass(slots=True)
+class MigrationSpan:
+    """A migration of a run, under way or over.
+
+    strategy        its name
+    cpu_aborting    seconds of the processor that giving it up took
+    first, beyond   the first of the portions that arrived meanwhile, and the one behind the last
+    note            what else is to be said
+    """
+
+    move: Move
+    step: ScheduledMigration
+    strategy: str
+    asked: int
+    first: int
+    beyond: int | None = None
+    ended: int | None = None
+    aborted: int | None = None
+    cpu_aborting: float = 0.0
+    note: str = ""
+
+    @property
+    def migration(self) -> Transition:
+        """The migration itself."""
+        return self.move.migration
+
+    @property
+    def plan(self) -> Plan:
+        """The plan to which it moves."""
+        return self.migration.request.plan
+
+    def as_result(self) -> Moved:
+        """The migration as a result."""
+        facts = report(self.migration)
+        return Moved(
+            to=self.step.to,
+            plan=str(self.plan),
+            asked=self.asked,
+            condition=None if self.step.condition is None else self.step.condition.text,
+            began=_finite(self.migration.started),
+            split=facts.split_time,
+            ended=self.ended,
+            phase=facts.phase,
+            aborted=self.aborted,
+            reason="; ".join(filter(None, (self.migration.reason, self.note))),
+            results_old=facts.results_old,
+            results_new=facts.results_new,
+            results_fused=facts.results_fused,
+            unmatched=facts.unmatched,
+            peak_old=facts.peak_state_old,
+            peak_new=facts.peak_state_new,
+            peak_held=facts.peak_held,
+            seconds=self.move.seconds,
+        )
 
 
 class RunRecord:
@@ -125,3 +186,29 @@ def longest_pause(giving: Sequence[int], spans: Sequence[tuple[int, int | None]]
         ),
         default=None,
     )
+
+
+def processing(
+    cpu: Sequence[float], moves: Sequence[MigrationSpan], taken: Sequence[int], every: int
+) -> tuple[float, ...]:
+    """Seconds of processing since the beginning, by bucket, at its end: of portions, and for beginning and
+    giving up migrations."""
+    of_portions = [0.0, *accumulate(cpu)]
+    asides = [(move.asked, move.move.seconds) for move in moves]
+    asides += [(move.step.abort_at, move.cpu_aborting) for move in moves if move.step.abort_at is not None]
+    # The last bucket takes in all that comes after the others.
+    ends = [*range(every, len(taken) * every, every), FOREVER]
+    return tuple(
+        of_portions[portions] + sum(seconds for at, seconds in asides if at < end)
+        for portions, end in zip(taken, ends, strict=True)
+    )
+
+
+def speed(results: int, seconds: float) -> float | None:
+    """Results per second of processing."""
+    return results / seconds if seconds else None
+
+
+def _finite(time: Time) -> int | None:
+    whole = chronon_end(time)
+    return whole if isinstance(whole, int) and whole != BEGINNING else None

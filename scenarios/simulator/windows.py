@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.simulator.results import Totals
-from midstream.scenarios.simulator.run import Outcome, processing, speed
-from midstream.scenarios.simulator.run_record import longest_pause
+from midstream.scenarios.simulator.run import Outcome
+from midstream.scenarios.simulator.run_record import longest_pause, processing, speed
 
 K = TypeVar("K")
 

@@ -15,8 +15,8 @@ from midstream.migration.transition import Transition
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.simulator.conditions import Bucket
 from midstream.scenarios.simulator.input import input_of
-from midstream.scenarios.simulator.run import MigrationSpan, Outcome, processing, run
-from midstream.scenarios.simulator.run_record import RunRecord
+from midstream.scenarios.simulator.run import Outcome, run
+from midstream.scenarios.simulator.run_record import MigrationSpan, RunRecord, processing
 from midstream.scenarios.simulator.scenario import Scenario, load_scenario, parse_scenario
 from midstream.scenarios.simulator.simulating import simulate
 from midstream.scenarios.simulator.steering import NamedMove

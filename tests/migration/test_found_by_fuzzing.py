@@ -419,3 +419,30 @@ def test_what_one_output_reads_no_more_comes_to_be_read_by_another(strategy: str
     engine.close()
     for found in results.values():
         assert equivalent(found, [(3, 8, (1,))])
+
+
+@pytest.mark.xfail(strict=True, reason="a third, chained migration by parallel track gives a result again")
+@pytest.mark.parametrize("first", ["genmig-end-timestamp", "moving-states"])
+def test_parallel_track_behind_two_migrations_that_go_on_gives_nothing_twice(first: str) -> None:
+    """Output `one` gives its only result as a whole, and in two parts besides."""
+    a, b = (stream(name, x="integer", y="integer") for name in "ab")
+    left, right = a.window(3).filter(col("x") < col("y")), b.window(1)
+    both, apart = left.union(right), left.select("x", "y").union(right.select("x", "y"))
+    with_nothing = apart.union(apart.filter(~(col("x").is_null() | ~col("x").is_null())))
+    old, *news = (
+        Plan({"one": one.node, "more": more})
+        for one, more in [
+            (both.select("x", "y"), both.node),
+            (with_nothing, Node(Split(2), (both.node,))),
+            (with_nothing.select("x", "y"), both.node),
+            (both.select("x", "y"), left.select("x", "y").union(right).node),
+        ]
+    )
+    engine, found = Engine(old), list[Element]()
+    engine.subscribe(found.extend, "one")
+    engine.keep_log()
+    engine.push("a", [(0, 1, (0, 1))])
+    for plan, strategy in zip(news, (first, "moving-states", "parallel-track"), strict=True):
+        vouched(engine, plan, strategy, when_busy="chain")
+    engine.close()
+    assert equivalent(found, [(0, 3, (0, 1))])

@@ -14,6 +14,7 @@ from typing import Protocol
 from midstream.autopilot.costs.bill import Account, Bill, Costs, Move, Moved
 from midstream.optimizer.charts.chart import Dimension
 from midstream.optimizer.charts.ranges import LearnedRange, LearnedRanges
+from midstream.plans.values.errors import ArgumentError
 
 HALF_LIFE = 2
 """In windows: what a chart is asked with counts half after so long."""
@@ -58,20 +59,17 @@ def replay(costs: Costs, policy: Policy, start: int = 0) -> Bill:
         if at >= account.since:
             move = policy.decide(Now(at, account.running, account.spent(at)))
             if move is not None:
+                if move.to == account.running:
+                    raise ArgumentError(
+                        f"policies: found a move at {at} to plan {move.to}, which runs already"
+                    )
                 account.move(move)
     return account.close()
 
 
-class Fixed:
-    """One plan all the time."""
-
-    def decide(self, now: Now) -> Move | None:
-        """Never."""
-        return None
-
-
 class Planned:
-    """The moves of a bill, each at its instant, or as soon as it can be after it."""
+    """The moves of a bill, each at its instant, or as soon as it can be after it; without moves, one plan all
+    the time."""
 
     def __init__(self, moves: Sequence[Moved]) -> None:
         self._moves = deque(moves)

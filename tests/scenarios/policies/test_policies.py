@@ -22,7 +22,7 @@ from midstream.autopilot.costs.bill import (
     clairvoyant,
     hindsight,
 )
-from midstream.autopilot.costs.policies import Fixed, Now, Planned, Policy, replay
+from midstream.autopilot.costs.policies import Now, Planned, Policy, replay
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.operators import Join
@@ -87,7 +87,7 @@ def test_the_replay_costs_what_the_engine_counts(case: Case, seed: int, restless
         (one.at, one.to, one.strategy) for one in online.moves
     ]
     assert is_ordered(online.results)
-    assert compare(normal_form(online.results), normal_form(run(case, Fixed()).results))
+    assert compare(normal_form(online.results), normal_form(run(case, Planned(())).results))
 
 
 @given(cases(), st.integers(0, 1000))
@@ -137,7 +137,7 @@ def test_the_engines_own_autopilot_is_counted(how: How, monkeypatch: pytest.Monk
         n for node, n in emitted.items() if joins[node] == [node]
     )
     assert flight.seconds > 0
-    fixed = run(case, Fixed(), case.orders.index(("b", "c")))
+    fixed = run(case, Planned(()), case.orders.index(("b", "c")))
     assert equivalent(flight.results, fixed.results)
     assert flight.total < fixed.total
 
@@ -229,10 +229,12 @@ def _until(bill: Bill, cut: int) -> list[Moved]:
 def test_a_policy_that_names_what_is_not_there_is_told() -> None:
     case = stationary(16)
     with pytest.raises(ArgumentError, match=r"found plan 2, expected one of 0 to 1"):
-        replay(case.costs, Fixed(), 2)
-    stubborn: Policy = Scripted(((0, "genmig"), (0, "swap")))
-    with pytest.raises(ArgumentError, match=r"found strategy 'swap', expected genmig or moving-states"):
+        replay(case.costs, Planned(()), 2)
+    stubborn: Policy = Scripted(((0, "genmig"),))
+    with pytest.raises(ArgumentError, match=r"found a move at \d+ to plan 0, which runs already"):
         replay(case.costs, stubborn)
+    with pytest.raises(ArgumentError, match=r"found strategy 'swap', expected genmig or moving-states"):
+        replay(case.costs, Scripted(((1, "swap"),)))
 
 
 def test_repeating_moves_when_a_bucket_is_over() -> None:

@@ -13,7 +13,7 @@ from time import process_time
 from midstream.arrivals import Event
 from midstream.driving import Command, Migrate, Move, Trial, drive, without_garbage_collector
 from midstream.engine import Engine
-from midstream.migration.transition import Transition
+from midstream.migration.transition import OVER, Transition
 from midstream.optimizer.search.budget import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
@@ -27,7 +27,6 @@ from midstream.scenarios.simulator.results import Series, Totals
 from midstream.scenarios.simulator.run_record import (
     MigrationSpan,
     RunRecord,
-    is_over,
     longest_pause,
     processing,
     speed,
@@ -226,7 +225,7 @@ class _Run:
         """What is to happen at an instant, before anything that arrives at it."""
         bucket = self._close_bucket() if time and time % self._every == 0 else None
         for move in self._moves:
-            if move.step.abort_at == time and not is_over(move.migration):
+            if move.step.abort_at == time and move.migration.phase not in OVER:
                 yield partial(self._abort, move, time)
         changes = [change for change in self._adjustments if change.at == time]
         yield lambda trial: adjust(trial.engine, changes)
@@ -293,7 +292,7 @@ class _Run:
         self._record.give(time, self._results[self._seen :])
         self._seen = len(self._results)
         for move in self._moves:
-            if move.ended is None and is_over(move.migration):
+            if move.ended is None and move.migration.phase in OVER:
                 move.ended, move.beyond = time, len(self._cpu)
         plan = self._plan()
         if plan is not self._running[-1][1]:

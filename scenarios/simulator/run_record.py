@@ -24,11 +24,6 @@ from midstream.scenarios.simulator.scenario import ScheduledMigration
 _UNDER_WAY = (Phase.MOVING, Phase.DRAINING)
 
 
-def is_over(migration: Transition) -> bool:
-    """Whether nothing more will happen."""
-    return migration.phase not in (*_UNDER_WAY, Phase.QUEUED)
-
-
 def sizes(migration: Transition) -> tuple[int, int, int]:
     """The state of the old boxes, of the new ones, and what is held between them, in elements."""
     parts = [part for part in migration.parts if part.phase in _UNDER_WAY]

@@ -156,13 +156,8 @@ class CostSeries:
 
         Raises   ArgumentError for a strategy whose cost is not known.
         """
-        at, to, strategy, until_split, following = (
-            move.at,
-            move.to,
-            move.strategy,
-            move.until_split,
-            move.following,
-        )
+        at, to, strategy = move.at, move.to, move.strategy
+        until_split, following = move.until_split, move.following
         if strategy not in KNOWN:
             raise ArgumentError(f"policies: found strategy {strategy!r}, expected one of {', '.join(KNOWN)}")
         bucket = (at - self.starts.start) // self.bucket

@@ -27,15 +27,14 @@ class Ran:
 
 def compared_runs(ran: Sequence[Ran], repetition: int, seed: int) -> list[Run]:
     """Runs of one repetition, each with whether its results are right."""
-    forms: dict[int, NormalForm] = {}
-    return [_compared_run(one, forms, repetition, seed) for one in ran]
+    meant = {id(one.meant): one.meant for one in ran}
+    forms = {key: normal_form(outcome.results) for key, outcome in meant.items()}
+    return [_compared_run(one, forms[id(one.meant)], repetition, seed) for one in ran]
 
 
-def _compared_run(one: Ran, forms: dict[int, NormalForm], repetition: int, seed: int) -> Run:
-    outcome, key = one.outcome, id(one.meant)
-    if key not in forms:
-        forms[key] = normal_form(one.meant.results)
-    equivalence = compare(normal_form(outcome.results), forms[key])
+def _compared_run(one: Ran, form: NormalForm, repetition: int, seed: int) -> Run:
+    outcome = one.outcome
+    equivalence = compare(form if outcome is one.meant else normal_form(outcome.results), form)
     has_order = is_in_order(outcome.results)
     moves = tuple(move.as_result() for move in outcome.moves)
     is_same = bool(equivalence) and not any(move.unmatched for move in moves)

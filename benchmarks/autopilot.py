@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from midstream.autopilot.costs.bill import best_fixed, hindsight
+from midstream.autopilot.costs.bill import best_fixed
 from midstream.benchmarks.options import BenchmarkError
 from midstream.scenarios.policies.case import Case, Order
 from midstream.scenarios.policies.generated import FLIPS, GENERATED
@@ -159,7 +159,7 @@ def flown(name: str, data: Path | None, seed: int, first: Order, by: By) -> Flow
     """Let the engine's autopilot decide over one stream."""
     case, aim = case_of(name, data, seed), AIMS[name]
     best = best_fixed(case.costs)
-    fixed, beyond = case.costs.totals[best], int(hindsight(case.costs, case.bucket))
+    fixed, beyond = case.costs.totals[best], case.hindsight
     flight = fly(case, first, "genmig" if by == "genmig" else "moving-states")
     return Flown(
         name,

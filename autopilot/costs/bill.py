@@ -8,7 +8,7 @@ that begins these migrations, where that is known (see `ExactCosts`, and `CostSe
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Protocol
@@ -78,6 +78,10 @@ class Costs(Protocol):
     def both_run(self, move: Move) -> tuple[int, float]:
         """Until when both plans of a migration run, and what the new one costs by then."""
         ...
+
+
+Spent = Callable[[int, int, int], float]
+"""The cost of a plan in [since, until), if it runs alone. Policies ask for what is over only."""
 
 
 def split_chronon(strategy: str, last: int, following: int | None) -> int | None:
@@ -183,13 +187,9 @@ def best_fixed(costs: Costs) -> int:
     return min(range(len(costs.totals)), key=costs.totals.__getitem__)
 
 
-def hindsight(costs: Costs, bucket: int) -> float:
-    """What the best plan of each bucket costs, where moves are free.
+def hindsight(spent: Spent, plans: int, buckets: range) -> float:
+    """The cost of the best of so many plans in each bucket, where moves are free; buckets by their starts.
 
     No lower bound: within a bucket a policy may move too.
     """
-    plans = range(len(costs.totals))
-    return sum(
-        min(costs.spent(plan, since, since + bucket) for plan in plans)
-        for since in range(costs.instants[0], costs.end, bucket)
-    )
+    return sum(min(spent(plan, at, at + buckets.step) for plan in range(plans)) for at in buckets)

@@ -7,11 +7,11 @@ before that instant, and nothing else. The same policy may decide for an engine.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from midstream.autopilot.costs.bill import Account, Bill, Costs, Move, Moved
+from midstream.autopilot.costs.bill import Account, Bill, Costs, Move, Moved, Spent
 from midstream.optimizer.charts.chart import Dimension
 from midstream.optimizer.charts.ranges import LearnedRange, LearnedRanges
 from midstream.plans.values.errors import ArgumentError
@@ -21,9 +21,6 @@ HALF_LIFE = 2
 
 NOTHING = 0.01
 """No cost at all counts as so much a window: logarithmic dimensions have no zero."""
-
-Spent = Callable[[int, int, int], float]
-"""What a plan costs in [since, until), if it runs alone. Policies ask for what is over only."""
 
 
 @dataclass(frozen=True, slots=True)

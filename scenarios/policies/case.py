@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 
+from midstream.autopilot.costs.bill import hindsight
 from midstream.autopilot.costs.exact import ExactCosts
 
 Key = str | int
@@ -65,6 +66,12 @@ class Case:
         """What each order costs, by its number: its intermediate results, pair by pair."""
         instants = [time for time, _ in self.instants()]
         return ExactCosts([self._pairs(order) for order in self.orders], instants, self.window)
+
+    @property
+    def hindsight(self) -> int:
+        """The intermediate results of the best order of each bucket, where moves are free."""
+        buckets = range(self.first, self.beyond, self.bucket)
+        return int(hindsight(self.costs.spent, len(self.orders), buckets))
 
     @property
     def first(self) -> int:

@@ -235,7 +235,7 @@ class ByReplay:
 
     def _hindsight(self) -> Judged:
         cheapest = self._cheapest[max(self._cheapest, key=len)]
-        by_bucket = int(hindsight(self._costs, self.joined.case.bucket))
+        by_bucket = self.joined.case.hindsight
         found = _in_hindsight(by_bucket, self.repetition, self._fixed)
         return replace(found, is_priced=True, regret=_ratio(found.total, cheapest.total))
 
@@ -293,11 +293,8 @@ class ByEngine:
         return last_best
 
     def _hindsight(self) -> int:
-        beyond, plans = self.arriving.portions[-1].at + 1, range(len(self.alones))
-        return sum(
-            min(self._spent(plan, since, since + self._bucket) for plan in plans)
-            for since in range(self._first, beyond, self._bucket)
-        )
+        beyond = self.arriving.portions[-1].at + 1
+        return int(hindsight(self._spent, len(self.alones), range(self._first, beyond, self._bucket)))
 
 
 def _by_count(name: str, kind: Kind, repetition: int, start: str, outcome: Outcome, fixed: int) -> Judged:

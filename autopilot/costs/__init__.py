@@ -1,1 +1,1 @@
-"""What it costs to take turns among plans: bills, the cheapest one, and policies that are replayed."""
+"""The costs of taking turns among plans: bills, the cheapest one, and policies that are replayed."""

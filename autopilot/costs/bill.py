@@ -1,4 +1,4 @@
-"""What it costs to take turns among plans: the bill of some moves, and the cheapest one that can be had.
+"""Bills of taking turns among plans: that of some moves, and the cheapest one that can be had.
 
 A migration has its split time inside a chronon. The old plan gives what starts before the end of that
 chronon; the new one gives what is valid inside it, and what starts behind. So a bill is what an engine counts
@@ -49,7 +49,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What it costs to begin with a plan and to move."""
+    """The cost of beginning with a plan and of moving."""
 
     start: int
     total: float
@@ -57,7 +57,7 @@ class Bill:
 
 
 class Costs(Protocol):
-    """What each of several plans costs over time, the plans by number.
+    """The costs of several plans over time, the plans by number.
 
     instants   where a policy may move, in order; at the first one it begins
     end        where nothing costs anything any more
@@ -72,11 +72,11 @@ class Costs(Protocol):
     def totals(self) -> Sequence[float]: ...
 
     def spent(self, plan: int, since: int, until: int) -> float:
-        """What a plan costs in [since, until), if it runs by then for a window or longer."""
+        """The cost of a plan in [since, until), if it runs by then for a window or longer."""
         ...
 
     def both_run(self, move: Move) -> tuple[int, float]:
-        """Until when both plans of a migration run, and what the new one costs by then."""
+        """The end of the time in which both plans of a migration run, and the cost of the new one by then."""
         ...
 
 
@@ -111,12 +111,12 @@ class Account:
         self.running = start
         """The plan that runs, or that is being moved to."""
         self.since = costs.instants[0] if costs.instants else costs.end
-        """Since when that runs alone."""
+        """The instant from which that runs alone."""
         self._paid: float = 0
         self._moves: list[Moved] = []
 
     def spent(self, until: int) -> float:
-        """What has been spent before an instant at which one plan runs."""
+        """The cost so far, before an instant at which one plan runs."""
         return self._paid + self._costs.spent(self.running, self.since, until)
 
     def move(self, move: Move) -> None:

@@ -11,7 +11,7 @@ from midstream.plans.values.errors import ArgumentError
 
 
 class ExactCosts:
-    """What each of several plans gives as intermediate results over the same arrivals.
+    """The intermediate results of several plans over the same arrivals.
 
     results    by plan, when each of its intermediate results is valid, [start, end), if it runs all the time
     instants   when elements arrive, in order, each once; between them nothing is decided
@@ -45,20 +45,23 @@ class ExactCosts:
 
     @cached_property
     def totals(self) -> tuple[int, ...]:
-        """What each plan costs in all, if it runs all the time."""
+        """The cost of each plan in all, if it runs all the time."""
         return tuple(map(len, self.results))
 
     def spent(self, plan: int, since: int, until: int) -> int:
-        """How many results of a plan start in [since, until). O(log n)."""
+        """The number of results of a plan that start in [since, until). O(log n)."""
         starts = self._starts[plan]
         return max(0, bisect_left(starts, until) - bisect_left(starts, since))
 
     def alive(self, plan: int, chronon: int) -> int:
-        """How many results of a plan are valid in a chronon. O(log n)."""
+        """The number of results of a plan that are valid in a chronon. O(log n)."""
         return bisect_right(self._starts[plan], chronon) - bisect_right(self._ends[plan], chronon)
 
     def both_run(self, move: Move) -> tuple[int, int]:
-        """Until when both plans of a migration run, and what the new one gives by then. O(log n)."""
+        """The end of the time in which both plans of a migration run, and the results of the new one by then.
+
+        Cost     O(log n)
+        """
         number = bisect_left(self.instants, move.at)
         last_end = self.instants[number - 1] + self.window if number else move.at - 1
         chronon = split_chronon(move.strategy, max(move.at - 1, last_end), move.at)
@@ -67,7 +70,7 @@ class ExactCosts:
         return chronon + 1, self.alive(move.to, chronon)
 
     def spent_before(self, bill: Bill) -> Callable[[int], int]:
-        """How many intermediate results all plans that ran had given before an instant.
+        """The number of intermediate results of all plans that ran, before an instant.
 
         Before all time it is 0, and behind all that starts the total of the bill.
         """
@@ -93,6 +96,6 @@ class ExactCosts:
         return before
 
     def _reaching(self, plan: int, since: int, until: int, chronon: int) -> int:
-        """How many results of a plan that start in [since, until) are valid behind a chronon."""
+        """The number of results of a plan that start in [since, until) and are valid behind a chronon."""
         first, beyond = bisect_left(self._starts[plan], since), bisect_left(self._starts[plan], until)
         return sum(end > chronon for _, end in self.results[plan][first:beyond])

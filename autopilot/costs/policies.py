@@ -25,7 +25,7 @@ NOTHING = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """How things stand when a policy is asked.
+    """The state of things when a policy is asked.
 
     time      no element that is still to come starts before it
     running   the plan that runs, by number
@@ -41,12 +41,12 @@ class Policy(Protocol):
     """Decides which plan is to run. One object is for one run."""
 
     def decide(self, now: Now) -> Move | None:
-        """Whether to move."""
+        """The move to make, or None."""
         ...
 
 
 def replay(costs: Costs, policy: Policy, start: int = 0) -> Bill:
-    """What a policy costs from a plan on: it is asked at each instant but the first.
+    """The bill of a policy from a plan on: it is asked at each instant but the first.
 
     Cost     O(instants), and what policy and costs take.
     Raises   See `Account`; ArgumentError where the policy names the running plan.
@@ -102,7 +102,7 @@ class Periodic:
         self._since, self._period, self._strategy = begin, period, strategy
         self._wanted: int | None = None
         self.switches = 0
-        """How often it wanted another plan than before."""
+        """The number of times that it wanted another plan than before."""
 
     def decide(self, now: Now) -> Move | None:
         """The plan that is wanted by the periods that are over."""

@@ -146,7 +146,7 @@ class CostSeries:
         return max(0.0, self._before(plan, until) - self._before(plan, since))
 
     def both_run(self, move: Move) -> tuple[int, float]:
-        """Until when both plans of a migration run, and what the new one costs by then.
+        """The end of the time in which both plans of a migration run, and the cost of the new one by then.
 
         Where that was not counted, it is estimated as the autopilot does, by what the new plan gives while
         the old one still runs (`while_both_run`): until the split time of GenMig the old plan runs, and of

@@ -63,7 +63,7 @@ class Case:
 
     @cached_property
     def costs(self) -> ExactCosts:
-        """What each order costs, by its number: its intermediate results, pair by pair."""
+        """The costs of the orders, by number: their intermediate results, pair by pair."""
         instants = [time for time, _ in self.instants()]
         return ExactCosts([self._pairs(order) for order in self.orders], instants, self.window)
 

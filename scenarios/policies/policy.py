@@ -12,7 +12,7 @@ How = Literal["genmig", "moving-states"]
 
 
 class Observing(ABC):
-    """What is told of the arrivals of a case, in order of time, also of those during a migration."""
+    """Reads the arrivals of a case, in order of time, also those during a migration."""
 
     def __init__(self, case: Case) -> None:
         self._arrivals = iter(case.arrivals)

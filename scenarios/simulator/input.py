@@ -33,7 +33,7 @@ class Portion:
 
     @property
     def event(self) -> Event:
-        """What happens at an engine."""
+        """The portion as it happens at an engine."""
         if self.heartbeat is not None:
             return "advance", self.stream, self.heartbeat
         return event_of(self.stream, self.batch)

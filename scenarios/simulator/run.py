@@ -119,12 +119,12 @@ class _Run:
         self._moves: list[MigrationSpan] = []
         self._refused: str | None = None
         self._since = 0.0
-        """How many of the trial's seconds are of portions that were taken, or of none."""
+        """The part of the trial's seconds that is of portions that were taken, or of none."""
         self._seen = 0
-        """How many results were taken note of."""
+        """The number of results that were taken note of."""
         self._cpu = array("d")
         self._given = array("q", [0])
-        """How many results there were so far, by portion."""
+        """The number of results so far, by portion."""
         self._taken: list[int] = []
         self._running: list[tuple[int, Plan | None]] = [(0, self._engine.query().physical)]
         self._plan_of_bucket: list[Plan | None] = []
@@ -222,7 +222,7 @@ class _Run:
         return self._due(time) if name == CUT else self._wished(time)
 
     def _due(self, time: int) -> Iterator[Command]:
-        """What is to happen at an instant, before anything that arrives at it."""
+        """The commands that are due at an instant, before anything that arrives at it."""
         bucket = self._close_bucket() if time and time % self._every == 0 else None
         for move in self._moves:
             if move.step.abort_at == time and move.migration.phase not in OVER:

@@ -41,7 +41,7 @@ class ByPolicy:
         self._policy, self._names, self._running, self._asked = policy, names, start, asked
 
     def decide(self, time: int, spent: int) -> NamedMove | None:
-        """What the policy says."""
+        """The move that the policy makes, or None."""
         if not self._asked(time):
             return None
         move = self._policy.decide(Now(time, self._running, spent))

@@ -34,7 +34,7 @@ from midstream.scenarios.studies.policies.inner_joins import InnerJoin, inner_jo
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What inner joins have given since the chronon that was told before, up to the end of this one: by join,
+    """The results of inner joins since the chronon that was told before, up to the end of this one: by join,
     how many results started, and how many ended. All chronons are told in which a split time may lie, but for
     those up to which nothing has changed."""
 
@@ -45,7 +45,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """What came on all streams in a cell of time, which is not nothing.
+    """The arrivals on all streams in a cell of time; there are some.
 
     end       where the cell ends
     cells     what a collector tells of the streams on which something came; empty where only results are told
@@ -240,7 +240,7 @@ class _ReplayPilot(QueryPilot[Plan, int]):
 
 
 class Counting:
-    """What a query has cost so far, counted as an engine would: the results of the inner joins of all plans
+    """The cost of a query so far, as an engine would count it: the results of the inner joins of all plans
     that ran."""
 
     def __init__(self, plan: Plan, joins: Sequence[InnerJoin]) -> None:
@@ -250,12 +250,12 @@ class Counting:
         self._alive = [0] * len(joins)
         self._runs = self._joins(plan)
         self._before = 0
-        """What is to be added to what the joins of the running plan have given."""
+        """To be added to what the joins of the running plan have given."""
         self._coming: tuple[int, Sequence[int]] | None = None
         """The chronon of the split time of a migration, and the new plan's joins."""
 
     def take(self, results: Sequence[Results]) -> None:
-        """What is told of chronons."""
+        """Take what is told of chronons."""
         for one in results:
             self._pass(one.chronon)
             for number, (started, ended) in enumerate(zip(one.started, one.ended, strict=True)):

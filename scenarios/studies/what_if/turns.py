@@ -1,4 +1,4 @@
-"""What it costs to take turns among orders, with the cost of migrating: on the value `CostSeries`.
+"""The costs of taking turns among orders, with those of migrating: on the value `CostSeries`.
 
 Ways to take turns: none, so that one order runs all the time; always the best, in hindsight; the best by
 what lies before each bucket; repeat last best; and the clairvoyant, the cheapest of all ways.

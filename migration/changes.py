@@ -19,7 +19,7 @@ import networkx as nx
 
 from midstream.operators.engine.hosting import box_of
 from midstream.operators.engine.planner import form, physical_plan
-from midstream.plans.algebra.operators import Arrangement
+from midstream.plans.algebra.operators import Arrangement, Source
 from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import (
@@ -61,14 +61,30 @@ class Change:
         return _parts(self.old, stops), _parts(self.new, stops)
 
     @property
-    def answering(self) -> tuple[tuple[str, list[Node], list[Node]], ...]:
-        """What answers before the change, and what does afterwards: its roots, and all its operators above
-        what the new plan reads, or windows. Such as go on for somebody else are among the old ones."""
-        inputs = set(self.inputs)
-        stops = {border for root in self.new for border in _borders(root, inputs)}
-        stays = _with_all_below(inputs)
-        stops |= {node for node in stays if reads_stream(node) and not logical(node).is_snapshot_reducible}
-        return ("old", self.old, _parts(self.old, stops)), ("new", self.new, _parts(self.new, inputs))
+    def answering(self) -> tuple[tuple[str, list[Node]], ...]:
+        """What answers before the change, and what does afterwards: all operators from its roots down to what
+        both plans read. Such as go on for somebody else are among them.
+
+        From there both get the same elements. What only one of them reads may give others that mean the same,
+        and so may what both read where it is not proved that they mean the same whatever that gives. Then
+        windows and streams are all that they have in common.
+        """
+        stays = _with_all_below(self.inputs)
+        ground = {one for one in _streams(stays) if not (one.inputs and logical(one).is_snapshot_reducible)}
+        read = [_with_all_below(roots) for roots in (self.old, self.new)]
+        common = {node for node in self.inputs if all(node in below for below in read)}
+        stops = ground | common if common <= ground or self.means_the_same_over(common) else ground
+        return ("old", _parts(self.old, stops)), ("new", _parts(self.new, stops))
+
+    def means_the_same_over(self, inputs: Iterable[Node]) -> bool:
+        """Whether it is proved that both plans mean the same whatever some running nodes below them give, so
+        that what these have in common does not matter."""
+        meanings = Meanings()
+        known = {
+            node: Node(Source(f"input {number}", node.schema, intervals=True))
+            for number, node in enumerate(inputs)
+        }
+        return all(meanings.are_same(_over(known, old), _over(known, new)) for old, new in self.pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +278,23 @@ def _can_stay(old: Node, new: Node, meanings: Meanings) -> bool:
         )
         for old_input, new_input in zip(old.inputs, new.inputs, strict=True)
     )
+
+
+def _over(known: Mapping[Node, Node], root: Node) -> Node:
+    """A subplan, logically, over other inputs."""
+    changed = dict(known)
+
+    def change(node: Node) -> Node:
+        if node not in changed:
+            operator = logical(node)
+            changed[node] = (
+                change(operator.means)
+                if isinstance(operator, Boxed)
+                else Node(operator, tuple(map(change, node.inputs)))
+            )
+        return changed[node]
+
+    return change(root)
 
 
 def _parts(roots: Sequence[Node], stops: Set[Node]) -> list[Node]:

@@ -17,10 +17,8 @@ from collections.abc import Iterator, Mapping
 from midstream.migration.changes import Change
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.guest import Guest
-from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical, reads_stream
-from midstream.plans.equivalence.prover import Meanings
+from midstream.plans.algebra.properties import reads_stream
 
 
 def read_around(change: Change, operators: Mapping[Node, Operator]) -> Iterator[Node]:
@@ -40,29 +38,6 @@ def read_around(change: Change, operators: Mapping[Node, Operator]) -> Iterator[
                 yield holder
 
 
-def is_same_over_inputs(change: Change) -> bool:
-    """Whether it is proved that both plans mean the same whatever their inputs are, so that what these have
-    in common does not matter."""
-    meanings = Meanings()
-    known = {
-        node: Node(Source(f"input {number}", node.schema, intervals=True))
-        for number, node in enumerate(change.inputs)
-    }
-    return all(meanings.are_same(_over(known, old), _over(known, new)) for old, new in change.pairs)
-
-
 def _held(operator: Operator) -> int:
     """How many elements an operator keeps; of a Box, whichever of its outputs it is."""
     return operator.hosted.box.size() if isinstance(operator, Guest) else operator.size()
-
-
-def _over(known: Mapping[Node, Node], root: Node) -> Node:
-    """A subplan, logically, over other inputs."""
-    changed = dict(known)
-
-    def change(node: Node) -> Node:
-        if node not in changed:
-            changed[node] = Node(logical(node), tuple(map(change, node.inputs)))
-        return changed[node]
-
-    return change(root)

@@ -18,7 +18,12 @@ from typing import ClassVar
 from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse, Joiner
 from midstream.migration.machine import Migration
-from midstream.migration.preconditions import require_of_intervals, require_reducible, require_told_by_starts
+from midstream.migration.preconditions import (
+    require_of_elements,
+    require_of_intervals,
+    require_reducible,
+    require_told_by_starts,
+)
 from midstream.migration.reference_point import ReferencePoint
 from midstream.migration.split_time import horizons, split_time
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
@@ -48,8 +53,9 @@ class MovingStatesStrategy(Strategy):
 
     def check(self, part: Subplan) -> None:
         """Without a log, operators whose results start where an element starts."""
-        more = () if part.query.is_logged else (require_told_by_starts,)
-        require_of_intervals(part.change, require_reducible, *more)
+        require_of_intervals(part.change, require_reducible)
+        if not part.query.is_logged:
+            require_of_elements(part.change, require_told_by_starts)
 
     def plan(self, part: Part) -> Edit:
         """Where the log or the state tells what is still valid."""

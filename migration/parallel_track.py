@@ -16,10 +16,11 @@ from itertools import chain
 from midstream.migration.fork import EVERYTHING
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, under_way
-from midstream.migration.preconditions import require_of_intervals, require_reducible
+from midstream.migration.preconditions import require_of_elements, require_of_intervals, require_reducible
 from midstream.migration.split_time import split_time
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
 from midstream.operators.base.box import Box
+from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.planner import form
 from midstream.plans.algebra.operators import Filter, Join, Project, Relation, Union
 from midstream.plans.algebra.physical import Boxed
@@ -44,7 +45,7 @@ def require_join_tree(nodes: Iterable[Node], which: str) -> None:
     for node in nodes:
         operator = logical(node)
         if isinstance(operator, Boxed):
-            continue  # a migration that is under way; `behind_windows` sees to that
+            continue  # a migration that is under way; `require_tracks` sees to that
         if not isinstance(operator, _MADE_OF_SINGLE_ELEMENTS):
             raise MigrationRefused(
                 f"parallel track is unsound over {operator} of the {which} plan: it is no part of a "
@@ -229,11 +230,16 @@ class ParallelTrackStrategy(Strategy):
 
     def check(self, part: Subplan) -> None:
         """Join trees."""
-        require_of_intervals(part.change, require_reducible, require_join_tree)
+        require_of_intervals(part.change, require_reducible)
+        require_of_elements(part.change, require_join_tree)
+        nodes = (node for _, nodes in part.change.answering for node in nodes)
+        guests = (part.host.operators.get(node) for node in nodes)
+        require_tracks(one.hosted.box for one in guests if isinstance(one, Guest))
 
     def plan(self, part: Part) -> Edit:
         """The old plan goes windows later."""
-        return Edit(part, behind_windows(part.box, part.max_ends, part.reached, self.windows))
+        require_tracks([part.box])
+        return Edit(part, behind_windows(part.max_ends, part.reached, self.windows))
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
         """Nothing is cut."""
@@ -242,7 +248,19 @@ class ParallelTrackStrategy(Strategy):
         return ParallelTrack(edit.part.box, new, edit.split, reached, forks, joiners)
 
 
-def behind_windows(old: Box, max_ends: Sequence[Time], reached: Sequence[Time], windows: int = 2) -> Time:
+def require_tracks(boxes: Iterable[Box]) -> None:
+    """Refuse migrations that are under way by other strategies, which give results in parts.
+
+    Raises   MigrationRefused.
+    """
+    if not all(isinstance(one, ParallelTrack) for box in boxes for one in under_way(box)):
+        raise MigrationRefused(
+            "parallel track cannot start while a migration by another strategy is under way, which puts "
+            "results together from parts; wait until it is done, or use genmig"
+        )
+
+
+def behind_windows(max_ends: Sequence[Time], reached: Sequence[Time], windows: int = 2) -> Time:
     """When the old box goes: when all that it was given has ended, and as many windows less one later, by the
     longest of them.
 
@@ -250,13 +268,8 @@ def behind_windows(old: Box, max_ends: Sequence[Time], reached: Sequence[Time], 
     as well. Where state is kept for a window after it was made, as in the original, it takes two, and that is
     what is compared with (thesis, chapter 30); `windows=1` ends as soon as it is right.
 
-    Raises   MigrationRefused where something is valid for ever, or where GenMig is under way in the old box.
+    Raises   MigrationRefused where something is valid for ever.
     """
-    if not all(isinstance(one, ParallelTrack) for one in under_way(old)):
-        raise MigrationRefused(
-            "parallel track cannot start while a migration by another strategy is under way, which puts "
-            "results together from parts; wait until it is done, or use genmig"
-        )
     return split_time(max_ends) + (windows - 1) * _window(max_ends, reached)
 
 

@@ -124,19 +124,32 @@ def require_bounded(roots: Iterable[Node], inputs: Set[Node], which: str) -> Non
             )
 
 
-def require_of_operators(change: Change, *requirements: Callable[[Iterable[Node], str], None]) -> None:
-    """Refuse what is not bounded, or does not fulfil a requirement of operators, in what answers before a
-    change and in what does afterwards."""
-    for which, roots, nodes in change.answering:
+Requirement = Callable[[Iterable[Node], str], None]
+"""Refuses some operators of a plan, which is the old or the new one."""
+
+
+def require_of_operators(change: Change, *requirements: Requirement) -> None:
+    """Refuse what is not bounded, or does not fulfil a requirement, of the operators that go and of those
+    that come."""
+    parts = zip(("old", "new"), (change.old, change.new), change.parts, strict=True)
+    for which, roots, nodes in parts:
         require_bounded(roots, set(change.inputs), which)
         for require in requirements:
             require(nodes, which)
 
 
-def require_of_intervals(change: Change, *requirements: Callable[[Iterable[Node], str], None]) -> None:
+def require_of_intervals(change: Change, *requirements: Requirement) -> None:
     """As `require_of_operators`; and refuse to fork streams of positive and negative elements."""
     require_of_operators(change, *requirements)
     require_intervals(change.inputs)
+
+
+def require_of_elements(change: Change, *requirements: Requirement) -> None:
+    """Refuse what does not fulfil a requirement of operators in all that makes results of elements that both
+    plans get: where a strategy tells by single elements what a result is made of."""
+    for which, nodes in change.answering:
+        for require in requirements:
+            require(nodes, which)
 
 
 def _require_starts(nodes: Iterable[Node], which: str, method: str, instead: str) -> None:

@@ -13,6 +13,7 @@ from midstream.migration.fork import fork
 from midstream.migration.fuse import Origins, behind_split
 from midstream.migration.machine import Migration
 from midstream.migration.preconditions import (
+    require_of_elements,
     require_of_intervals,
     require_reducible,
     require_start_preserving,
@@ -31,7 +32,8 @@ class ReferencePointStrategy(Strategy):
 
     def check(self, part: Subplan) -> None:
         """Operators whose results start where an element starts."""
-        require_of_intervals(part.change, require_reducible, require_start_preserving)
+        require_of_intervals(part.change, require_reducible)
+        require_of_elements(part.change, require_start_preserving)
 
     def plan(self, part: Part) -> Edit:
         """There is no fuse."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from midstream.migration.changes import Change
 from midstream.migration.fork import EVERYTHING
 from midstream.migration.fuse import Origins
-from midstream.migration.holders import is_same_over_inputs, read_around
+from midstream.migration.holders import read_around
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.preconditions import (
     REPLACE,
@@ -184,7 +184,7 @@ def require_private(host: Host, query: str, change: Change) -> None:
                 f"{logical(node)} of the old plan runs for other queries too, which must keep it",
                 operator=str(logical(node)),
             )
-    is_proved = is_same_over_inputs(change)
+    is_proved = change.means_the_same_over(change.inputs)
     for node in read_around(change, operators):
         if is_proved and node not in coming:
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from hypothesis import strategies as st
@@ -153,6 +154,22 @@ def _several(draw: st.DrawFn, forever: bool) -> Family:
     return _one(Plan({"one": one.node, "more": more.node}))
 
 
+@st.composite
+def _twins(draw: st.DrawFn, forever: bool) -> Family:
+    """Two outputs that mean the same, of which one gives other elements: each may come to read what the other
+    does."""
+    rows = Stream(draw(plans(depth=1, preserving=True, forever=forever, windows=True)).root)
+    some = rows.filter(draw(condition(rows.schema.names)))
+    others = (rows.intersection(rows), rows.max_union(some), rows.union(some).difference(some))
+    one, other = rows.node, draw(st.sampled_from(others)).node
+    made = product((one, other), repeat=2)
+    return Family(
+        tuple(Plan({"one": first, "more": second}) for first, second in made),
+        is_rewritten=False,
+        suits=("genmig-reference-point", "parallel-track"),
+    )
+
+
 KINDS: Mapping[str, Any] = {
     "plain": lambda forever: plans(depth=2, forever=forever, shared=True).map(_one),
     "whole": lambda forever: plans(depth=2, forever=forever, **WHOLE).map(_one),
@@ -161,6 +178,7 @@ KINDS: Mapping[str, Any] = {
     "preserving": _preserving,
     "pairs": lambda forever: pairs(forever).map(Family),
     "several": _several,
+    "twins": _twins,
 }
 """By name, the families of a kind, with windows and elements that never end or without."""
 
@@ -181,7 +199,8 @@ def members(draw: st.DrawFn, family: Family, running: Plan | None = None, strate
         plan = running
     elif len(plan.nodes) > MOST_NODES:
         plan = family.plans[-1]
-    if draw(st.integers(0, 7)):
+    is_one_of_several = plan != running and len(family.plans) > 1
+    if draw(st.integers(0, 1 if is_one_of_several else 7)):
         plan = draw(rephrased(plan, _rewrites(family, plan, strategy), rules=strategy != "swap"))
     plan = logical_plan(plan)
     if not family.is_rewritten:

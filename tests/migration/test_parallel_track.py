@@ -493,7 +493,7 @@ def test_boxes_that_no_engine_runs_are_tracked_too() -> None:
         old, PlanBox(plan), STRATEGIES["parallel-track"], [history[4][1]] * 2, old.reached
     )
     assert isinstance(migration, ParallelTrack)
-    assert migration.split == behind_windows(old, [history[4][1]] * 2, old.reached) == 36 + 2 * WINDOW + 0.5
+    assert migration.split == behind_windows([history[4][1]] * 2, old.reached) == 36 + 2 * WINDOW + 0.5
     results += ready
     for element in history[5:]:
         for port in range(2):
@@ -508,11 +508,10 @@ def test_boxes_that_no_engine_runs_are_tracked_too() -> None:
 
 
 def test_the_longest_window_counts() -> None:
-    box = box_of(Engine(CALM))
-    assert behind_windows(box, [30, 70], [20, 20]) == 120.5
-    assert behind_windows(box, [30, 70], [20, 90], 3) == 90.5
-    assert behind_windows(box, [30, BEGINNING], [20, BEGINNING], 1) == 30.5
-    assert behind_windows(box, [30, BEGINNING], [FOREVER, 5]) == 30.5
+    assert behind_windows([30, 70], [20, 20]) == 120.5
+    assert behind_windows([30, 70], [20, 90], 3) == 90.5
+    assert behind_windows([30, BEGINNING], [20, BEGINNING], 1) == 30.5
+    assert behind_windows([30, BEGINNING], [FOREVER, 5]) == 30.5
 
 
 def test_what_is_valid_for_ever_is_refused() -> None:

@@ -12,12 +12,16 @@ from midstream.plans.values.streams import Batch, Element, Time
 
 
 class HostedBox:
-    """A Box with one guest for each of its outputs; all guests are given the same events."""
+    """A Box with one guest for each of its outputs; all guests are given the same events.
+
+    The first guest stands for the Box where it is counted.
+    """
 
     def __init__(self, box: Box, reached: Sequence[Time]) -> None:
         self._listener: Callable[[], object] | None = None
         self._run_by(settled(box))
         self.guests = [Guest(self, output, reached) for output in range(len(box.outputs))]
+        """Guests that run, in order of their outputs: at the beginning all. A query may cease to read one."""
         self._events = 0
         self._ready: list[Batch] = [[] for _ in self.guests]
 
@@ -50,9 +54,10 @@ class HostedBox:
         Box."""
         if guest.events == self._events:
             self._events += 1
-            for output, results in enumerate(self.run(port, batch, guest.reached[port])):
-                if results:
-                    self._ready[output] = self._ready[output] + results
+            results = self.run(port, batch, guest.reached[port])
+            for one in self.guests:
+                if results[one.output]:
+                    self._ready[one.output] = self._ready[one.output] + results[one.output]
         guest.events += 1
         ready, self._ready[guest.output] = self._ready[guest.output], []
         return ready
@@ -82,19 +87,24 @@ class Guest(Operator):
         hosted = self.hosted
         if len(hosted.guests) > 1:
             return hosted.take(self, port, batch)
-        return hosted.run(port, batch, self.reached[port])[0]
+        return hosted.run(port, batch, self.reached[port])[self.output]
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it stands for the Box."""
+        return self.hosted.guests[0] is self
 
     def progress(self) -> Time:
         """No later result starts before this."""
         return self.hosted.box.progress(self.output)
 
     def size(self) -> int:
-        """How many elements the Box keeps; they count for its first output."""
-        return 0 if self.output else self.hosted.box.size()
+        """How many elements the Box keeps; they count for its first guest."""
+        return self.hosted.box.size() if self.is_first else 0
 
     def state(self) -> Iterable[Element]:
         """The elements that the Box keeps."""
-        return () if self.output else self.hosted.box.state()
+        return self.hosted.box.state() if self.is_first else ()
 
 
 def operators_inside(operators: Iterable[tuple[Node, Operator]]) -> Iterator[tuple[Node, Operator]]:
@@ -102,5 +112,5 @@ def operators_inside(operators: Iterable[tuple[Node, Operator]]) -> Iterator[tup
     for node, operator in operators:
         if not isinstance(operator, Guest):
             yield node, operator
-        elif not operator.output:
+        elif operator.is_first:
             yield from operators_inside(driver(operator.hosted.box).operators())

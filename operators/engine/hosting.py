@@ -71,6 +71,12 @@ class Guests:
             if isinstance(operator, Guest):
                 operator.hosted.listen(partial(self.ready.append, node))
 
+    def seat(self, plan: Plan, running: Mapping[Node, Operator]) -> None:
+        """Let each Box of a running plan know which of its guests the plan still has."""
+        guests = [one for node in plan.nodes if isinstance(one := running.get(node), Guest)]
+        for guest in guests:
+            guest.hosted.guests = [one for one in guest.hosted.guests if one in guests]
+
     def block(self, guest: Node, nodes: Iterable[Node]) -> None:
         """A guest waits for some nodes to go."""
         for node in nodes:

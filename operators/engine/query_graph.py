@@ -247,6 +247,7 @@ class QueryGraph:
             query.physical = self.base.known(physical)
             self.base.run(query, query.physical, before, adopted)
             self._meter(query)
+            self.guests.seat(query.physical, running)
             self._counting.update(query.tally, query.plan, query.physical)
             self.guests.unblock(before, self.base)
             self.guests.listen(query.physical, running)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from counted import CountReference
 from inside import base_of, box_of, input_max_ends, input_progress
 
 from midstream.engine import Engine
@@ -496,3 +497,27 @@ def test_what_both_plans_read_must_not_matter_or_fulfil_what_a_strategy_requires
     assert vouched(engine, Plan({**kept, "more": turned.node}), strategy).parts
     engine.close()
     assert equivalent(results, [*twice, *twice, *once])
+
+
+@pytest.mark.parametrize("which", ["one", "more"])
+def test_a_box_of_which_one_output_is_read_no_more_is_counted_in_full(which: str) -> None:
+    """The query comes to read one of two outputs, and the Box was counted at the first of them."""
+    joined = A.join(B)
+    forms = {"one": joined.intersection(joined), "more": joined}
+    engine = Engine()
+    engine.add(Plan({"one": B.join(A, columns=["x", "y"]).node, "more": joined.node}), name="query")
+    reference = CountReference(engine)
+    engine.push("a", [(0, 1, (x,)) for x in range(3)])
+    vouched(engine, Plan({name: form.node for name, form in forms.items()}), query="query", whole=True)
+    engine.advance("b", 2)
+    reference.look()
+    swap = vouched(engine, Plan(dict.fromkeys(forms, forms[which].node)), "swap", "query")
+    assert swap.phase is Phase.DONE
+    engine.push("b", [(2, 3, (0,))])
+    assert sum(engine.held().values()) > 0
+    reference.look()
+    engine.push("a", [(2, 3, (1,))])
+    reference.look()
+    engine.close()
+    reference.look()
+    assert engine.counters("query").results == 2

@@ -114,7 +114,8 @@ def windows(node: Node) -> Iterator[Node]:
     match node.operator:
         case TimeWindow() as window:
             below = node.inputs[0]
-            if isinstance(below.operator, Filter | Project | Union):
+            # A window needs chronons, into which a relation alone is not cut.
+            if isinstance(below.operator, Filter | Project | Union) and all(map(reads_stream, below.inputs)):
                 inputs = tuple(Node(window, (child,)) for child in below.inputs)
                 yield Node(below.operator, inputs)
         case Filter() | Project() | Union():

@@ -135,28 +135,20 @@ def profile(
     study: str | Path | Study,
     *,
     bucket: str = "1h",
+    query: str | None = None,
     data: str | Path | None = None,
     output: str | Path | None = None,
+    **options: Any,
 ) -> Result[Profile]:
     """Rates, (d, l, g) and join selectivities of recorded streams, by time bucket and in all.
 
     study     a declaration (.toml, or a ready-made one), a script (.sql), or what `load_study` gives
+    query     the name of the query, in a script with several
     data      the folder to which its paths are relative
     output    a folder for the results as files, as `midstream study profile --output` writes them
+    options   those of the command `midstream study profile`, with _ for -
     """
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.report import profile_summary, show_profile
-    from midstream.scenarios.studies.stream_profile import profile as profiled
-    from midstream.scenarios.studies.writing import write_profile
-
-    declared = _declared(study, data)
-    length = _bucket(declared, bucket)
-    _prepare(spark)
-    with open_recording(spark, declared, length) as recording, profiled(recording, declared) as found:
-        summary = profile_summary(declared, found, SHOWN)
-        if output is not None:
-            write_profile(found, summary, _folder(output))
-    return Result(found, summary, lambda console: show_profile(declared, summary, console))
+    return _stage("profile", spark, _declared(study, data, query), bucket, output, options)
 
 
 def what_if(
@@ -381,6 +373,47 @@ def run(
     found = load_study_file(str(file), data)
     _prepare(spark)
     return run_study(lambda: nullcontext(spark), found, Path(out), again=again)
+
+
+def _stage(
+    name: str,
+    spark: SparkSession,
+    study: Study,
+    bucket: str,
+    output: str | Path | None,
+    options: Mapping[str, Any],
+) -> Result[Any]:
+    """Run a stage on its own."""
+    from midstream.io.requirements import require_libraries
+    from midstream.plans.values.errors import ArgumentError
+    from midstream.plans.values.schema import suggest
+
+    require_libraries(["pydantic", "PyYAML"], "spark", "stages of studies need")
+    from midstream.scenarios.studies.run.alone import options_of, ran
+    from midstream.scenarios.studies.run.request import Request
+    from midstream.scenarios.studies.run.stages import STAGES
+    from midstream.scenarios.studies.run.terminal import show_report
+
+    def error(option: str, message: str) -> Exception:
+        return ArgumentError(f"{option.replace('-', '_') or name}: {message}")
+
+    stage, known = STAGES[name], [*STAGES[name].options.model_fields]
+    for option in options:
+        if option not in known:
+            raise ArgumentError(
+                f"{name}: found option {option}, expected one of {', '.join(known)}{suggest(option, known)}"
+            )
+    request = Request(study, _bucket(study, bucket), Path(), f"study {study.name}", error)
+    checked = options_of(stage, options, request)
+    _prepare(spark)
+    with ran(stage, spark, request, checked) as done:
+        if output is not None:
+            stage.write(done.result, done.outcome, _folder(output))
+    return Result(
+        done.result,
+        done.outcome.summary,
+        lambda console: show_report(study.title, done.report, console),
+    )
 
 
 SHOWN = 24

@@ -42,7 +42,7 @@ def validated(model: type[M], document: Document, **context: Any) -> M:
 
 def fault(document: Document, error: ValidationError) -> InputFileError:
     """One error that names every fault, in order of their lines."""
-    found = [_fault(document, one) for one in error.errors(include_url=False)]
+    found = [document.error(path, message) for path, message in described(document.data, error)]
     found.sort(key=lambda one: one.line)  # type: ignore[attr-defined]
     if len(found) == 1:
         return found[0]
@@ -53,14 +53,19 @@ def fault(document: Document, error: ValidationError) -> InputFileError:
     return InputFileError("\n".join(lines), path=document.file, line=first.line, key=first.key)  # type: ignore[attr-defined]
 
 
-def _fault(document: Document, error: ErrorDetails) -> InputFileError:
+def described(data: Any, error: ValidationError) -> list[tuple[Path, str]]:
+    """Every fault that pydantic finds in some data: its place, and what was found and expected."""
+    return [_described(data, details) for details in error.errors(include_url=False)]
+
+
+def _described(data: Any, error: ErrorDetails) -> tuple[Path, str]:
     kind, context = error["type"], error.get("ctx", {})
-    path = _path(document.data, error["loc"])
+    path = _path(data, error["loc"])
     if kind == "unknown_key":
         path = (*path, context["key"])
     elif kind == "missing":
         path = (*path, str(error["loc"][-1]))
-    return document.error(path, _message(kind, context, error))
+    return path, _message(kind, context, error)
 
 
 def _message(kind: str, context: dict[str, Any], error: ErrorDetails) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import typer
+from typing import Any
 
+import typer
+from typer.core import TyperGroup
+
+from midstream.io.requirements import require_libraries
 from midstream.scenarios.studies import (
     generate_command,
     ingest_command,
     policies_command,
-    profile_command,
     verify_commands,
     verify_run_command,
 )
@@ -17,13 +20,39 @@ from midstream.scenarios.studies.run import command as run_command
 from midstream.scenarios.studies.simulate import command as simulate_command
 from midstream.scenarios.studies.what_if import command as what_if_command
 
+STAGES = ("profile",)
+"""Stages whose commands are made of their declarations, once they are asked for: these need pydantic."""
+
+
+class Commands(TyperGroup):
+    """Commands of studies, those of stages among them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of all commands, in order."""
+        return sorted([*STAGES, *super().list_commands(ctx)])
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command by its name."""
+        if cmd_name not in STAGES:
+            return super().get_command(ctx, cmd_name)
+        require_libraries(["pydantic", "PyYAML"], "spark", "stages of studies need")
+        from midstream.scenarios.studies.run import stages
+        from midstream.scenarios.studies.run.stage_command import add_command
+
+        made = typer.Typer(pretty_exceptions_enable=False)
+        add_command(made, stages.STAGES[cmd_name])
+        return typer.main.get_command(made)
+
+
 app = typer.Typer(
-    help="Studies of recorded streams, on Spark.", no_args_is_help=True, pretty_exceptions_enable=False
+    cls=Commands,
+    help="Studies of recorded streams, on Spark.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
 )
 
 app.command("ingest", epilog=ingest_command.EPILOG)(ingest_command.ingest)
 app.command("generate", epilog=generate_command.EPILOG)(generate_command.generate)
-app.command("profile", epilog=profile_command.EPILOG)(profile_command.profile)
 app.command("what-if", epilog=what_if_command.EPILOG)(what_if_command.what_if)
 app.command("policies", epilog=policies_command.EPILOG)(policies_command.policies)
 app.command("run", epilog=run_command.EPILOG)(run_command.run)

@@ -10,20 +10,17 @@ from typing import Any
 
 from pyspark.sql import functions as F
 from rich import box
-from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from midstream.optimizer.sampling.intervals import Interval
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.profile.query_profile import QueryProfile
+from midstream.scenarios.studies.run.contents import Table
 from midstream.scenarios.studies.stream_profile import Profile
 
 Summary = dict[str, Any]
-
-GAP = 3
-"""Between two columns of a table."""
 
 
 def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
@@ -101,80 +98,94 @@ def frame(study: Study, starts: range) -> Summary:
     }
 
 
-def stream_rows(summary: Summary) -> list[tuple[str, ...]]:
-    """By stream: its elements, and (d, l, g)."""
-    return [
+def profile_tables(summary: Summary) -> list[Table]:
+    """The streams, pairs of them, and columns and conditions of the query."""
+    unit = summary["unit"]
+    streams = [
         (one["stream"], *(_number(one[key]) for key in ("count", "d", "l", "g")))
         for one in summary["streams"]
     ]
+    titles = ("stream", "elements", f"d, {unit}", f"l, {unit}", f"g, {unit}")
+    tables = [Table("Streams", titles, streams)]
+    if summary["pairs"]:
+        tables.append(_pairs(summary))
+    if "columns" in summary:
+        tables.append(_columns(summary))
+    if summary.get("conditions"):
+        tables.append(_conditions(summary))
+    return tables
 
 
-def pair_rows(summary: Summary) -> list[tuple[str, ...]]:
-    """By pair: on what it is to agree, how many elements are valid together, how many agree, their share."""
-    return [
+def _pairs(summary: Summary) -> Table:
+    # With a query there are samples, to show how far one would have gone with them.
+    is_sampled = "columns" in summary
+    rows = [
         (
             _pair(one),
             one["on"] or "(anything)",
             *(_number(one[key]) for key in ("overlapping", "matched")),
             _share(one["matched"], one["overlapping"]),
+            *([_bounds(one["sampled"])] if is_sampled else []),
         )
         for one in summary["pairs"]
     ]
+    titles = ("streams", "equal", "overlapping", "matched", "selectivity")
+    caption = "Pairs of elements that are valid together, and those that agree"
+    return Table(caption, (*titles, "by a sample") if is_sampled else titles, rows, texts=2)
 
 
-def show_profile(study: Study, summary: Summary, console: Console) -> None:
-    """Print the summary of a profile."""
-    title(study, summary, console)
-    unit = summary["unit"]
-    streams = table("stream", "elements", f"d, {unit}", f"l, {unit}", f"g, {unit}")
-    for row in stream_rows(summary):
-        streams.add_row(*row)
-    console.print(streams)
-    if summary["pairs"]:
-        console.print("\nPairs of elements that are valid together, and those that agree:\n")
-        # With a query there are samples, to show how far one would have gone with them.
-        sampled = ["by a sample"] if "columns" in summary else []
-        pairs = table("streams", "equal", "overlapping", "matched", "selectivity", *sampled, texts=2)
-        for row, pair in zip(pair_rows(summary), summary["pairs"], strict=True):
-            pairs.add_row(*row, *([_bounds(pair["sampled"])] if sampled else []))
-        console.print(pairs)
-    if "columns" in summary:
-        _show_asked(summary, console)
-    if summary["by_bucket"]:
-        names = [stream["stream"] for stream in summary["streams"]]
-        titles = [f"{_pair(pair)}\n{pair['on'].replace(' and ', chr(10))}" for pair in summary["pairs"]]
-        console.print("\nElements, and selectivities of pairs, by bucket:\n")
-        rows = []
-        for bucket in summary["by_bucket"]:
-            shares = [_share(pair["matched"], pair["overlapping"]) for pair in bucket["pairs"]]
-            rows.append([bucket["time"], *(_number(bucket["counts"][name]) for name in names), *shares])
-        _print_columns(console, ["from", *names, *titles], rows)
-        tell_rest(summary["buckets"] - len(summary["by_bucket"]), console)
-
-
-def _show_asked(summary: Summary, console: Console) -> None:
-    console.print("\nValues of the columns that the query compares or groups by:\n")
-    columns = table(
-        "stream", "column", "known", "different", "most frequent", texts=2, wrapped=["most frequent"]
-    )
+def _columns(summary: Summary) -> Table:
+    rows = []
     for one in summary["columns"]:
         heavy = ", ".join(
             f"{value['value']} {_share(value['count'], one['known'])}" for value in one["heavy"][:3]
         )
-        columns.add_row(one["stream"], one["column"], _number(one["known"]), _number(one["distinct"]), heavy)
-    console.print(columns)
-    if summary["conditions"]:
-        console.print("\nShares of rows, or of pairs of rows, that satisfy the query's conditions:\n")
-        conditions = table("condition", "", "share", "bounds", texts=2)
-        for one in summary["conditions"]:
-            text = one["condition"] + (f", given {' and '.join(one['given'])}" if one["given"] else "")
-            share = "–" if one["share"] is None else f"{one['share']:.2%}"
-            conditions.add_row(text, one["by"], share, _bounds(one) if one["by"] == "sampled" else "")
-        console.print(conditions)
+        rows.append((one["stream"], one["column"], heavy, _number(one["known"]), _number(one["distinct"])))
+    titles = ("stream", "column", "most frequent", "known", "different")
+    return Table("Values of the columns that the query compares or groups by", titles, rows, texts=3)
+
+
+def _conditions(summary: Summary) -> Table:
+    rows = []
+    for one in summary["conditions"]:
+        text = one["condition"] + (f", given {' and '.join(one['given'])}" if one["given"] else "")
+        share = "–" if one["share"] is None else f"{one['share']:.2%}"
+        rows.append((text, one["by"], share, _bounds(one) if one["by"] == "sampled" else ""))
+    titles = ("condition", "by", "share", "bounds")
+    return Table("Shares of rows, or of pairs of rows, that satisfy the query's conditions", titles, rows, 2)
+
+
+def bucket_table(summary: Summary) -> Table:
+    """Elements, and selectivities of pairs, of the first buckets."""
+    names = [stream["stream"] for stream in summary["streams"]]
+    titles = [f"{_pair(pair)}\n{pair['on'].replace(' and ', chr(10))}" for pair in summary["pairs"]]
+    rows = [
+        (
+            bucket["time"],
+            *(_number(bucket["counts"][name]) for name in names),
+            *(_share(pair["matched"], pair["overlapping"]) for pair in bucket["pairs"]),
+        )
+        for bucket in summary["by_bucket"]
+    ]
+    more = summary["buckets"] - len(rows)
+    note = f"… and {more:,} more buckets: files have all, the option rows lists more" if more else ""
+    caption = "Elements, and selectivities of pairs, by bucket"
+    return Table(caption, ("from", *names, *titles), rows, note=note)
+
+
+def bucket_facts(study: Study, summary: Summary) -> list[str]:
+    """The number of buckets, and the time that they cover."""
+    if not summary["buckets"]:
+        return ["The streams hold no elements."]
+    clock, end = study.clock, summary["last"] + summary["bucket"]
+    return [
+        f"{summary['buckets']:,} buckets of {clock.show_duration(summary['bucket'])}, from "
+        f"{clock.show(summary['first'])} to {clock.show(end)}."
+    ]
 
 
 def _bounds(interval: Summary | None) -> str:
-    """Between what a share is, by a sample."""
+    """The bounds of a share, by a sample."""
     return "–" if interval is None else f"{100 * interval['low']:.2f}–{interval['high']:.2%}"
 
 
@@ -199,35 +210,14 @@ def tell_rest(rest: int, console: Console) -> None:
         console.print(f"… and {rest:,} more buckets: --output writes all, --rows shows more")
 
 
-def table(*titles: str, texts: int = 1, wrapped: Sequence[str] = ()) -> Table:
+def table(*titles: str, texts: int = 1, wrapped: Sequence[str] = ()) -> RichTable:
     """A table whose first columns are texts, as are those that may be wrapped; the others are numbers."""
-    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    found = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i, name in enumerate(titles):
         is_text = i < texts or name in wrapped
         # A number of which digits are cut off is another number.
         found.add_column(name, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
     return found
-
-
-def _print_columns(console: Console, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table, or several below each other where it is too wide, each with the first column."""
-    texts = [[title, *column] for title, column in zip(titles, zip(*rows, strict=True), strict=True)]
-    widths = [max(cell_len(line) for text in some for line in text.splitlines()) for some in texts]
-    parts: list[list[int]] = [[]]
-    room = console.width - widths[0]
-    for i in range(1, len(titles)):
-        if parts[-1] and sum(widths[j] + GAP for j in (*parts[-1], i)) > room:
-            parts.append([])
-        parts[-1].append(i)
-    for number, part in enumerate(parts):
-        if number:
-            console.print()
-        shown = [0, *part]
-        part_of_it = table(*(titles[i] for i in shown))
-        part_of_it.columns[0].no_wrap = True
-        for row in rows:
-            part_of_it.add_row(*(row[i] for i in shown))
-        console.print(part_of_it)
 
 
 def _pair(pair: Mapping[str, Any]) -> str:

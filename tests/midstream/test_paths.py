@@ -200,8 +200,6 @@ CASES: dict[Name, dict[str, Case]] = {
         "study": reads("study.toml"),
         "--data": reads("data", folder=True),
         "--output": writes("found", folder=True),
-        "--save-stats": writes("seen.json"),
-        "--bucket-stats": writes("buckets", folder=True),
     },
     ("study", "run"): {
         "file": reads("study.yaml"),
@@ -298,7 +296,9 @@ def commands() -> Iterator[tuple[Name, Any]]:
         name, command = waiting.pop()
         if name and (not hasattr(command, "commands") or command.invoke_without_command):
             yield name, command
-        waiting += [((*name, one), below) for one, below in getattr(command, "commands", {}).items()]
+        if hasattr(command, "commands"):
+            below = command.list_commands(None)
+            waiting += [((*name, one), command.get_command(None, one)) for one in below]
 
 
 def test_every_command_and_every_flag_that_may_take_a_path_has_its_case() -> None:
@@ -514,19 +514,17 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         generate_command,
         ingest_command,
         policies_command,
-        profile_command,
         recorded_run,
         recording,
         session,
-        stream_profile,
         verify_run_command,
     )
-    from midstream.scenarios.studies import report as told
     from midstream.scenarios.studies.charts import command as charts_command
     from midstream.scenarios.studies.generate import generate
     from midstream.scenarios.studies.ingest import ingest
     from midstream.scenarios.studies.policies import report as policies_report
     from midstream.scenarios.studies.run import command as run_command
+    from midstream.scenarios.studies.run import stage_command
     from midstream.scenarios.studies.run.stages import STAGES
     from midstream.scenarios.studies.simulate import command as simulate_command
     from midstream.scenarios.studies.what_if import chart
@@ -546,8 +544,11 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         way=None,
         wrong=(),
     )
-    monkeypatch.setitem(STAGES, "verify", replace(STAGES["verify"], run=run_stage, told=tell_stage))
-    of_studies = (charts_command, policies_command, profile_command, run_command, simulate_command)
+    for name in ("profile", "verify"):
+        made = replace(STAGES[name], run=run_stage, tell=tell_stage, write=write_stage)
+        monkeypatch.setitem(STAGES, name, made)
+    monkeypatch.setattr(stage_command, "require_spark", lambda: None)
+    of_studies = (charts_command, policies_command, run_command, simulate_command)
     for module in (generate_command, ingest_command, verify_run_command, what_if_command, *of_studies):
         monkeypatch.setattr(module, "require_spark", lambda: None)
     monkeypatch.setattr(ingest, "ingest", ingested)
@@ -560,11 +561,8 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, what in (
         (session, "spark_session", None),
         (recording, "open_recording", SimpleNamespace(spark=None)),
-        (stream_profile, "profile", found),
     ):
         monkeypatch.setattr(module, name, lambda *_, what=what, **__: nullcontext(what))
-    monkeypatch.setattr(told, "profile_summary", lambda *_: {"found": "all of it"})
-    monkeypatch.setattr(told, "show_profile", show_all)
     for stage, writes in (
         ("what_if", "writing"),
         ("charts", "report"),
@@ -597,18 +595,22 @@ def write_all(found: Any, summary: Any, folder: Path) -> None:
 
 
 def run_stage(work: Any, options: Any) -> Any:
+    """What a stage of a study does."""
+    from midstream.scenarios.studies.run.stage import Outcome
+
+    return None, Outcome({"found": "all of it"})
+
+
+def write_stage(result: Any, outcome: Any, folder: Path) -> None:
     """What a stage of a study does to its folder."""
-    from midstream.scenarios.studies.run.stage import Found
-
-    (work.place / "part.parquet").write_bytes(b"a part, all of it")
-    return Found({"found": "all of it"})
+    (folder / "part.parquet").write_bytes(b"a part, all of it")
 
 
-def tell_stage(file: Any, found: Any) -> Any:
+def tell_stage(study: Any, outcome: Any) -> Any:
     """What a stage says of what it found."""
-    from midstream.scenarios.studies.run.stage import Told
+    from midstream.scenarios.studies.run.contents import Report
 
-    return Told(facts=[found.summary["found"]])
+    return Report(facts=[outcome.summary["found"]])
 
 
 def ingested(spark: Any, feeds: Any, folder: Path, **_: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -12,15 +13,17 @@ from midstream.optimizer.charts.wanted import measures_wanted, wanted
 from midstream.optimizer.cost.objective import objective_of
 from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
-from midstream.plans.values.errors import StatisticsError
-from midstream.scenarios.simulator.stream_spec import Strict
+from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
-from midstream.scenarios.studies.run.stage import Found, Picture, Stage, Table, Told, Work
+from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.run.contents import Picture, Report, Table
+from midstream.scenarios.studies.run.request import Request
+from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work, listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from midstream.scenarios.studies.run.study_file import StudyFile
+    from midstream.scenarios.studies.charts.stage import FoundChart
 
 NAME = "charts"
 
@@ -28,61 +31,68 @@ ROUNDS = 1000
 """Of more buckets the streams' way is not drawn: nobody could follow it."""
 
 
-class Options(Strict):
-    """plan        a file with a plan instead of the study's query, relative to the study file
-    along         what changes: rate(STREAM) or selectivity(CONDITION), with a range or without; or a list
-    parts         into so many parts each dimension is divided
-    logarithmic   whether parts of rates are equal times as large
-    objective     what plans are compared by
-    """
+class ChartsOptions(Options):
+    """Options of a chart."""
 
-    plan: str | None = None
-    along: Annotated[
-        list[str], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
-    ] = Field(default_factory=list)
-    parts: int = Field(default=10, ge=1, le=MOST_PARTS)
-    logarithmic: bool = False
-    objective: str = "processing"
+    plan: PlanFile = None
+    along: Annotated[list[str], BeforeValidator(listed)] = Field(
+        default_factory=list,
+        description="A dimension: rate(STREAM) or selectivity(CONDITION), with a range as in "
+        "'rate(bids)=0.1..2'; without one, the range is learned from the streams. By default the rates of "
+        "all streams.",
+    )
+    parts: int = Field(default=10, ge=1, le=MOST_PARTS, description="Number of parts of each dimension.")
+    logarithmic: bool = Field(
+        default=False, description="Parts of rates are equal times as large, not equally long."
+    )
+    objective: str = Field(
+        default="processing", description="The cost that plans are compared by, as in explain."
+    )
 
 
-def _check(file: StudyFile, options: Options) -> None:
-    query = file.query(NAME, options.plan)
-    with file.document.errors_at(("stages", NAME, "along"), ChartError):
+def _check(request: Request, options: ChartsOptions) -> None:
+    query = request.plan(options.plan)
+    with request.errors_of("along", ChartError):
         measures_wanted(query, [wanted(one) for one in options.along])
-    with file.document.errors_at(("stages", NAME, "objective"), StatisticsError):
+    with request.errors_of("objective", ArgumentError, StatisticsError):
         objective_of(options.objective)
 
 
-def _reads(file: StudyFile, options: Options) -> Any:
-    return [*file.part, dumps(file.query(NAME, options.plan)), repr(units_in_use())]
+def _depends(request: Request, options: ChartsOptions) -> Any:
+    return [*request.part, dumps(request.plan(options.plan)), repr(units_in_use())]
 
 
-def _run(work: Work, options: Options) -> Found:
-    from midstream.scenarios.studies.charts.report import charts_summary, write_charts
+def _run(work: Work, options: ChartsOptions) -> tuple[FoundChart, Outcome]:
+    from midstream.scenarios.studies.charts.report import charts_summary
     from midstream.scenarios.studies.charts.stage import charts
 
     recording = work.recording
     work.tell("asking the optimizer")
-    found = charts(
+    result = charts(
         recording,
         work.study,
-        work.file.query(NAME, options.plan),
+        work.request.plan(options.plan),
         [wanted(one) for one in options.along],
         parts=options.parts,
         is_logarithmic=options.logarithmic,
         objective=objective_of(options.objective),
     )
-    summary = charts_summary(work.study, found)
-    write_charts(found, summary, work.place)
-    points = [list(step.point) for step in found.way.steps]
-    drawn = {"chart": found.chart.dumps(), "way": points if len(points) <= ROUNDS else None}
-    return Found(summary, drawn, work.elements, summary["places"])
+    summary = charts_summary(work.study, result)
+    points = [list(step.point) for step in result.way.steps]
+    drawn = {"chart": result.chart.dumps(), "way": points if len(points) <= ROUNDS else None}
+    return result, Outcome(summary, drawn, work.elements, summary["places"])
 
 
-def _told(file: StudyFile, found: Found) -> Told:
+def _write(result: FoundChart, outcome: Outcome, folder: Path) -> None:
+    from midstream.scenarios.studies.charts.report import write_charts
+
+    write_charts(result, outcome.summary, folder)
+
+
+def _tell(study: Study, outcome: Outcome) -> Report:
     from midstream.scenarios.studies.charts.report import RANGES, plan_rows, range_rows
 
-    summary = found.summary
+    summary = outcome.summary
     plans = plan_rows(summary)
     facts = [
         f"{len(plans):,} plans are the best somewhere, in {summary['regions']:,} regions of "
@@ -96,23 +106,23 @@ def _told(file: StudyFile, found: Found) -> Told:
         "The regions in which a plan is best. The line is the way of the streams from bucket to bucket, a "
         "dot a change of the best plan.",
         words,
-        partial(_drawn, found),
+        partial(_drawn, outcome),
         has_own_ground=True,
     )
     tables = [
         Table("The chart's dimensions", RANGES, range_rows(summary)),
         Table("Where plans are best", ("plan", "places", "buckets"), plans),
     ]
-    return Told(facts, (), tables, [picture])
+    return Report(facts, (), tables, [picture])
 
 
-def _drawn(found: Found) -> Figure:
+def _drawn(outcome: Outcome) -> Figure:
     from midstream.optimizer.charts.chart import Chart
     from midstream.optimizer.charts.drawing import draw_chart
     from midstream.optimizer.charts.fidelity import trajectory
 
-    chart, points = Chart.loads(found.drawn["chart"]), found.drawn["way"]
+    chart, points = Chart.loads(outcome.drawn["chart"]), outcome.drawn["way"]
     return draw_chart(chart, None if points is None else trajectory(chart, points))
 
 
-STAGE = Stage(NAME, Options, _run, _told, reads=_reads, after=("ingest",), check=_check)
+STAGE = Stage(NAME, ChartsOptions, _run, _tell, _write, depends=_depends, after=("ingest",), check=_check)

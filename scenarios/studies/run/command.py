@@ -83,7 +83,7 @@ def _show(done: StudyRun, out: Path) -> None:
     console.print(Text(done.file.title, style="bold"))
     shown = table("stage", "status", "rows in", "rows out", texts=2)
     for name, record in done.records.items():
-        found = record.found
+        found = record.outcome
         shown.add_row(name, done.statuses[name], f"{found.rows_in:,}", f"{found.rows_out:,}")
     console.print(shown)
     for line in done.advice():

@@ -12,15 +12,17 @@ from midstream.migration.strategies import find_strategy
 from midstream.optimizer.cost.objective import objective_of
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, MigrationRefused, StatisticsError
-from midstream.scenarios.simulator.stream_spec import Strict
+from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.policies.grid import grid_of
 from midstream.scenarios.studies.policies.judging import CLAIRVOYANT, flown
 from midstream.scenarios.studies.policies.rows import TITLES, policy_rows
-from midstream.scenarios.studies.run.stage import Found, Picture, Stage, Table, Told, Work
+from midstream.scenarios.studies.run.contents import Picture, Report, Table
+from midstream.scenarios.studies.run.request import Request
+from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work
 
 if TYPE_CHECKING:
     from midstream.autopilot.settings import Settings
-    from midstream.scenarios.studies.run.study_file import StudyFile
+    from midstream.scenarios.studies.policies.stage import Found as Replayed
 
 NAME = "policies"
 
@@ -28,75 +30,86 @@ WORTH = 0.01
 """What an autopilot has to save of what the best fixed order costs, to be recommended."""
 
 
-class Options(Strict):
-    """plan       a file with a plan instead of the study's query, relative to the study file
-    grid         which settings of the autopilot to try: names, or a JSON file
-    strategy     how migrations are made
-    objective    what the autopilot compares plans by
-    charts       in so many parts charts cut costs
-    repeat       after how long the best order is repeated
-    """
+class PoliciesOptions(Options):
+    """Options of a replay of policies."""
 
-    plan: str | None = None
+    plan: PlanFile = None
     grid: Annotated[
-        str, BeforeValidator(lambda given: ",".join(map(str, given)) if isinstance(given, list) else given)
-    ] = "careful,balanced,eager"
-    strategy: str = "auto"
-    objective: str = "intermediate"
-    charts: list[Annotated[int, Field(ge=1)]] | None = None
-    repeat: str | None = None
+        str, BeforeValidator(lambda value: ",".join(map(str, value)) if isinstance(value, list) else value)
+    ] = Field(
+        default="careful,balanced,eager",
+        description="Settings of the autopilot to try: some of careful, balanced, eager; or a JSON file with "
+        "settings by name, or with lists of values, of which all combinations are tried.",
+    )
+    strategy: str = Field(
+        default="auto", description="The strategy that migrates: genmig, moving-states, or auto."
+    )
+    objective: str = Field(
+        default="intermediate",
+        description="The cost that the autopilot compares plans by, as in `midstream optimize`.",
+    )
+    charts: list[Annotated[int, Field(ge=1)]] | None = Field(
+        default=None, description="The number of parts into which charts cut costs; several are tried."
+    )
+    repeat: str | None = Field(
+        default=None, description="The time after which the best order is repeated; by default a window."
+    )
 
 
-def _grid(file: StudyFile, options: Options) -> dict[str, Settings]:
-    place = file.folder / options.grid
+def _grid(request: Request, options: PoliciesOptions) -> dict[str, Settings]:
+    place = request.folder / options.grid
     return grid_of(str(place) if Path(options.grid).suffix == ".json" else options.grid)
 
 
-def _period(file: StudyFile, options: Options) -> int | None:
-    given = options.repeat
-    return None if given is None else file.chronons(("stages", NAME, "repeat"), given)
+def _period(request: Request, options: PoliciesOptions) -> int | None:
+    return None if options.repeat is None else request.chronons("repeat", options.repeat)
 
 
-def _check(file: StudyFile, options: Options) -> None:
-    file.query(NAME, options.plan)
-    _period(file, options)
-    for key, check in (
-        ("grid", lambda: _grid(file, options)),
+def _check(request: Request, options: PoliciesOptions) -> None:
+    request.plan(options.plan)
+    _period(request, options)
+    for name, check in (
+        ("grid", lambda: _grid(request, options)),
         ("strategy", lambda: find_strategy(options.strategy)),
         ("objective", lambda: objective_of(options.objective)),
     ):
-        with file.document.errors_at(("stages", NAME, key), ArgumentError, MigrationRefused, StatisticsError):
+        with request.errors_of(name, ArgumentError, MigrationRefused, StatisticsError):
             check()
 
 
-def _reads(file: StudyFile, options: Options) -> Any:
-    grid = {name: one.dumps() for name, one in _grid(file, options).items()}
-    return [file.study.since, file.study.until, dumps(file.query(NAME, options.plan)), grid]
+def _depends(request: Request, options: PoliciesOptions) -> Any:
+    grid = {name: one.dumps() for name, one in _grid(request, options).items()}
+    return [request.study.since, request.study.until, dumps(request.plan(options.plan)), grid]
 
 
-def _run(work: Work, options: Options) -> Found:
-    from midstream.scenarios.studies.policies.report import policies_summary, write_policies
+def _run(work: Work, options: PoliciesOptions) -> tuple[Replayed, Outcome]:
+    from midstream.scenarios.studies.policies.report import policies_summary
     from midstream.scenarios.studies.policies.stage import CHARTS, policies
 
     recording = work.recording
     work.tell("replaying")
-    found = policies(
+    result = policies(
         recording,
         work.study,
-        work.file.query(NAME, options.plan),
-        _grid(work.file, options),
+        work.request.plan(options.plan),
+        _grid(work.request, options),
         objective=objective_of(options.objective),
         strategy=options.strategy,
         charts=options.charts or CHARTS,
-        period=_period(work.file, options),
+        period=_period(work.request, options),
     )
-    summary = policies_summary(work.study, found)
-    write_policies(found, summary, work.place)
-    return Found(summary, {}, work.elements, len(found.judged))
+    summary = policies_summary(work.study, result)
+    return result, Outcome(summary, {}, work.elements, len(result.judged))
 
 
-def _told(file: StudyFile, found: Found) -> Told:
-    summary = found.summary
+def _write(result: Replayed, outcome: Outcome, folder: Path) -> None:
+    from midstream.scenarios.studies.policies.report import write_policies
+
+    write_policies(result, outcome.summary, folder)
+
+
+def _tell(study: Study, outcome: Outcome) -> Report:
+    summary = outcome.summary
     unit = summary["cost_unit"]
     table = Table(
         f"What policies cost, {unit} of all plans that ran",
@@ -108,7 +121,7 @@ def _told(file: StudyFile, found: Found) -> Told:
         f"Migrations are made by {' or '.join(summary['strategies'])}. Orders differ in "
         f"{summary['contested']:,} of {summary['buckets']:,} buckets."
     ]
-    return Told(facts, _advice(summary), [table], [_picture(summary)])
+    return Report(facts, _advice(summary), [table], [_picture(summary)])
 
 
 def _advice(summary: dict[str, Any]) -> list[str]:
@@ -147,4 +160,4 @@ def _picture(summary: dict[str, Any]) -> Picture:
     )
 
 
-STAGE = Stage(NAME, Options, _run, _told, reads=_reads, after=("ingest",), check=_check)
+STAGE = Stage(NAME, PoliciesOptions, _run, _tell, _write, depends=_depends, after=("ingest",), check=_check)

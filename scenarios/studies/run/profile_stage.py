@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from midstream.scenarios.simulator.stream_spec import Strict
-from midstream.scenarios.studies.run.stage import Found, Picture, Stage, Table, Told, Work
+from pydantic import Field
+
+from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.run.contents import Picture, Report
+from midstream.scenarios.studies.run.request import Request
+from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
 
 if TYPE_CHECKING:
-    from midstream.scenarios.studies.run.study_file import StudyFile
     from midstream.scenarios.studies.stream_profile import Profile
 
 NAME = "profile"
@@ -17,28 +21,45 @@ NAME = "profile"
 STATISTICS = "statistics.json"
 """The file with what `midstream explain --stats` and the autopilot load, where the study has a query."""
 
+BUCKETS = "buckets"
+"""The folder with the same of each bucket in which all streams have elements."""
+
 CELLS = 250
 """How many stretches of time a picture shows at most."""
 
 
-class Options(Strict):
-    """There are none."""
+class ProfileOptions(Options):
+    """Options of a profile."""
+
+    rows: int = Field(default=24, ge=0, description="Number of buckets to list; files have all.")
 
 
-def _run(work: Work, options: Options) -> Found:
+def _check(request: Request, options: ProfileOptions) -> None:
+    if request.study.query is not None:
+        request.plan(None)
+
+
+def _run(work: Work, options: ProfileOptions) -> tuple[Profile, Outcome]:
     from midstream.scenarios.studies.report import profile_summary
-    from midstream.scenarios.studies.stats_files import write_stats
     from midstream.scenarios.studies.stream_profile import profile
-    from midstream.scenarios.studies.writing import write_profile
 
     recording = work.recording
-    work.tell("counting pairs")
-    with profile(recording, work.study) as found:
-        summary = profile_summary(work.study, found, 0)
-        write_profile(found, summary, work.place)
-        if found.asked is not None:
-            write_stats(found.asked.statistics, work.place / STATISTICS)
-        return Found(summary, _drawn(found), work.elements, len(found.starts) * len(found.streams))
+    work.tell("counting pairs and values")
+    result = work.hold(profile(recording, work.study))
+    work.tell("summing up")
+    summary = profile_summary(work.study, result, options.rows)
+    rows = len(result.starts) * len(result.streams)
+    return result, Outcome(summary, _drawn(result), work.elements, rows)
+
+
+def _write(result: Profile, outcome: Outcome, folder: Path) -> None:
+    from midstream.scenarios.studies.stats_files import write_bucket_stats, write_stats
+    from midstream.scenarios.studies.writing import write_profile
+
+    write_profile(result, outcome.summary, folder)
+    if result.asked is not None:
+        write_stats(result.asked.statistics, folder / STATISTICS)
+        write_bucket_stats(result.asked.by_bucket, folder / BUCKETS)
 
 
 def _drawn(found: Profile) -> dict[str, Any]:
@@ -59,38 +80,23 @@ def _drawn(found: Profile) -> dict[str, Any]:
     }
 
 
-def _told(file: StudyFile, found: Found) -> Told:
-    from midstream.scenarios.studies.report import pair_rows, stream_rows
+def _tell(study: Study, outcome: Outcome) -> Report:
+    from midstream.scenarios.studies.report import bucket_facts, bucket_table, profile_tables
 
-    clock, summary = file.study.clock, found.summary
-    unit = summary["unit"]
-    titles = ("stream", "elements", f"d, {unit}", f"l, {unit}", f"g, {unit}")
-    tables = [Table("Streams", titles, stream_rows(summary))]
-    if pairs := pair_rows(summary):
-        titles = ("streams", "equal", "overlapping", "matched", "selectivity")
-        tables.append(
-            Table("Pairs of elements that are valid together, and those that agree", titles, pairs, 2)
-        )
-    if conditions := summary.get("conditions"):
-        shares = [
-            (one["condition"], "–" if one["share"] is None else f"{one['share']:.2%}") for one in conditions
-        ]
-        tables.append(Table("Conditions of the query", ("condition", "share of rows or pairs"), shares))
+    summary = outcome.summary
+    tables = profile_tables(summary)
     if not summary["buckets"]:
-        return Told(facts=["The streams hold no elements."], tables=tables)
-    end = summary["last"] + summary["bucket"]
-    facts = [
-        f"{summary['buckets']:,} buckets of {clock.show_duration(summary['bucket'])}, from "
-        f"{clock.show(summary['first'])} to {clock.show(end)}."
-    ]
-    return Told(facts=facts, tables=tables, pictures=[_picture(file, found)])
+        return Report(facts=bucket_facts(study, summary), tables=tables)
+    if summary["by_bucket"]:
+        tables.append(bucket_table(summary))
+    return Report(facts=bucket_facts(study, summary), tables=tables, pictures=[_picture(study, outcome)])
 
 
-def _picture(file: StudyFile, found: Found) -> Picture:
+def _picture(study: Study, outcome: Outcome) -> Picture:
     from midstream.scenarios.studies.run import pictures
 
-    edges, counts = found.drawn["edges"], found.drawn["counts"]
-    clock = file.study.clock
+    edges, counts = outcome.drawn["edges"], outcome.drawn["counts"]
+    clock = study.clock
     words = []
     for name, numbers in counts.items():
         most = max(numbers)
@@ -105,4 +111,24 @@ def _picture(file: StudyFile, found: Found) -> Picture:
     )
 
 
-STAGE = Stage(NAME, Options, _run, _told, after=("ingest",))
+STAGE = Stage(
+    NAME,
+    ProfileOptions,
+    _run,
+    _tell,
+    _write,
+    files=("streams", "pairs", "columns", "profile.json", STATISTICS, BUCKETS),
+    pictures=("rates",),
+    help="""Rates, values and selectivities of recorded streams, by time bucket and in all.
+
+    A folder for --output gets all buckets as Parquet files, the summary as profile.json, and of a query the
+    statistics that `midstream explain --stats` and the autopilot load: statistics.json, and a file a bucket.
+    """,
+    examples=(
+        "midstream study profile nycflights13 --data recordings --bucket 3h",
+        "midstream study profile query.sql --data streams --output profile",
+        "midstream study profile study.toml --output found --json",
+    ),
+    check=_check,
+    after=("ingest",),
+)

@@ -105,7 +105,7 @@ def parse_study_file(file: str, text: str, folder: Path, data: Path | str | None
         stages=wished,
     )
     for name, options in wished.items():
-        STAGES[name].check(found, options)
+        STAGES[name].check(found.request(name), options)
     return found
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from midstream.io.new_file import UNFINISHED, write_file
 from midstream.scenarios.studies.ingest.folder import only_process
-from midstream.scenarios.studies.run.stage import Found
+from midstream.scenarios.studies.run.stage import Outcome
 
 VERSION = 1
 
@@ -36,7 +36,7 @@ class Record:
 
     stage: str
     key: str
-    found: Found
+    outcome: Outcome
     files: dict[str, int]
 
 
@@ -52,30 +52,30 @@ def read_record(folder: Path, stage: str) -> Record | None:
         data = json.loads(_file(folder, stage).read_text(encoding="utf-8"))
         if data["midstream_stage"] != VERSION:
             return None
-        found = Found(data["summary"], data["drawn"], data["rows_in"], data["rows_out"])
-        record = Record(stage, data["key"], found, data["files"])
+        outcome = Outcome(data["summary"], data["drawn"], data["rows_in"], data["rows_out"])
+        record = Record(stage, data["key"], outcome, data["files"])
         is_complete = all((folder / path).stat().st_size == size for path, size in record.files.items())
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return record if is_complete else None
 
 
-def write_record(folder: Path, stage: str, key: str, found: Found) -> Record:
+def write_record(folder: Path, stage: str, key: str, outcome: Outcome) -> Record:
     """Say that a stage is complete."""
     files = files_below(folder, stage)
     data = {
         "midstream_stage": VERSION,
         "stage": stage,
         "key": key,
-        "rows_in": found.rows_in,
-        "rows_out": found.rows_out,
+        "rows_in": outcome.rows_in,
+        "rows_out": outcome.rows_out,
         "files": files,
-        "summary": found.summary,
-        "drawn": found.drawn,
+        "summary": outcome.summary,
+        "drawn": outcome.drawn,
     }
     _file(folder, stage).parent.mkdir(exist_ok=True)
     write_file(_file(folder, stage), json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-    return Record(stage, key, found, files)
+    return Record(stage, key, outcome, files)
 
 
 def remove_record(folder: Path, stage: str) -> None:

@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from midstream.io.new_file import write_file
 from midstream.scenarios.simulator.page import facts_list, figure_html, html_page
+from midstream.scenarios.studies.run.contents import Picture, Table
 from midstream.scenarios.studies.run.run_log import RunLog, versions
-from midstream.scenarios.studies.run.stage import Picture, Table
 from midstream.scenarios.studies.run.study_run import StudyRun
 
 FILE = "report.html"
@@ -41,7 +41,7 @@ def report_html(run: StudyRun) -> str:
         title=run.file.title,
         facts=Markup(facts_list(_facts(run))),
         advice=run.advice(),
-        stages=run.told(),
+        stages=run.reports(),
         figure=lambda stage, picture: Markup(_figure(stage, picture)),
         log=log_table(run),
         text=run.file.text,
@@ -62,8 +62,8 @@ def log_table(run: StudyRun) -> Table:
             (
                 name,
                 str(line.get("at", "–"))[:19].replace("T", " "),
-                f"{record.found.rows_in:,}",
-                f"{record.found.rows_out:,}",
+                f"{record.outcome.rows_in:,}",
+                f"{record.outcome.rows_out:,}",
                 "–" if seconds is None else f"{seconds:,.1f}",
             )
         )

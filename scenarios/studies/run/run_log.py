@@ -13,7 +13,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from midstream.scenarios.studies.run.stage import Found
+from midstream.scenarios.studies.run.stage import Outcome
 
 FILE = "run-log.jsonl"
 
@@ -45,10 +45,10 @@ class RunLog:
         self._append(json.dumps(line, ensure_ascii=False) + "\n")
 
     @contextmanager
-    def timed(self, stage: str, **more: Any) -> Iterator[list[Found]]:
-        """Note that a stage begins, and how it ends; the block gives what the stage found to the list."""
+    def timed(self, stage: str, **more: Any) -> Iterator[list[Outcome]]:
+        """Note that a stage begins, and how it ends; the block adds the outcome to the list."""
         self.add(stage, "started", **more)
-        began, found = perf_counter(), list[Found]()
+        began, found = perf_counter(), list[Outcome]()
         try:
             yield found
         except BaseException as error:

@@ -21,7 +21,7 @@ from midstream.scenarios.studies.run.records import (
 )
 from midstream.scenarios.studies.run.report import write_report
 from midstream.scenarios.studies.run.run_log import RunLog, versions
-from midstream.scenarios.studies.run.stage import Stage, Work
+from midstream.scenarios.studies.run.stage import Outcome, Stage, Work
 from midstream.scenarios.studies.run.stages import STAGES
 from midstream.scenarios.studies.run.study_file import StudyFile
 from midstream.scenarios.studies.run.study_run import Status, StudyRun
@@ -74,7 +74,7 @@ def _run_all(
         working: Work | None = None
         for number, (name, options) in enumerate(file.stages.items(), 1):
             stage = STAGES[name]
-            place = f"{number} of {len(file.stages)}, {name}"
+            place, request = f"{number} of {len(file.stages)}, {name}", file.request(name)
             key = _key(file, stage, options, records)
             record = read_record(folder, name)
             if record is not None and record.key == key:
@@ -84,10 +84,11 @@ def _run_all(
                 if working is None:
                     tell("starting Spark")
                     spark = stack.enter_context(start())
-                    working = stack.enter_context(closing(Work(spark, file, folder, tell)))
+                    working = stack.enter_context(closing(Work(spark, request, file.feeds, folder, tell)))
                     for earlier in ready:
                         earlier.ready(working)
                 tell(place)
+                working.request = request
                 working.tell = lambda step, place=place: tell(f"{place}: {step}")  # type: ignore[misc]
                 record = _run_stage(working, stage, options, key, log)
                 statuses[name] = "done"
@@ -101,15 +102,22 @@ def _run_all(
 def _run_stage(working: Work, stage: Stage, options: Any, key: str, log: RunLog) -> Record:
     folder = working.folder
     remove_record(folder, stage.name)
-    with log.timed(stage.name, versions=versions()) as found, _spark_errors(stage.name):
+    with log.timed(stage.name, versions=versions()) as outcomes, _spark_errors(stage.name):
         if stage.adds:
             working.place = folder / stage.name
             working.place.mkdir(exist_ok=True)
-            found.append(stage.run(working, options))
+            outcomes.append(_run_and_write(working, stage, options))
         else:
             with new_folder(folder / stage.name) as working.place:
-                found.append(stage.run(working, options))
-        return write_record(folder, stage.name, key, found[0])
+                outcomes.append(_run_and_write(working, stage, options))
+        return write_record(folder, stage.name, key, outcomes[0])
+
+
+def _run_and_write(working: Work, stage: Stage, options: Any) -> Outcome:
+    result, outcome = stage.run(working, options)
+    stage.write(result, outcome, working.place)
+    working.release()
+    return outcome
 
 
 def _key(file: StudyFile, stage: Stage, options: Any, records: Mapping[str, Record]) -> str:
@@ -119,7 +127,7 @@ def _key(file: StudyFile, stage: Stage, options: Any, records: Mapping[str, Reco
         stage=stage.name,
         declared=file.declared,
         options=options.model_dump(mode="json"),
-        reads=stage.reads(file, options),
+        reads=stage.depends(file.request(stage.name), options),
         inputs=None if "ingest" in records else file.inputs(),
         before={name: records[name].key for name in stage.after if name in records},
     )

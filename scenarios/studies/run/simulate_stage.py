@@ -10,14 +10,16 @@ from pydantic import BeforeValidator, Field
 from midstream.migration.strategies import STRATEGIES
 from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
-from midstream.scenarios.simulator.stream_spec import Strict
+from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
-from midstream.scenarios.studies.run.stage import Found, Stage, Table, Told, Work
+from midstream.scenarios.studies.run.contents import Report, Table
+from midstream.scenarios.studies.run.request import Request
+from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work, listed
 from midstream.scenarios.studies.simulate.making import grid_of, targets
 
 if TYPE_CHECKING:
-    from midstream.scenarios.studies.run.study_file import StudyFile
     from midstream.scenarios.studies.simulate.grid import Grid
+    from midstream.scenarios.studies.simulate.stage import Simulated
 
 NAME = "simulate"
 
@@ -25,92 +27,95 @@ WINDOWS = 6
 """A slice is so many times as long as the longest window, unless told otherwise."""
 
 
-def _listed(given: Any) -> Any:
-    return [given] if isinstance(given, str | float | int) else given
+class SimulateOptions(Options):
+    """Options of a simulation."""
 
-
-class Options(Strict):
-    """plan        a file with the plan that runs first instead of the study's query
-    to            files with plans to move to; by default one of each other join order
-    slice         how long a slice is, and `slices` how many there are at most
-    strategies    those that migrate; by default all
-    at            at which shares of a slice to migrate; by default a seed draws one
-    seed, seeds   the first seed, and how many
-    """
-
-    plan: str | None = None
-    to: Annotated[list[str], BeforeValidator(_listed)] = Field(default_factory=list)
-    slice: str | None = None
-    slices: int = Field(default=10, ge=1)
-    strategies: Annotated[list[str], BeforeValidator(_listed)] = Field(default=list(STRATEGIES), min_length=1)
-    at: Annotated[list[Annotated[float, Field(ge=0, le=1)]], BeforeValidator(_listed)] = Field(
-        default_factory=list
+    plan: PlanFile = None
+    to: Annotated[list[str], BeforeValidator(listed)] = Field(
+        default_factory=list,
+        description="A JSON file with a plan to move to; by default a plan of each other join order.",
     )
-    seed: int = 1
-    seeds: int = Field(default=1, ge=1)
+    slice: str | None = Field(
+        default=None,
+        description=f"The length of a slice, longer than a window; by default {WINDOWS} windows.",
+    )
+    slices: int = Field(
+        default=10, ge=1, description="The largest number of slices, spread over the whole time."
+    )
+    strategies: Annotated[list[str], BeforeValidator(listed)] = Field(
+        default=list(STRATEGIES), min_length=1, description="Strategies that migrate; by default all."
+    )
+    at: Annotated[list[Annotated[float, Field(ge=0, le=1)]], BeforeValidator(listed)] = Field(
+        default_factory=list,
+        description="The share of a slice at which to migrate, such as 0.5; by default the seed draws one.",
+    )
+    seed: int = Field(default=1, description="The first seed.")
+    seeds: int = Field(default=1, ge=1, description="The number of seeds.")
 
 
-def _length(file: StudyFile, options: Options) -> int:
-    """Of a slice, in chronons."""
-    window = max(one.length for one in plan_inputs(file.query(NAME, options.plan), file.study.streams))
+def _length(request: Request, options: SimulateOptions) -> int:
+    """The length of a slice, in chronons."""
+    window = max(one.length for one in plan_inputs(request.plan(options.plan), request.study.streams))
     if options.slice is None:
         return WINDOWS * window
-    place = ("stages", NAME, "slice")
-    length = file.chronons(place, options.slice)
+    length = request.chronons("slice", options.slice)
     if length <= window:
-        raise file.document.error(
-            place,
+        raise request.error(
+            "slice",
             f"found {options.slice}, expected more than the longest window, "
-            f"{file.study.clock.show_duration(window)}: a migration may take as long",
+            f"{request.study.clock.show_duration(window)}: a migration may take as long",
         )
     return length
 
 
-def _grid(file: StudyFile, options: Options) -> Grid:
+def _grid(request: Request, options: SimulateOptions) -> Grid:
     if unknown := [one for one in options.strategies if one not in STRATEGIES]:
-        raise file.document.error(
-            ("stages", NAME, "strategies"), f"found {unknown[0]}, expected some of {', '.join(STRATEGIES)}"
-        )
-    plan = file.query(NAME, options.plan)
-    files = [Path(file.folder / one) for one in options.to]
+        raise request.error("strategies", f"found {unknown[0]}, expected some of {', '.join(STRATEGIES)}")
+    plan = request.plan(options.plan)
+    files = [Path(request.folder / one) for one in options.to]
     return grid_of(
-        file.study,
+        request.study,
         plan,
-        targets(file.study, plan, files),
+        targets(request.study, plan, files),
         strategies=tuple(dict.fromkeys(options.strategies)),
         seeds=range(options.seed, options.seed + options.seeds),
         at=tuple(options.at),
     )
 
 
-def _check(file: StudyFile, options: Options) -> None:
-    _length(file, options)
-    _grid(file, options)
+def _check(request: Request, options: SimulateOptions) -> None:
+    _length(request, options)
+    _grid(request, options)
 
 
-def _reads(file: StudyFile, options: Options) -> Any:
-    grid = _grid(file, options)
+def _depends(request: Request, options: SimulateOptions) -> Any:
+    grid = _grid(request, options)
     plans = [dumps(plan) for plan in (grid.plan, *(target.plan for target in grid.targets))]
-    return [file.study.since, file.study.until, *plans, repr(units_in_use())]
+    return [request.study.since, request.study.until, *plans, repr(units_in_use())]
 
 
-def _run(work: Work, options: Options) -> Found:
-    from midstream.scenarios.studies.simulate.report import simulate_summary, write_simulate
+def _run(work: Work, options: SimulateOptions) -> tuple[Simulated, Outcome]:
+    from midstream.scenarios.studies.simulate.report import simulate_summary
     from midstream.scenarios.studies.simulate.stage import simulate
 
-    grid = _grid(work.file, options)
+    grid = _grid(work.request, options)
     recording = work.recording
     work.tell("running slices")
-    found = simulate(recording, work.study, grid, _length(work.file, options), options.slices)
-    summary = simulate_summary(work.study, grid, found)
-    write_simulate(found, summary, work.place)
-    return Found(summary, {}, work.elements, len(found.runs))
+    result = simulate(recording, work.study, grid, _length(work.request, options), options.slices)
+    summary = simulate_summary(work.study, grid, result)
+    return result, Outcome(summary, {}, work.elements, len(result.runs))
 
 
-def _told(file: StudyFile, found: Found) -> Told:
+def _write(result: Simulated, outcome: Outcome, folder: Path) -> None:
+    from midstream.scenarios.studies.simulate.report import write_simulate
+
+    write_simulate(result, outcome.summary, folder)
+
+
+def _tell(study: Study, outcome: Outcome) -> Report:
     from midstream.scenarios.studies.simulate.report import total_rows
 
-    clock, summary = file.study.clock, found.summary
+    clock, summary = study.clock, outcome.summary
     rows = total_rows(clock, summary, ("moved", "unfinished", "refused", "failed"))
     titles = (
         "to", "by", "moved", "unfinished", "refused", "failed", "duration", "state", "gap", "without", "time",
@@ -135,7 +140,7 @@ def _told(file: StudyFile, found: Found) -> Told:
         "the longest time without a result during a migration, and without one."
     )
     table = Table("Migrations on slices", titles, rows, 2, note)
-    return Told(facts, (), [table] if rows else [], holds=not wrong)
+    return Report(facts, (), [table] if rows else [], holds=not wrong)
 
 
-STAGE = Stage(NAME, Options, _run, _told, reads=_reads, after=("ingest",), check=_check)
+STAGE = Stage(NAME, SimulateOptions, _run, _tell, _write, depends=_depends, after=("ingest",), check=_check)

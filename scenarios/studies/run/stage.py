@@ -1,32 +1,53 @@
-"""A stage of a study: what it may be told, what it does, and what it says of that, in sentences, tables and
-pictures for a page or for a terminal."""
+"""A stage of a study, declared once: options, work, files, and a report for people."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import ConfigDict, Field
 
 from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.run.contents import Report
+from midstream.scenarios.studies.run.request import Request
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pyspark.sql import SparkSession
 
+    from midstream.scenarios.studies.ingest.feeds import Feed
     from midstream.scenarios.studies.recording import Recording
-    from midstream.scenarios.studies.run.study_file import StudyFile
+
+T = TypeVar("T")
+
+
+class Options(Strict):
+    """Options of a stage. A field is a key in a study file, an option of the stage's command and an argument
+    in Python; its description is the help of all three."""
+
+    model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"))
+
+
+PlanFile = Annotated[
+    str | None, Field(description="A JSON file with the plan; by default the declared query.")
+]
+
+
+def listed(value: Any) -> Any:
+    """A list, where one value may stand for itself."""
+    return [value] if isinstance(value, str | int | float) else value
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a stage leaves behind besides its files, as plain data for JSON.
+class Outcome:
+    """Results of a stage besides its files, as plain data for JSON.
 
-    summary    what the stage's own command prints with --json
-    drawn      what pictures need besides
-    rows_in    how many rows went in, and `rows_out` how many came out
+    summary             printed by the stage's command with --json
+    drawn               data of the pictures, where the summary does not have them
+    rows_in, rows_out   rows read and rows written
     """
 
     summary: dict[str, Any]
@@ -36,23 +57,32 @@ class Found:
 
 
 class Work:
-    """What stages work with: Spark, the streams as they are to be read by now, and a folder.
+    """Tools of a stage at work: Spark, the recorded streams, and folders.
 
-    folder    where each stage has a folder of its own, by its name
-    place     where the stage under way writes; it becomes its folder once the stage is done
-    tell      is told what is under way
+    request   study and options' surroundings of the stage under way
+    feeds     the files behind the streams, for ingestion
+    study     the streams as they are read by now
+    folder    holds a folder of each stage, by its name
+    place     takes the files of the stage under way; it becomes the stage's folder once the stage is done
+    tell      shows progress
     """
 
     def __init__(
-        self, spark: SparkSession, file: StudyFile, folder: Path, tell: Callable[[str], None]
+        self,
+        spark: SparkSession,
+        request: Request,
+        feeds: Sequence[Feed],
+        folder: Path,
+        tell: Callable[[str], None],
     ) -> None:
         self.spark = spark
-        self.file = file
+        self.request = request
+        self.feeds = feeds
+        self.study = request.study
         self.folder = folder
         self.place = folder
         self.tell = tell
-        self.study = file.study
-        self._open = ExitStack()
+        self._streams, self._results = ExitStack(), ExitStack()
         self._recording: Recording | None = None
 
     @property
@@ -62,93 +92,67 @@ class Work:
 
         if self._recording is None:
             self.tell("reading the streams")
-            opened = open_recording(self.spark, self.study, self.file.bucket)
-            self._recording = self._open.enter_context(opened)
+            opened = open_recording(self.spark, self.study, self.request.bucket)
+            self._recording = self._streams.enter_context(opened)
         return self._recording
 
+    def hold(self, resource: AbstractContextManager[T]) -> T:
+        """Enter a context until `release` leaves it."""
+        return self._results.enter_context(resource)
+
+    def release(self) -> None:
+        """Release the results of the stage under way, once they have been written."""
+        self._results.close()
+
     def read_from(self, study: Study) -> None:
-        """From now on the streams are read as this study declares them."""
+        """Read the streams as this study declares them from now on."""
         self.close()
         self._recording, self.study = None, study
 
     def close(self) -> None:
-        """Leave nothing in the session's memory."""
-        self._open.close()
+        """Release all that is held in Spark's memory."""
+        self.release()
+        self._streams.close()
 
     @property
     def elements(self) -> int:
-        """How many elements the streams have together."""
+        """Number of elements of all streams together."""
         return sum(total.count for total in self.recording.totals.values())
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of texts under titles.
-
-    texts    how many of the first columns hold words; the others hold numbers
-    note     what is said below
-    """
-
-    caption: str
-    titles: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    texts: int = 1
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A drawing, and what it shows in words.
-
-    name             tells it from the others of its stage
-    has_own_ground   whether it has colours of its own, and not those of the page
-    """
-
-    name: str
-    title: str
-    caption: str
-    words: Sequence[str]
-    draw: Callable[[], Figure]
-    has_own_ground: bool = False
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a stage found.
-
-    advice    what to do about it, the most important first; empty where that is for other stages to say
-    facts     the rest in few sentences
-    holds     whether the answer is yes, where the stage answers a question
-    """
-
-    facts: Sequence[str] = ()
-    advice: Sequence[str] = ()
-    tables: Sequence[Table] = ()
-    pictures: Sequence[Picture] = ()
-    holds: bool = True
 
 
 @dataclass(frozen=True)
 class Stage:
     """One step of a study.
 
-    options    what a study file may say of it
-    run        does the work, writes into `Work.place`
-    adds       whether it adds to what is in its folder; else the folder is replaced
-    told       what is said of a summary, and of what is drawn
-    reads      what the result depends on besides the streams, its options and the stages before, as plain
-               data: the length of buckets, the query, or files
-    check      finds what is wrong with the options, before anything runs
-    after      the stages whose results it uses, where a study has them
-    ready      what the stages behind it must know, done also where the stage itself need not run again
+    options    its options
+    run        does the work; gives the result, for programs and for `write`, and the outcome
+    tell       makes a report of an outcome
+    write      writes the result into a folder; empty for a stage that writes while it works
+    files      names that `write` replaces there
+    pictures   names of the pictures that a report may have
+    reads      names of options that name files
+    depends    all that the result depends on besides the streams, the options and the stages before, as plain
+               data
+    check      raises errors of options before anything runs
+    after      names of stages whose results it uses, where a study has them
+    adds       True if it adds to its folder; else the folder is replaced
+    ready      prepares the stages behind it, also where the stage itself need not run again
+    help       of its command: the first line says what it does
+    examples   calls of its command
     """
 
     name: str
-    options: type[Strict]
-    run: Callable[[Work, Any], Found]
-    told: Callable[[StudyFile, Found], Told]
-    reads: Callable[[StudyFile, Any], Any] = lambda file, options: file.part
-    check: Callable[[StudyFile, Any], None] = lambda file, options: None
+    options: type[Options]
+    run: Callable[[Work, Any], tuple[Any, Outcome]]
+    tell: Callable[[Study, Outcome], Report]
+    write: Callable[[Any, Outcome, Path], None] = lambda result, outcome, folder: None
+    files: tuple[str, ...] = ()
+    pictures: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    depends: Callable[[Request, Any], Any] = lambda request, options: request.part
+    check: Callable[[Request, Any], None] = lambda request, options: None
     after: tuple[str, ...] = ()
     adds: bool = False
     ready: Callable[[Work], None] = lambda work: None
+    help: str = ""
+    examples: tuple[str, ...] = ()

@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from midstream.io.ingested import MANIFEST, is_ingested
-from midstream.io.plan_files import read_plan
-from midstream.plans.algebra.plan import Plan
-from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.simulator.yaml_file import Document
 from midstream.scenarios.simulator.yaml_file import Path as Place
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.ingest.feeds import Feed
 from midstream.scenarios.studies.ingest.input_files import input_files
-from midstream.scenarios.studies.inputs import require_fitting
-from midstream.scenarios.studies.renaming import studied
+from midstream.scenarios.studies.run.request import Request
+from midstream.scenarios.studies.run.stage import Options
 
 
 @dataclass(frozen=True)
@@ -41,26 +38,15 @@ class StudyFile:
     feeds: tuple[Feed, ...]
     study: Study
     bucket: int
-    stages: Mapping[str, Strict]
+    stages: Mapping[str, Options]
 
-    @property
-    def part(self) -> list[int | None]:
-        """The buckets, and the part of the time that is studied."""
-        return [self.bucket, self.study.since, self.study.until]
+    def request(self, stage: str) -> Request:
+        """The request to one of its stages."""
 
-    @property
-    def name(self) -> str:
-        """The file's."""
-        return self.document.file
+        def error(option: str, message: str) -> Exception:
+            return self.document.error(("stages", stage, *([option] if option else [])), message)
 
-    def query(self, stage: str, plan_file: str | None) -> Plan:
-        """The plan in a file, else the study's query, found to fit the streams. Raises InputFileError."""
-        place = None if plan_file is None else self.folder / plan_file
-        plan = self.study.query if place is None else studied(read_plan(place))
-        if plan is None:
-            raise self.document.error(("stages", stage), "found no query and no plan, expected one of them")
-        require_fitting(plan, self.study, place or self.name)
-        return plan
+        return Request(self.study, self.bucket, self.folder, self.document.file, error)
 
     def inputs(self) -> dict[str, list[dict[str, Any]]]:
         """By stream, its files with their sizes and times of change.
@@ -68,10 +54,6 @@ class StudyFile:
         Raises   InputFileError where there is none.
         """
         return {feed.name: _listed(feed.path, feed.form) for feed in self.feeds}
-
-    def chronons(self, place: Place, text: str) -> int:
-        """A duration in the file. Raises InputFileError, saying where it is."""
-        return chronons_of(self.document, self.study, place, text)
 
 
 def chronons_of(document: Document, study: Study, place: Place, text: str) -> int:

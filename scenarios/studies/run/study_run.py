@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from midstream.scenarios.studies.run.contents import Report
 from midstream.scenarios.studies.run.records import Record
-from midstream.scenarios.studies.run.stage import Told
 from midstream.scenarios.studies.run.stages import STAGES
 from midstream.scenarios.studies.run.study_file import StudyFile
 
@@ -28,18 +28,19 @@ class StudyRun:
     records: Mapping[str, Record]
     statuses: Mapping[str, Status]
 
-    def told(self) -> dict[str, Told]:
-        """By stage, what is said of what it found."""
-        return {name: STAGES[name].told(self.file, record.found) for name, record in self.records.items()}
+    def reports(self) -> dict[str, Report]:
+        """The report of each stage."""
+        study = self.file.study
+        return {name: STAGES[name].tell(study, record.outcome) for name, record in self.records.items()}
 
     def advice(self) -> list[str]:
         """What to do: what later stages say goes before what earlier ones say, which know less."""
-        return [line for one in reversed(self.told().values()) for line in one.advice]
+        return [line for one in reversed(self.reports().values()) for line in one.advice]
 
     @property
     def holds(self) -> bool:
         """Whether all stages that answer a question say yes."""
-        return all(one.holds for one in self.told().values())
+        return all(one.holds for one in self.reports().values())
 
     def as_dict(self) -> dict[str, Any]:
         """All that the stages found, as plain data for JSON."""
@@ -51,9 +52,9 @@ class StudyRun:
             "stages": {
                 name: {
                     "status": self.statuses[name],
-                    "rows_in": record.found.rows_in,
-                    "rows_out": record.found.rows_out,
-                    "summary": record.found.summary,
+                    "rows_in": record.outcome.rows_in,
+                    "rows_out": record.outcome.rows_out,
+                    "summary": record.outcome.summary,
                 }
                 for name, record in self.records.items()
             },

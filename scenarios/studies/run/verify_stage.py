@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
 from midstream.io.requirements import require_libraries
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.values.schema import suggest
-from midstream.scenarios.simulator.stream_spec import Strict
-from midstream.scenarios.studies.run.stage import Found, Stage, Table, Told, Work
-
-if TYPE_CHECKING:
-    from midstream.scenarios.studies.run.study_file import StudyFile
+from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.run.contents import Report, Table
+from midstream.scenarios.studies.run.request import Request
+from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
 
 NAME = "verify"
 
 
-class Options(Strict):
-    """cases        until so many count
-    seed         the first one
-    kinds        of queries; all of them unless told otherwise
-    strategies   of migration; all of them unless told otherwise
-    """
+class VerifyOptions(Options):
+    """Options of random migrations."""
 
-    cases: int = Field(default=1000, ge=1)
-    seed: int = Field(default=1, ge=0)
-    kinds: list[str] | None = None
-    strategies: list[str] | None = None
+    cases: int = Field(default=1000, ge=1, description="The number of cases that count.")
+    seed: int = Field(default=1, ge=0, description="The seed of the first case.")
+    kinds: list[str] | None = Field(default=None, description="Kinds of queries; by default all.")
+    strategies: list[str] | None = Field(default=None, description="Strategies that migrate; by default all.")
 
 
-def _check(file: StudyFile, options: Options) -> None:
+def _check(request: Request, options: VerifyOptions) -> None:
     require_libraries(["hypothesis"], "testing", "drawing cases needs")
     from midstream.testing.families import KINDS
 
@@ -43,13 +39,13 @@ def _check(file: StudyFile, options: Options) -> None:
         for one in given or ():
             if one not in known:
                 expected = f"some of {', '.join(known)}{suggest(one, known)}"
-                raise file.document.error(("stages", NAME, key), f"found {one}, expected {expected}")
+                raise request.error(key, f"found {one}, expected {expected}")
 
 
-def _run(work: Work, options: Options) -> Found:
+def _run(work: Work, options: VerifyOptions) -> tuple[Any, Outcome]:
     from midstream.scenarios.studies import case_runs
     from midstream.scenarios.studies.case_jobs import try_on_executors
-    from midstream.scenarios.studies.verify_commands import verify_summary, write_verified
+    from midstream.scenarios.studies.verify_commands import verify_summary
     from midstream.testing.families import KINDS
 
     kinds, strategies = options.kinds or KINDS, options.strategies or STRATEGIES
@@ -59,17 +55,22 @@ def _run(work: Work, options: Options) -> Found:
         work.tell(f"{found.number('counted'):,} of {options.cases:,} cases")
 
     portion = partial(try_on_executors, work.spark, draw)
-    found = case_runs.verify(portion, options.cases, options.seed, tell)
-    summary = verify_summary(found, draw, options.seed, options.cases)
-    for broken in found.broken[:1]:
+    result = case_runs.verify(portion, options.cases, options.seed, tell)
+    summary = verify_summary(result, draw, options.seed, options.cases)
+    for broken in result.broken[:1]:
         work.tell("making a counter-example smaller")
         summary["counter_example"] = case_runs.shrunk(broken, draw).as_json(draw, broken.case)
-    write_verified(summary, work.place)
-    return Found(summary, {}, summary["seeds"], summary["counted"])
+    return result, Outcome(summary, {}, summary["seeds"], summary["counted"])
 
 
-def _told(file: StudyFile, found: Found) -> Told:
-    summary = found.summary
+def _write(result: Any, outcome: Outcome, folder: Path) -> None:
+    from midstream.scenarios.studies.verify_commands import write_verified
+
+    write_verified(outcome.summary, folder)
+
+
+def _tell(study: Study, outcome: Outcome) -> Report:
+    summary = outcome.summary
     outcomes = list(dict.fromkeys(one for counts in summary["by_strategy"].values() for one in counts))
     rows = [
         (strategy, *(f"{counts.get(one, 0):,}" for one in outcomes))
@@ -85,7 +86,7 @@ def _told(file: StudyFile, found: Found) -> Told:
     else:
         facts.append("None breaks the law.")
     table = Table("Migrations that were tried, by strategy and outcome", ("strategy", *outcomes), rows)
-    return Told(facts, advice, [table], holds=not broken)
+    return Report(facts, advice, [table], holds=not broken)
 
 
-STAGE = Stage(NAME, Options, _run, _told, reads=lambda file, options: None, check=_check)
+STAGE = Stage(NAME, VerifyOptions, _run, _tell, _write, depends=lambda *_: None, check=_check)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -10,10 +11,12 @@ from pydantic import BeforeValidator, Field
 from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, StatisticsError
-from midstream.scenarios.simulator.stream_spec import Strict
+from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.pricing import show_cost
-from midstream.scenarios.studies.run.stage import Found, Picture, Stage, Table, Told, Work
+from midstream.scenarios.studies.run.contents import Picture, Report, Table
+from midstream.scenarios.studies.run.request import Request
+from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work, listed
 from midstream.scenarios.studies.what_if.candidates import LIMIT
 from midstream.scenarios.studies.what_if.objectives import aim_of
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, remembered
@@ -21,7 +24,7 @@ from midstream.scenarios.studies.what_if.rows import SHOWN, order_rows, paid
 from midstream.scenarios.studies.what_if.turns import STRATEGIES
 
 if TYPE_CHECKING:
-    from midstream.scenarios.studies.run.study_file import StudyFile
+    from midstream.scenarios.studies.what_if.stage import WhatIf
 
 NAME = "what-if"
 
@@ -32,70 +35,81 @@ WORTH = 0.01
 """What changing the plan has to save of what one order costs, to be recommended."""
 
 
-class Options(Strict):
-    """plan       a file with a plan instead of the study's query, relative to the study file
-    objective     what plans are compared by; or a list, the first of which decides
-    half_life     when what lies before a bucket counts half
-    limit         how many plans to price at most
-    """
+class WhatIfOptions(Options):
+    """Options of pricing plans."""
 
-    plan: str | None = None
+    plan: PlanFile = None
     objective: Annotated[
         list[str],
-        Field(min_length=1, default=["processing"]),
-        BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+        Field(
+            min_length=1,
+            default=["processing"],
+            description="The costs that plans are compared by: processing, memory, state, latency, rate, "
+            "buffers, intermediate, or a sum such as 'processing + 0.001 memory'; the first decides.",
+        ),
+        BeforeValidator(listed),
     ]
-    half_life: str | None = Field(default=None, alias="half-life")
-    limit: int = Field(default=LIMIT, ge=1)
+    half_life: str | None = Field(
+        default=None,
+        description=f"The age at which statistics count half; by default {HALF_LIFE} windows.",
+    )
+    limit: int = Field(
+        default=LIMIT,
+        ge=1,
+        description="The largest number of plans to price; of more, the search finds the promising ones.",
+    )
 
 
-def _half_life(file: StudyFile, options: Options) -> int:
-    place = ("stages", NAME, "half-life")
-    window = max(one.length for one in plan_inputs(file.query(NAME, options.plan), file.study.streams))
-    given = options.half_life
-    half_life = HALF_LIFE * window if given is None else file.chronons(place, given)
-    with file.document.errors_at(place, ArgumentError):
-        remembered(half_life, file.bucket)
+def _half_life(request: Request, options: WhatIfOptions) -> int:
+    window = max(one.length for one in plan_inputs(request.plan(options.plan), request.study.streams))
+    text = options.half_life
+    half_life = HALF_LIFE * window if text is None else request.chronons("half-life", text)
+    with request.errors_of("half-life", ArgumentError):
+        remembered(half_life, request.bucket)
     return half_life
 
 
-def _check(file: StudyFile, options: Options) -> None:
-    _half_life(file, options)
-    with file.document.errors_at(("stages", NAME, "objective"), StatisticsError):
+def _check(request: Request, options: WhatIfOptions) -> None:
+    _half_life(request, options)
+    with request.errors_of("objective", StatisticsError):
         for objective in options.objective:
-            aim_of(objective, file.study.clock)
+            aim_of(objective, request.study.clock)
 
 
-def _reads(file: StudyFile, options: Options) -> Any:
-    return [*file.part, dumps(file.query(NAME, options.plan)), repr(units_in_use())]
+def _depends(request: Request, options: WhatIfOptions) -> Any:
+    return [*request.part, dumps(request.plan(options.plan)), repr(units_in_use())]
 
 
-def _run(work: Work, options: Options) -> Found:
+def _run(work: Work, options: WhatIfOptions) -> tuple[WhatIf, Outcome]:
     from midstream.scenarios.studies.what_if.report import what_if_summary
     from midstream.scenarios.studies.what_if.stage import what_if
-    from midstream.scenarios.studies.what_if.writing import write_what_if
 
-    query, half_life = work.file.query(NAME, options.plan), _half_life(work.file, options)
+    query, half_life = work.request.plan(options.plan), _half_life(work.request, options)
     recording = work.recording
     work.tell("pricing plans")
-    with what_if(
-        recording, work.study, query, options.objective, half_life=half_life, limit=options.limit
-    ) as found:
-        summary = what_if_summary(work.study, found, 0)
-        write_what_if(found, summary, work.place)
-        cells = found.prices[0].stretches(CELLS)
-        drawn = {
-            "edges": [*(cell.start for cell in cells), *(cell.end for cell in cells[-1:])],
-            "spent": [list(cell.spent) for cell in cells],
-            "regret": [list(cell.regret) for cell in cells],
-            "past_regret": [cell.past_regret for cell in cells],
-        }
-        rows = len(found.plans) * len(found.starts) * len(found.prices)
-        return Found(summary, drawn, work.elements, rows)
+    result = work.hold(
+        what_if(recording, work.study, query, options.objective, half_life=half_life, limit=options.limit)
+    )
+    summary = what_if_summary(work.study, result, 0)
+    cells = result.prices[0].stretches(CELLS)
+    drawn = {
+        "edges": [*(cell.start for cell in cells), *(cell.end for cell in cells[-1:])],
+        "spent": [list(cell.spent) for cell in cells],
+        "regret": [list(cell.regret) for cell in cells],
+        "past_regret": [cell.past_regret for cell in cells],
+    }
+    rows = len(result.plans) * len(result.starts) * len(result.prices)
+    return result, Outcome(summary, drawn, work.elements, rows)
 
 
-def _told(file: StudyFile, found: Found) -> Told:
-    summary = found.summary
+def _write(result: WhatIf, outcome: Outcome, folder: Path) -> None:
+    from midstream.scenarios.studies.what_if.writing import write_what_if
+
+    write_what_if(result, outcome.summary, folder)
+
+
+def _tell(study: Study, outcome: Outcome) -> Report:
+    summary = outcome.summary
     first = summary["objectives"][0]
     facts = [
         f"{summary['plans']:,} plans in {summary['orders']:,} orders were priced in each of "
@@ -108,8 +122,8 @@ def _told(file: StudyFile, found: Found) -> Told:
         for one in summary["objectives"]
     ]
     tables = [table for one in summary["objectives"] for table in _tables(one)]
-    pictures = [_picture(file, found)] if found.drawn["edges"] else []
-    return Told(facts, _advice(first), tables, pictures)
+    pictures = [_picture(study, outcome)] if outcome.drawn["edges"] else []
+    return Report(facts, _advice(first), tables, pictures)
 
 
 def _tables(found: dict[str, Any]) -> list[Table]:
@@ -169,12 +183,12 @@ def _advice(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _picture(file: StudyFile, found: Found) -> Picture:
+def _picture(study: Study, outcome: Outcome) -> Picture:
     from midstream.scenarios.studies.run import pictures
 
-    clock, edges = file.study.clock, found.drawn["edges"]
+    clock, edges = study.clock, outcome.drawn["edges"]
     step = clock.show_duration(edges[1] - edges[0])
-    first = found.summary["objectives"][0]
+    first = outcome.summary["objectives"][0]
     words = [
         f"{one['order']}: {show_cost(one['spent'])} {first['unit']}, {one['relative_regret']:.2%} more than "
         f"always the best, best in {one['best_in']:,} buckets."
@@ -186,8 +200,8 @@ def _picture(file: StudyFile, found: Found) -> Picture:
         "Above, what the best order costs; then which one it was, blank where all cost the same; below, the "
         f"regret so far of holding on to one, and of taking what was best by the past. Each step is {step}.",
         words,
-        partial(pictures.orders, clock, first, found.drawn),
+        partial(pictures.orders, clock, first, outcome.drawn),
     )
 
 
-STAGE = Stage(NAME, Options, _run, _told, reads=_reads, after=("ingest",), check=_check)
+STAGE = Stage(NAME, WhatIfOptions, _run, _tell, _write, depends=_depends, after=("ingest",), check=_check)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,12 +36,12 @@ SUMMARY = {
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140, 200])
 def test_no_column_of_a_profile_is_lost(width: int) -> None:
-    from midstream.scenarios.studies.report import show_profile
+    from midstream.scenarios.studies.report import bucket_table
+    from midstream.scenarios.studies.run.contents import Report
+    from midstream.scenarios.studies.run.terminal import show_report
 
-    clock = SimpleNamespace(show=lambda _: TIME, show_duration=lambda _: "1 h")
     text = io.StringIO()
-    study: Any = SimpleNamespace(title="T", clock=clock)
-    show_profile(study, SUMMARY, Console(file=text, width=width))
+    show_report("T", Report(tables=[bucket_table(SUMMARY)]), Console(file=text, width=width))
     _, _, buckets = text.getvalue().partition("by bucket:")
     lines = buckets.splitlines()
     assert all(len(line) <= width for line in lines)

@@ -17,7 +17,7 @@ from midstream.scenarios.studies.run.records import (
     write_record,
 )
 from midstream.scenarios.studies.run.run_log import FILE, RunLog
-from midstream.scenarios.studies.run.stage import Found
+from midstream.scenarios.studies.run.stage import Outcome
 
 
 def write_result(folder: Path) -> None:
@@ -29,7 +29,7 @@ def write_result(folder: Path) -> None:
 
 def test_a_record_comes_back(tmp_path: Path) -> None:
     write_result(tmp_path)
-    found = Found({"x": [1, None]}, {"edges": [0, 2]}, 3, 4)
+    found = Outcome({"x": [1, None]}, {"edges": [0, 2]}, 3, 4)
     record = write_record(tmp_path, "one", "key", found)
     assert record.files == {"one/deep/a.txt": 3}
     assert read_record(tmp_path, "one") == record
@@ -47,7 +47,7 @@ def test_what_is_no_record_is_none(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", ["remove", "truncate"])
 def test_a_result_that_is_not_all_there_is_not_complete(change: str, tmp_path: Path) -> None:
     write_result(tmp_path)
-    write_record(tmp_path, "one", "key", Found({}))
+    write_record(tmp_path, "one", "key", Outcome({}))
     file = tmp_path / "one" / "deep" / "a.txt"
     if change == "remove":
         file.unlink()
@@ -74,7 +74,7 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
 def test_the_log_tells_how_stages_ended(tmp_path: Path) -> None:
     log = RunLog(tmp_path)
     with log.timed("one", versions={"x": "1"}) as found:
-        found.append(Found({}, {}, 3, 4))
+        found.append(Outcome({}, {}, 3, 4))
     with pytest.raises(ValueError, match="no"), log.timed("two"):
         raise ValueError("no")
     with pytest.raises(KeyboardInterrupt), log.timed("two"):

@@ -16,11 +16,12 @@ pytest.importorskip("jinja2", reason="needs jinja2: pip install 'midstream[spark
 pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstream[plot]'")
 
 from midstream.plans.values.errors import MidstreamError
-from midstream.scenarios.simulator.stream_spec import Strict
+from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.run import reading, running, study_run
+from midstream.scenarios.studies.run.contents import Report, Table
 from midstream.scenarios.studies.run.reading import parse_study_file
 from midstream.scenarios.studies.run.running import run_study
-from midstream.scenarios.studies.run.stage import Found, Stage, Table, Told, Work
+from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
 from midstream.scenarios.studies.run.study_file import StudyFile
 from midstream.scenarios.studies.run.study_run import StudyRun
 
@@ -31,36 +32,39 @@ bucket: 5s
 BOTH = HEAD + "stages: {first: {number: 3}, second: }"
 
 
-class Options(Strict):
+class Numbered(Options):
     number: int = 1
 
 
-def _first(work: Work, options: Options) -> Found:
-    text = work.file.text + (work.file.folder / "s.csv").read_text()
-    for i in range(options.number):
-        (work.place / f"{i}.txt").write_text(text)
-    return Found({"number": options.number}, rows_in=1, rows_out=options.number)
+def _first(work: Work, options: Numbered) -> tuple[str, Outcome]:
+    text = f"{work.feeds} {work.study} " + (work.request.folder / "s.csv").read_text()
+    return text, Outcome({"number": options.number}, rows_in=1, rows_out=options.number)
 
 
-def _second(work: Work, options: Options) -> Found:
+def _write(text: str, outcome: Outcome, folder: Path) -> None:
+    for i in range(outcome.summary["number"]):
+        (folder / f"{i}.txt").write_text(text)
+
+
+def _second(work: Work, options: Numbered) -> tuple[None, Outcome]:
     work.tell("summing up")
     with (work.place / "log.txt").open("a") as file:  # adds: its folder is not replaced
         file.write("x")
     read = sorted((work.folder / "first").iterdir()) if (work.folder / "first").exists() else []
     (work.place / "sum.txt").write_text("".join(one.read_text() for one in read))
-    return Found({"files": len(read)})
+    return None, Outcome({"files": len(read)})
 
 
-def _told(file: StudyFile, found: Found) -> Told:
-    return Told(["some fact"], [f"advice of {sorted(found.summary)}"], [Table("T", ("a",), [("1",)])])
+def _tell(study: Study, outcome: Outcome) -> Report:
+    return Report(["some fact"], [f"advice of {sorted(outcome.summary)}"], [Table("T", ("a",), [("1",)])])
 
 
 @pytest.fixture(autouse=True)
 def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Stage]]:
     """Two stages that need no Spark; the second uses what the first wrote."""
     made = {
-        "first": Stage("first", Options, _first, _told),
-        "second": Stage("second", Options, _second, _told, after=("first",), adds=True),
+        "first": Stage("first", Numbered, _first, _tell, _write),
+        "second": Stage("second", Numbered, _second, _tell, after=("first",), adds=True),
     }
     for module in (running, reading, study_run):
         monkeypatch.setattr(module, "STAGES", made)
@@ -99,7 +103,7 @@ def test_a_stage_is_run_once(tmp_path: Path) -> None:
     again = run(tmp_path, tell=told.append)
     assert dict(again.statuses) == {"first": "unchanged", "second": "unchanged"}
     assert told == ["writing the report"]  # Spark was not even started
-    assert again.records["first"].found.summary == {"number": 3}
+    assert again.records["first"].outcome.summary == {"number": 3}
     assert dict(run(tmp_path, again=True).statuses) == {"first": "done", "second": "done"}
 
 
@@ -144,16 +148,16 @@ def test_advice_of_later_stages_comes_first(tmp_path: Path) -> None:
 
 
 def test_a_stage_that_fails_leaves_those_before_it(tmp_path: Path, table: dict[str, Stage]) -> None:
-    def failing(work: Work, options: Options) -> Found:
+    def failing(work: Work, options: Numbered) -> tuple[None, Outcome]:
         (work.place / "half.txt").touch()
         raise MidstreamError("found nothing, expected something")
 
     made = dict(table)
-    table["first"] = Stage("first", Options, failing, _told)
+    table["first"] = Stage("first", Numbered, failing, _tell)
     with pytest.raises(MidstreamError, match="found nothing"):
         run(tmp_path)
     assert contents(tmp_path / "out") == {}
-    table |= {"first": made["first"], "second": Stage("second", Options, failing, _told)}
+    table |= {"first": made["first"], "second": Stage("second", Numbered, failing, _tell)}
     with pytest.raises(MidstreamError, match="found nothing"):
         run(tmp_path)
     table["second"] = made["second"]

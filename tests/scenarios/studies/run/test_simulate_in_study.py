@@ -16,7 +16,7 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.run.reading import parse_study_file
 from midstream.scenarios.studies.run.simulate_stage import STAGE, _grid, _length
-from midstream.scenarios.studies.run.stage import Found
+from midstream.scenarios.studies.run.stage import Outcome
 from midstream.scenarios.studies.run.study_file import StudyFile
 from midstream.scenarios.studies.simulate.grid import Slice
 from midstream.scenarios.studies.simulate.report import simulate_summary
@@ -34,21 +34,21 @@ def parsed(options: str, folder: Path = Path()) -> StudyFile:
 def test_by_default_all_other_orders_by_all_strategies() -> None:
     file = parsed("{}")
     options = file.stages["simulate"]
-    grid = _grid(file, options)  # type: ignore[arg-type]
+    grid = _grid(file.request("simulate"), options)  # type: ignore[arg-type]
     assert [target.name for target in grid.targets] == ["(B ⋈ C) ⋈ A", "(A ⋈ C) ⋈ B"]
     assert (len(grid.strategies), grid.seeds, grid.at) == (7, (1,), ())
-    assert _length(file, options) == 360  # type: ignore[arg-type]
+    assert _length(file.request("simulate"), options) == 360  # type: ignore[arg-type]
 
 
 def test_options_may_be_one_value_or_a_list(tmp_path: Path) -> None:
     first = parsed("{}")
-    targets = _grid(first, first.stages["simulate"]).targets  # type: ignore[arg-type]
+    targets = _grid(first.request("simulate"), first.stages["simulate"]).targets  # type: ignore[arg-type]
     (tmp_path / "other.json").write_text(ms.dumps(targets[0].plan))
     file = parsed("{to: other.json, strategies: genmig, at: [0.5], seeds: 2, slice: 2h}", tmp_path)
-    grid = _grid(file, file.stages["simulate"])  # type: ignore[arg-type]
+    grid = _grid(file.request("simulate"), file.stages["simulate"])  # type: ignore[arg-type]
     assert [(target.name, target.plan) for target in grid.targets] == [("other", targets[0].plan)]
     assert (grid.strategies, grid.at, grid.seeds) == (("genmig",), (0.5,), (1, 2))
-    assert _length(file, file.stages["simulate"]) == 7200  # type: ignore[arg-type]
+    assert _length(file.request("simulate"), file.stages["simulate"]) == 7200  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_wrong_options(options: str, message: str) -> None:
 
 def test_another_output_is_told_with_its_slice() -> None:
     file = parsed("{}")
-    grid = _grid(file, file.stages["simulate"])  # type: ignore[arg-type]
+    grid = _grid(file.request("simulate"), file.stages["simulate"])  # type: ignore[arg-type]
     run = Run(
         3600, 1, 3700, grid.targets[0].name, "genmig", "moved", "", True, "x", 9, 4, 60, 8, 4, 7, 5, 0.3, 0.2
     )
     profile = Profile(UnitCosts(), "2026-11-23", "a machine", 0.07)
     for is_right in (True, False):
         found = Simulated((Slice(3600, 7200),), 0, (replace(run, is_right=is_right),), profile)
-        told = STAGE.told(file, Found(simulate_summary(file.study, grid, found)))
+        told = STAGE.tell(file.study, Outcome(simulate_summary(file.study, grid, found)))
         assert told.holds is is_right
         (table,) = told.tables
         row = ("(B ⋈ C) ⋈ A", "genmig", "1", "0", "0", "0", "1 m", "2.00", "7 s", "5 s", "1.50")

@@ -1,0 +1,57 @@
+"""Contents of a report, for a terminal, a page or a notebook: sentences, tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of texts under titles.
+
+    texts    number of first columns that hold words; the others hold numbers
+    note     a line below the table
+    """
+
+    caption: str
+    titles: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    texts: int = 1
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing, and the same in words.
+
+    name             differs from those of the stage's other pictures
+    has_own_ground   drawn in colours of its own instead of the page's
+    """
+
+    name: str
+    title: str
+    caption: str
+    words: Sequence[str]
+    draw: Callable[[], Figure]
+    has_own_ground: bool = False
+
+
+@dataclass(frozen=True)
+class Report:
+    """An outcome for people.
+
+    advice    recommendations, the most important first; empty where that is for other stages
+    facts     few sentences
+    holds     False where a check of the stage fails
+    """
+
+    facts: Sequence[str] = ()
+    advice: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    pictures: Sequence[Picture] = ()
+    holds: bool = True

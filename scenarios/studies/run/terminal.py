@@ -1,0 +1,58 @@
+"""Reports of stages on a terminal."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from midstream.scenarios.studies.run.contents import Report, Table
+
+GAP = 3
+"""Cells between two columns."""
+
+
+def show_report(title: str, report: Report, console: Console) -> None:
+    """Print a report: its title, advice and facts, then its tables."""
+    console.print(Text(title, style="bold"))
+    for line in (*report.advice, *report.facts):
+        console.print(Text(line))
+    for table in report.tables:
+        console.print()
+        show_table(table, console)
+
+
+def show_table(table: Table, console: Console) -> None:
+    """Print a table; where it is too wide, as several below each other, each with the columns of words."""
+    console.print(Text(f"{table.caption}:\n"))
+    for number, columns in enumerate(_parts(table, console.width)):
+        if number:
+            console.print()
+        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        for i in columns:
+            is_text = i < table.texts
+            # A number of which digits are cut off is another number.
+            shown.add_column(
+                table.titles[i], justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text
+            )
+        for row in table.rows:
+            shown.add_row(*(Text(row[i]) for i in columns))
+        console.print(shown)
+    if table.note:
+        console.print(Text(table.note))
+
+
+def _parts(table: Table, room: int) -> list[list[int]]:
+    """The columns of each table that is printed."""
+    columns = zip(table.titles, *table.rows, strict=True)
+    widths = [max(map(cell_len, "\n".join(column).splitlines())) for column in columns]
+    words = list(range(table.texts))
+    left = room - sum(min(widths[i], room // 2) + GAP for i in words)
+    parts: list[list[int]] = [[]]
+    for i in range(table.texts, len(table.titles)):
+        if parts[-1] and sum(widths[j] + GAP for j in (*parts[-1], i)) > left:
+            parts.append([])
+        parts[-1].append(i)
+    return [words + part for part in parts]

@@ -1,0 +1,86 @@
+"""A stage is declared once: what its fields say is what its command and its function in Python take."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+pytest.importorskip("pydantic", reason="needs pydantic: pip install 'midstream[spark]'")
+
+from midstream import studies
+from midstream.plans.values.errors import ArgumentError
+from midstream.scenarios.studies import commands
+from midstream.scenarios.studies.run.contents import Report, Table
+from midstream.scenarios.studies.run.stages import STAGES
+from midstream.scenarios.studies.run.terminal import show_report
+
+STUDY = """
+[streams.s]
+path = "s.csv"
+time = "t"
+unit = "s"
+window = 10
+columns = { k = "integer" }
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    (tmp_path / "s.csv").write_text("t,k\n1,2\n")
+    (tmp_path / "study.toml").write_text(STUDY)
+    return tmp_path / "study.toml"
+
+
+@pytest.mark.parametrize("stage", STAGES.values(), ids=lambda stage: stage.name)
+def test_each_option_has_one_help_text(stage) -> None:
+    for name, field in stage.options.model_fields.items():
+        assert field.description and field.description.endswith("."), name
+
+
+@pytest.mark.parametrize("name", commands.STAGES)
+def test_the_command_has_the_options_and_their_help(name: str) -> None:
+    result = CliRunner().invoke(commands.app, [name, "--help"], env={"COLUMNS": "250", "TERM": "dumb"})
+    text = " ".join(result.stdout.split())
+    for field in STAGES[name].options.model_fields.values():
+        assert f"--{field.alias}" in text
+        assert field.description is not None
+        assert field.description.split(".")[0] in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rows": "many"}, "rows: found 'many', expected a whole number"),
+        ({"rows": -1}, "rows: found -1, expected 0 or more"),
+        ({"row": 1}, r"profile: found option row, expected one of rows; did you mean rows\?"),
+    ],
+)
+def test_a_wrong_option_in_python(options: dict, message: str, study: Path) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        studies.profile(None, study, **options)  # type: ignore[arg-type]
+
+
+def test_a_wrong_option_of_the_command(study: Path) -> None:
+    result = CliRunner().invoke(commands.app, ["profile", str(study), "--rows", "-1"])
+    assert result.exit_code == 2
+    assert "--rows" in result.stderr
+
+
+TABLE = Table("Bids", ("item", "first", "second"), [("lamp", "1", "22"), ("chair", "333", "4")], note="All.")
+
+
+@pytest.mark.parametrize("width", [15, 30])
+def test_a_table_that_is_too_wide_is_printed_in_parts(width: int) -> None:
+    printed = StringIO()
+    report = Report(["A fact."], ["An advice."], [TABLE])
+    show_report("Title", report, Console(file=printed, width=width))
+    lines = [line.rstrip() for line in printed.getvalue().splitlines()]
+    assert lines[:3] == ["Title", "An advice.", "A fact."] and lines[-1] == "All."
+    assert all(len(line) <= width for line in lines)
+    assert sum(line.startswith("item") for line in lines) == (2 if width == 15 else 1)
+    cells = " ".join(lines).split()
+    assert all(cells.count(cell) == 1 for row in TABLE.rows for cell in row[1:])

@@ -191,46 +191,17 @@ def charts(
     spark: SparkSession,
     study: str | Path | Study,
     *,
-    along: Sequence[str] = (),
-    parts: int = 10,
-    logarithmic: bool = False,
-    objective: str = "processing",
     bucket: str = "1h",
     query: str | None = None,
     data: str | Path | None = None,
     output: str | Path | None = None,
+    **options: Any,
 ) -> Result[FoundChart]:
     """Make the chart of a query: which plan is best for which rates and selectivities.
 
-    along          what changes, such as "rate(bids)" or "selectivity(item > 7)=0..0.5"; by default all rates
-    parts          into so many parts each dimension is divided
-    logarithmic    whether parts of rates are equal times as large, not equally long
-    objective      what plans are compared by, as for `midstream explain --objective`
+    options   those of the command `midstream study charts`, such as `along`, `parts` and `objective`
     """
-    from midstream.optimizer.charts.wanted import wanted
-    from midstream.optimizer.cost.objective import objective_of
-    from midstream.scenarios.studies.charts.report import charts_summary, show_charts, write_charts
-    from midstream.scenarios.studies.charts.stage import charts as made
-    from midstream.scenarios.studies.recording import open_recording
-
-    declared = _declared(study, data, query)
-    dimensions, aim = [wanted(one) for one in along], objective_of(objective)
-    plan, length = _query(declared), _bucket(declared, bucket)
-    _prepare(spark)
-    with open_recording(spark, declared, length) as recording:
-        found = made(
-            recording,
-            declared,
-            plan,
-            dimensions,
-            parts=parts,
-            is_logarithmic=logarithmic,
-            objective=aim,
-        )
-    summary = charts_summary(declared, found)
-    if output is not None:
-        write_charts(found, summary, _folder(output))
-    return Result(found, summary, lambda console: show_charts(declared, summary, found, console))
+    return _stage("charts", spark, _declared(study, data, query), bucket, output, options)
 
 
 def policies(

@@ -15,12 +15,11 @@ from midstream.scenarios.studies import (
     verify_commands,
     verify_run_command,
 )
-from midstream.scenarios.studies.charts import command as charts_command
 from midstream.scenarios.studies.run import command as run_command
 from midstream.scenarios.studies.simulate import command as simulate_command
 from midstream.scenarios.studies.what_if import command as what_if_command
 
-STAGES = ("profile",)
+STAGES = ("charts", "profile")
 """Stages whose commands are made of their declarations, once they are asked for: these need pydantic."""
 
 
@@ -56,7 +55,6 @@ app.command("generate", epilog=generate_command.EPILOG)(generate_command.generat
 app.command("what-if", epilog=what_if_command.EPILOG)(what_if_command.what_if)
 app.command("policies", epilog=policies_command.EPILOG)(policies_command.policies)
 app.command("run", epilog=run_command.EPILOG)(run_command.run)
-app.command("charts", epilog=charts_command.EPILOG)(charts_command.charts)
 app.command("simulate", epilog=simulate_command.EPILOG)(simulate_command.simulate)
 app.command("verify", epilog=verify_commands.EPILOG)(verify_commands.verify)
 app.command("verify-run", epilog=verify_run_command.EPILOG)(verify_run_command.verify_run)

@@ -226,7 +226,6 @@ CASES: dict[Name, dict[str, Case]] = {
         "--plan": reads("study.json"),
         "--stats": reads("measured.json"),
         "--output": writes("found", folder=True),
-        "--picture": writes("chart.png"),
     },
     ("study", "simulate"): {
         "study": reads("study.toml"),
@@ -519,7 +518,6 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         session,
         verify_run_command,
     )
-    from midstream.scenarios.studies.charts import command as charts_command
     from midstream.scenarios.studies.generate import generate
     from midstream.scenarios.studies.ingest import ingest
     from midstream.scenarios.studies.policies import report as policies_report
@@ -544,11 +542,11 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         way=None,
         wrong=(),
     )
-    for name in ("profile", "verify"):
+    for name in ("charts", "profile", "verify"):
         made = replace(STAGES[name], run=run_stage, tell=tell_stage, write=write_stage)
         monkeypatch.setitem(STAGES, name, made)
     monkeypatch.setattr(stage_command, "require_spark", lambda: None)
-    of_studies = (charts_command, policies_command, run_command, simulate_command)
+    of_studies = (policies_command, run_command, simulate_command)
     for module in (generate_command, ingest_command, verify_run_command, what_if_command, *of_studies):
         monkeypatch.setattr(module, "require_spark", lambda: None)
     monkeypatch.setattr(ingest, "ingest", ingested)
@@ -565,7 +563,6 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, name, lambda *_, what=what, **__: nullcontext(what))
     for stage, writes in (
         ("what_if", "writing"),
-        ("charts", "report"),
         ("policies", "report"),
         ("simulate", "report"),
     ):

@@ -8,16 +8,12 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.console import Console
-from rich.text import Text
-
 from midstream.io.new_file import write_file
 from midstream.optimizer.charts.naming import plan_names
-from midstream.optimizer.charts.printing import chart_text
 from midstream.optimizer.statistics_file import statistics_to_json
 from midstream.scenarios.studies.charts.stage import FoundChart
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.report import Summary, frame, table, title
+from midstream.scenarios.studies.report import Summary, frame
 from midstream.scenarios.studies.writing import write_json
 
 VERSION = 1
@@ -25,13 +21,7 @@ VERSION = 1
 
 CHART, KNOWN, SEEN, SUMMARY = "chart.json", "chart-statistics.json", "chart-seen.jsonl", "charts.json"
 
-CHARTS = (CHART, KNOWN, SEEN, SUMMARY)
-"""What `write_charts` replaces in a folder."""
-
 RANGES = ("along", "from", "to", "parts")
-
-WIDEST = 40
-"""A chart with more parts is no grid of characters that people read: what its plans are is told alone."""
 
 
 def charts_summary(study: Study, found: FoundChart) -> Summary:
@@ -78,31 +68,3 @@ def write_charts(found: FoundChart, summary: Summary, folder: Path) -> None:
     rounds = (json.dumps(statistics_to_json(one), ensure_ascii=False) for one in found.seen.by_round())
     write_file(folder / SEEN, "".join(f"{line}\n" for line in rounds))
     write_json(summary, folder / SUMMARY)
-
-
-def show_charts(study: Study, summary: Summary, found: FoundChart, console: Console) -> None:
-    """Print a chart."""
-    title(study, summary, console)
-    if max(one["parts"] for one in summary["dimensions"]) <= WIDEST:
-        console.print(Text(chart_text(found.chart, found.way)))
-        return
-    console.print(
-        Text(
-            f"{len(summary['plans']):,} plans, {summary['regions']:,} regions, {summary['places']:,} places\n"
-        )
-    )
-    ranges = table(*RANGES)
-    for row in range_rows(summary):
-        ranges.add_row(*row)
-    console.print(ranges)
-    console.print()
-    plans = table("best plan", "places", "buckets")
-    for row in plan_rows(summary):
-        plans.add_row(*row)
-    console.print(plans)
-    console.print(
-        Text(
-            f"\nThe streams went from place to place {summary['moves']:,} times, and to another plan "
-            f"{summary['switches']:,} times, in {summary['rounds']:,} buckets."
-        )
-    )

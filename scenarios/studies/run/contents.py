@@ -31,6 +31,7 @@ class Picture:
 
     name             differs from those of the stage's other pictures
     has_own_ground   drawn in colours of its own instead of the page's
+    text             the drawing in characters, for terminals
     """
 
     name: str
@@ -39,6 +40,7 @@ class Picture:
     words: Sequence[str]
     draw: Callable[[], Figure]
     has_own_ground: bool = False
+    text: Callable[[], str] | None = None
 
 
 @dataclass(frozen=True)

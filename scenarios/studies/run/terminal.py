@@ -15,10 +15,14 @@ GAP = 3
 
 
 def show_report(title: str, report: Report, console: Console) -> None:
-    """Print a report: its title, advice and facts, then its tables."""
+    """Print a report: its title, advice and facts, pictures in characters, and tables."""
     console.print(Text(title, style="bold"))
     for line in (*report.advice, *report.facts):
         console.print(Text(line))
+    for picture in report.pictures:
+        if picture.text is not None:
+            console.print()
+            console.print(Text(picture.text()))
     for table in report.tables:
         console.print()
         show_table(table, console)

@@ -190,7 +190,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
         *("--objective", "processing", "--objective", "memory"),
     ),
     "charts": (
-        *("--bucket", "400s", "--parts", "2", "--along", "rate(a)", "--no-picture"),
+        *("--bucket", "400s", "--parts", "2", "--along", "rate(a)", "--no-pictures"),
         *("--output", "charts"),
     ),
     "policies": ("--grid", "balanced", "--output", "policies"),

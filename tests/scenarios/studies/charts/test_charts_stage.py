@@ -52,9 +52,9 @@ def by_hand(study: Study) -> dict[int, tuple[float, float]]:
 
 @pytest.mark.spark(fast=True)
 def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path) -> None:
-    from midstream.scenarios.studies.charts.report import CHARTS
     from midstream.scenarios.studies.charts.stage import charts
     from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.studies.run.charts_stage import STAGE
 
     plan = study.query
     assert plan is not None
@@ -83,9 +83,12 @@ def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path
     assert found.chart == ask_optimizer(plan, found.known, changing)
 
     # What was written is what `midstream chart` makes of what was written beside it; an advisor loads it.
-    assert {file.name for file in tmp_path.iterdir()} == {*CHARTS}
-    chart = Chart.loads((tmp_path / CHARTS[0]).read_text())
-    stats, seen = read_statistics(tmp_path / CHARTS[1], [plan]), read_seen(tmp_path / CHARTS[2], [plan])
+    assert {file.name for file in tmp_path.iterdir()} == {*STAGE.files}
+    chart = Chart.loads((tmp_path / STAGE.files[0]).read_text())
+    stats, seen = (
+        read_statistics(tmp_path / STAGE.files[1], [plan]),
+        read_seen(tmp_path / STAGE.files[2], [plan]),
+    )
     assert chart == made_chart(
         plan, stats, ALONG, seen, parts=4, is_logarithmic=False, objective=PROCESSING, tell=lambda *_: None
     )
@@ -108,5 +111,4 @@ def test_wrong_calls(drifting: Path, tmp_path: Path) -> None:
         assert "Invalid value for" in refused(study, "--parts", parts)
     assert "found 'rate'" in refused(study, "--along", "rate")
     assert "--objective" in refused(study, "--objective", "beauty")
-    assert "expected a picture's name to end in .png or .svg" in refused(study, "--picture", "chart.gif")
     assert "nowhere.json" in refused(study, "--stats", str(tmp_path / "nowhere.json"))

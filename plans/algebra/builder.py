@@ -62,21 +62,21 @@ if TYPE_CHECKING:
     from midstream.plans.values.units import TimeUnit
 
 Duration = int | timedelta
-"""So many chronons, or, of a stream whose chronons have a unit, so long."""
+"""A duration: a number of chronons, or a timedelta if the stream declares a unit of time."""
 
 On = Operand | Expression | Iterable[tuple[str, str]] | None
-"""What a join matches by."""
+"""The condition of a join, or pairs (left column, right column) that must be equal; None joins every pair."""
 
 __all__ = ["Group", "Stream", "max_", "node_of", "plan_of", "relation", "stream"]
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream under construction: every method gives a new one."""
+    """A stream under construction; every method returns a new stream."""
 
     node: Node
     unit: TimeUnit | None = field(default=None, compare=False)
-    """What its chronons are, where that was declared: then a timedelta is a number of them."""
+    """The declared unit of its chronons, in which timedeltas are counted; None if no unit is declared."""
 
     @property
     def schema(self) -> Schema:
@@ -84,7 +84,10 @@ class Stream:
         return self.node.schema
 
     def __getitem__(self, name: str) -> Operand:
-        """A column of it. Raises SchemaError where there is none."""
+        """A column of this stream, as an operand.
+
+        Raises   SchemaError where there is no such column.
+        """
         require_name("column", name, "the name of a column")
         self.schema.index(name)
         return col(name)
@@ -94,13 +97,12 @@ class Stream:
         return Plan(self.node)
 
     def unique(self, *columns: str, of_all_time: bool = False, enforced: bool = True) -> Stream:
-        """The same stream or relation; it is declared that no two of its rows agree on some columns.
+        """Declare that no two rows of this stream or relation agree on some columns.
 
-        None do that are valid together, or, `of_all_time`, none at all. Unknown values agree with each other.
+        The declaration holds for rows that are valid together, or, with `of_all_time`, for all rows. Unknown
+        values agree with each other. An engine checks the declaration, unless `enforced` is False.
 
-        An engine checks it, unless it is not to be `enforced`.
-
-        Raises   PlanError where this is no stream or relation itself, but what is made of one.
+        Raises   PlanError where an operator has already been applied to the stream or relation.
 
         >>> from midstream.plans.algebra.properties import keys
         >>> bids = stream("bids", id="integer", item="integer").unique("id", of_all_time=True)
@@ -118,15 +120,14 @@ class Stream:
         within: Duration | None = 0,
         enforced: bool = True,
     ) -> Stream:
-        """The same stream or relation; it is declared that it refers to another one.
+        """Declare that each row of this stream or relation refers to a row of another one.
 
-        For each of its rows in which the left columns of the pairs `on` are known there is a row of the other
-        that has equal values in the right columns.
+        For each row whose left columns of the pairs `on` are known, the other stream or relation has a row
+        with equal values in the right columns. That row is valid at the same instant, or was valid at most
+        `within` chronons before; None means at any time before. An engine checks the declaration, unless
+        `enforced` is False.
 
-        That row is valid at the same instant, or has been `within` so many chronons before; None is at any
-        time before. An engine checks it, unless it is not to be `enforced`.
-
-        Raises   PlanError where either is no stream or relation itself, but what is made of one.
+        Raises   PlanError where an operator has already been applied to either stream or relation.
         """
         pairs = [_pair(pair) for pair in listed("references: on", on, "a list of pairs of columns")]
         own, others = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
@@ -141,11 +142,11 @@ class Stream:
         return self._declared("references", references=(*self._leaf("references").references, reference))
 
     def _leaf(self, who: str) -> Source | Relation:
-        """The stream or relation that this is. Raises PlanError where it is made of others."""
+        """The stream or relation itself; raises PlanError if an operator has been applied to it."""
         if not isinstance(self.node.operator, Source | Relation):
             raise PlanError(
                 f"{who}: found {self.node.operator}, expected a stream or a relation itself: it is declared "
-                "before anything is made of it"
+                "before operators are applied to it"
             )
         return self.node.operator
 
@@ -157,7 +158,7 @@ class Stream:
     ) -> Stream:
         """Keep each row valid for `size` chronons, None for ever; advance by `slide` chronons at once.
 
-        `bounds` are the least and the greatest size that it may be given at run time; without them it is
+        `bounds` are the smallest and the largest size that can be set at run time; without them the size is
         fixed.
         """
         return self._then(
@@ -179,46 +180,48 @@ class Stream:
     ) -> Stream:
         """Keep the last `rows` rows valid, None for all; with `by`, those of each group of equal columns.
 
-        The window advances once every `slide` rows. Rows with the same timestamp are refused, unless
-        `ties="arrival"` declares that they count in order of arrival. `delay` bounds by how many chronons a
-        group without new rows may hold back the others.
+        The window advances once every `slide` rows. Rows with equal timestamps are refused, unless
+        `ties="arrival"` declares that they count in order of arrival. A group without new rows holds back the
+        other groups by at most `delay` chronons.
         """
         if by:
             names, most = tuple(_names("last: by", by)), self._chronons("last: delay", delay)
             return self._then(PartitionedWindow(names, rows, slide, ties, most))
         if delay is not None:
-            raise PlanError("found a delay without groups, expected `by`: there is nobody to wait for")
+            raise PlanError("found a delay without groups, expected `by`: no group can hold back another")
         return self._then(CountWindow(rows, slide, ties))
 
     def granularity(self, granule: Duration, *, bounds: tuple[Duration, Duration] | None = None) -> Stream:
-        """Look at the rows at multiples of `granule` chronons only, and hold them until the next.
+        """Look at the rows at multiples of `granule` chronons only, and hold them until the next multiple.
 
-        `bounds` are the least and the greatest granule that it may be given at run time; without them it is
-        fixed.
+        `bounds` are the smallest and the largest granule that can be set at run time; without them the
+        granule is fixed.
         """
         return self._then(
             Granularity(self._chronons("granularity", granule), self._bounds("granularity: bounds", bounds))
         )
 
     def istream(self) -> Stream:
-        """The rows that appear, each for the chronon in which it does."""
+        """The rows that appear, each valid for the chronon in which it appears."""
         return self._then(Istream())
 
     def dstream(self) -> Stream:
-        """The rows that disappear, each for the first chronon in which it is gone."""
+        """The rows that disappear, each valid for the first chronon after its end."""
         return self._then(Dstream())
 
     def rstream(self) -> Stream:
-        """All rows, chronon by chronon."""
+        """All rows, with their validity cut into single chronons."""
         return self.split(1)
 
     def split(self, length: Duration) -> Stream:
-        """Cut validity into pieces of at most `length` chronons; the meaning stays."""
+        """Cut validity into pieces of at most `length` chronons; snapshots do not change."""
         return self._then(Split(self._chronons("split", length)))
 
     def coalesce(self, longest: Duration) -> Stream:
-        """Put validity together where it was cut, holding nothing back for longer than `longest` chronons;
-        the meaning stays."""
+        """Merge adjacent intervals of equal rows, holding none back longer than `longest` chronons.
+
+        Snapshots do not change.
+        """
         return self._then(Coalesce(self._chronons("coalesce", longest)))
 
     def filter(self, condition: Operand | Expression) -> Stream:
@@ -226,11 +229,12 @@ class Stream:
         return self._then(Filter(conjunction([_condition("filter", condition)])))
 
     def select(self, *columns: str | Operand, **computed: Any) -> Stream:
-        """Keep columns, then add computed ones, which have names: `select("x", y=col("x") * 2)`, or
-        `select("x", (col("x") * 2).alias("y"))`.
+        """Keep columns, then add computed columns, which need names.
 
-        Raises   PlanError where an expression has no name, or is the name of a column in quotes: that is a
-                 column by `col`, and a constant by `lit`.
+            select("x", y=col("x") * 2)  =  select("x", (col("x") * 2).alias("y"))
+
+        Raises   PlanError where an expression has no name, or is the name of a column in quotes: write `col`
+                 for the column, and `lit` for a constant.
         """
         names = {name.lower(): name for name in self.schema.names}
         for name, value in computed.items():
@@ -243,14 +247,14 @@ class Stream:
         return self._then(Project(tuple(named)))
 
     def rename(self, names: Mapping[str, str]) -> Stream:
-        """Give columns other names."""
+        """Rename columns, by a mapping from old names to new ones."""
         require_mapping("rename", names, "new names by old ones: {'x': 'y'}")
         for name in names:
             self.schema.index(name)
         return self._then(Project(tuple((names.get(name, name), Col(name)) for name in self.schema.names)))
 
     def alias(self, prefix: str) -> Stream:
-        """Put `prefix.` before every column's name, as SQL's qualified names have it."""
+        """Put `prefix.` before the name of every column, as in SQL's qualified names."""
         require_name("alias", prefix, "what to put before the columns' names")
         return self.rename({name: f"{prefix}.{name}" for name in self.schema.names})
 
@@ -259,29 +263,27 @@ class Stream:
         return self._with("union", Union(), *others)
 
     def difference(self, other: Stream) -> Stream:
-        """Take away one row for each equal row of the other stream that is valid together with it."""
+        """Remove one row for each equal row of the other stream that is valid together with it."""
         return self._with("difference", Difference(), other)
 
     def strict_difference(self, other: Stream) -> Stream:
-        """Take away all rows that equal one of the other stream that is valid together with them."""
+        """Remove every row that equals a row of the other stream that is valid together with it."""
         return self._with("strict_difference", StrictDifference(), other)
 
     def intersection(self, other: Stream) -> Stream:
-        """The rows that both streams have, each as often as both have it."""
+        """The rows that are in both streams, each with the smaller of its two multiplicities."""
         return self._with("intersection", Intersection(), other)
 
     def max_union(self, other: Stream) -> Stream:
-        """The rows of either stream, each as often as the one that has it more often."""
+        """The rows of either stream, each with the larger of its two multiplicities."""
         return self._with("max_union", MaxUnion(), other)
 
     def semi_join(self, other: Stream, on: On = None) -> Stream:
-        """The rows for which the other stream has a matching row that is valid together with them; `on` as in
-        `join`."""
+        """The rows with a match, valid together with them, in the other stream; `on` as in `join`."""
         return self._with("semi_join", SemiJoin(_matching(on)), other)
 
     def anti_join(self, other: Stream, on: On = None) -> Stream:
-        """The rows for which the other stream has no matching row that is valid together with them; `on` as
-        in `join`."""
+        """The rows without a match, valid together with them, in the other stream; `on` as in `join`."""
         return self._with("anti_join", AntiJoin(_matching(on)), other)
 
     def join(
@@ -302,22 +304,22 @@ class Stream:
         return self._with("join", Join(_matching(on), chosen), other)
 
     def distinct(self) -> Stream:
-        """Every valid row once."""
+        """Every valid row once, without duplicates."""
         return self._then(Distinct())
 
     def group_by(self, *keys: str | Operand) -> Group:
-        """Group rows that agree on some columns; say what to compute with `.aggregate`."""
+        """Group rows that agree on some columns; `.aggregate` then computes one row for each group."""
         names = tuple(_names("group_by", keys))
         for name in names:
             self.schema.index(name)
         return Group(self, names)
 
     def aggregate(self, **calls: AggregateCall) -> Stream:
-        """Aggregate functions over all valid rows."""
+        """Compute aggregate functions over all valid rows."""
         return Group(self, ()).aggregate(**calls)
 
     def apply(self, operator: Logical, *others: Stream) -> Stream:
-        """Any operator, with this stream as its first input."""
+        """Apply any operator, with this stream as its first input."""
         require("apply", operator, Logical, "an operator")
         return self._with(operator.name, operator, *others)
 
@@ -333,20 +335,20 @@ class Stream:
         return Stream(node, units.pop() if units else None)
 
     def _chronons(self, who: str, duration: Any) -> Any:
-        """A duration as a number of chronons; numbers are checked by the operator."""
+        """A duration as a number of chronons; the operator checks numbers."""
         if not isinstance(duration, timedelta):
             return duration
         if self.unit is None:
             raise wrong(
                 who, duration, "chronons, as no unit is declared: ms.stream(…, time_unit='seconds') has one"
             )
-        whole, rest = divmod(duration // timedelta(microseconds=1) * 1000, self.unit.nanoseconds)
-        if rest:
-            raise wrong(who, duration, f"a whole number of {self.unit.name}, which chronons are")
-        return whole
+        chronons, remainder = divmod(duration // timedelta(microseconds=1) * 1000, self.unit.nanoseconds)
+        if remainder:
+            raise wrong(who, duration, f"a whole number of {self.unit.name}, the unit of chronons")
+        return chronons
 
     def _bounds(self, who: str, bounds: Any) -> Any:
-        """Bounds in chronons; numbers are checked by the operator."""
+        """Bounds in chronons; the operator checks numbers."""
         if bounds is None:
             return None
         both = listed(who, bounds, "the least and the greatest, as in (1, 60)")
@@ -357,13 +359,13 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A stream with grouping columns chosen."""
+    """A stream with its grouping columns."""
 
     stream: Stream
     keys: tuple[str, ...]
 
     def aggregate(self, **calls: AggregateCall) -> Stream:
-        """Aggregate functions per group; the keyword is the output column's name."""
+        """Compute aggregate functions for each group; each keyword names an output column."""
         for name, call in calls.items():
             if not isinstance(call, AggregateCall):
                 raise PlanError(
@@ -383,8 +385,9 @@ def stream(
 ) -> Stream:
     """A named input stream with its columns, for example `stream("bids", item="integer", price="float")`.
 
-    Rows are valid for the chronon of their timestamp, unless `intervals` says that elements bring their own
-    intervals. With a `time_unit` such as "seconds", which is what a chronon is, durations may be timedeltas.
+    Each row is valid for the chronon of its timestamp. With `intervals`, the elements of the stream carry
+    their own intervals. `time_unit` is the unit of a chronon, such as "seconds"; with it, durations may be
+    timedeltas.
     """
     require("stream: intervals", intervals, bool, "True or False; other names of types go into a mapping")
     return Stream(Node(Source(name, _columns(name, schema, types), intervals)), _unit(time_unit))
@@ -400,8 +403,7 @@ def relation(
 ) -> Stream:
     """A named relation with its columns, to join streams to.
 
-    Its rows are constant, unless it is `temporal` and its elements bring the intervals in which they are
-    valid.
+    Its rows are constant. With `temporal`, its elements carry the intervals in which they are valid.
     """
     require("relation: temporal", temporal, bool, "True or False; other names of types go into a mapping")
     return Stream(Node(Relation(name, _columns(name, schema, types), not temporal)))
@@ -421,26 +423,26 @@ def _unit(name: str | None) -> TimeUnit | None:
         ) from error
 
 
-def plan_of(who: str, found: object) -> Plan:
-    """A plan, or the one whose output a stream under construction is."""
-    if isinstance(found, Plan):
-        return found
-    if isinstance(found, Stream):
-        return found.plan()
-    raise wrong(who, found, "a plan, or a stream under construction")
+def plan_of(who: str, value: object) -> Plan:
+    """A plan, or the plan of a stream under construction."""
+    if isinstance(value, Plan):
+        return value
+    if isinstance(value, Stream):
+        return value.plan()
+    raise wrong(who, value, "a plan, or a stream under construction")
 
 
-def node_of(who: str, found: object) -> Node:
-    """A node of a plan, or that of a stream under construction."""
-    if isinstance(found, Node):
-        return found
-    if isinstance(found, Stream):
-        return found.node
-    raise wrong(who, found, "a stream under construction")
+def node_of(who: str, value: object) -> Node:
+    """A node, or the node of a stream under construction."""
+    if isinstance(value, Node):
+        return value
+    if isinstance(value, Stream):
+        return value.node
+    raise wrong(who, value, "a stream under construction")
 
 
 def _names(who: str, columns: object) -> list[str]:
-    """Names of columns, which may be written as columns."""
+    """Names of columns; each may be given as a string or as a column."""
     names: list[str] = []
     for column in listed(who, columns, "a list of names of columns"):
         expression = column.expression if isinstance(column, Operand) else column
@@ -466,7 +468,7 @@ def _columns(
 
 
 def _column(column: object) -> tuple[str, Expression]:
-    """The name of a column to select, and what it is."""
+    """A selected column: its name and its expression."""
     if isinstance(column, str):
         return column, Col(column)
     if isinstance(column, Operand | Expression):
@@ -476,13 +478,16 @@ def _column(column: object) -> tuple[str, Expression]:
         if isinstance(expression, Col):
             return expression.name, expression
     raise PlanError(
-        f"select: found {column}, expected the name of a column; what is computed gets one: select(name=…), "
-        "or .alias(name)"
+        f"select: found {column}, expected the name of a column; a computed column needs a name: "
+        "select(name=…), or .alias(name)"
     )
 
 
 def _condition(who: str, condition: object) -> Expression:
-    """A condition of rows. A constant is refused, as Python has compared then what was meant for each row."""
+    """A condition on rows.
+
+    A constant is refused: it is the result of a comparison that Python made once, not for each row.
+    """
     if isinstance(condition, Operand | Expression) or callable(condition):
         return expression_of(condition)
     raise ExpressionError(f"{who}: found {condition!r}, expected a condition such as ms.col('price') > 10")

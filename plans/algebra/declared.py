@@ -1,5 +1,7 @@
-"""What declarations of streams and relations mean: which elements break them. Slow, and obviously right; an
-engine finds the same while it runs."""
+"""The specification of declared keys and references: the elements that break them.
+
+It is slow and simple. An engine must find the same elements while it runs.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ Streams = Mapping[str, Sequence[Element]]
 
 
 def obedient(leaves: Iterable[Leaf], streams: Streams) -> dict[str, list[Element]]:
-    """Streams without the elements that break what is declared, each stream in the order in which it came.
+    """Streams without the elements that break a declaration, each in its order of arrival.
 
-    Of two elements that agree on a key, the later one breaks it. An element whose partner is left out breaks
-    its reference.
+    Of two elements that agree on a key, the later one breaks it. An element breaks its reference if its
+    partner has been removed.
 
     Cost: O(elements³ × declarations).
 
@@ -50,7 +52,10 @@ def obedient(leaves: Iterable[Leaf], streams: Streams) -> dict[str, list[Element
 
 
 def breaks_key(leaf: Leaf, key: Key, element: Element, others: Iterable[Element]) -> bool:
-    """Whether an element agrees on a key with one of others that is valid together with it, or with any."""
+    """True if the element agrees on the key with an element of `others`.
+
+    Unless the key is lasting, only elements that are valid together count.
+    """
     start, end, row = element
     values = _values(leaf, key.columns, row)
     return any(
@@ -62,14 +67,16 @@ def breaks_key(leaf: Leaf, key: Key, element: Element, others: Iterable[Element]
 def breaks_reference(
     leaf: Leaf, reference: Reference, element: Element, leaves: Mapping[str, Leaf], streams: Streams
 ) -> bool:
-    """Whether an element has known values in the columns of a reference, but no partner at some instant at
-    which it is valid. What refers to a stream of which nothing is known breaks nothing."""
+    """True if the element's referring columns are known, but at some instant it is valid without a partner.
+
+    A reference to a stream that is not among `leaves` cannot be broken.
+    """
     start, end, row = element
     values = _values(leaf, reference.columns, row)
     other = leaves.get(reference.to)
     if None in values or other is None:
         return False
-    # The times at which a partner serves: from its start on until so long after its end.
+    # A partner counts from its start until `within` chronons after its end.
     served = sorted(
         (since, until + reference.within)
         for since, until, partner in streams.get(reference.to, ())

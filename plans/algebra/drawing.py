@@ -1,5 +1,7 @@
-"""Plans as text: a tree with the output at the top; a shared subplan is drawn once and then referred to by
-number."""
+"""Plans as text trees, with the output at the top.
+
+A shared subplan is drawn once; later uses refer to its number.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ def tree(
     plan: Plan,
     below: Callable[[Node], Iterable[str]] = lambda node: (),
 ) -> str:
-    """Draw a plan. `below` may add lines under each operator, for example its properties.
+    """Draw a plan as text.
+
+    `below` may add lines under each operator, for example its properties.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> print(tree(stream("s", x="integer").window(9).plan(), below=lambda node: [str(node.schema)]))

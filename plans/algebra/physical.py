@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Physical:
-    """How a logical operator is to run: the name of an implementation that the operators room knows.
+    """A physical operator: a logical operator with the name of its implementation.
 
-    Equal ones over equal inputs are run once; those of another `copy` run beside them. What it gives is what
-    the logical operator gives; its name is the implementation's.
+    The operators room binds the name to a running class. Equal physical operators over equal inputs run once;
+    operators with another `copy` run beside them. The output is that of the logical operator.
     """
 
     implementation: str
@@ -44,7 +44,7 @@ class Physical:
         return self.implementation
 
     def __str__(self) -> str:
-        # A join on nothing is shown as a product, which is not its name.
+        # A join without a condition is shown as "product", although its name is "join".
         text, name = str(self.logical), self.logical.name
         parameters = text.removeprefix(name).strip() if text.startswith(name) else text.partition(" ")[2]
         return f"{self.implementation} {parameters}".rstrip()
@@ -52,11 +52,10 @@ class Physical:
 
 @dataclass(frozen=True, slots=True)
 class Boxed(FromOutside):
-    """A subplan for which a Box answers, as while it is being exchanged for another: one of the outputs of
-    the Box with that number.
+    """One output of a Box, which stands for a subplan, for example during a migration.
 
-    It has as many inputs as the Box has ports. Nothing is known of how the elements that it gives follow each
-    other but that they are in order of start. `means` is the subplan that the Box is to become.
+    `number` identifies the Box; the operator has one input for each of its ports. The elements that come out
+    are known to be ordered by start, and no more. `means` is the subplan that the Box is to become.
     """
 
     name = "boxed"
@@ -97,12 +96,12 @@ class Boxed(FromOutside):
         return FOREVER
 
     def to_json(self) -> dict[str, Any]:
-        """It is for the engine alone."""
-        raise PlanFormatError(f"{self} stands for what runs, which no file can hold")
+        """Raise PlanFormatError: a Box exists only in a running engine."""
+        raise PlanFormatError(f"{self} stands for a running Box, which no file can hold")
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        raise PlanFormatError("a box stands for what runs, which no file can hold")
+        raise PlanFormatError("a box stands for a running Box, which no file can hold")
 
     def __str__(self) -> str:
         return f"box {self.number}" if not self.output else f"box {self.number} output {self.output}"

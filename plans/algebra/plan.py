@@ -1,4 +1,4 @@
-"""Plans: immutable values around a frozen networkx graph of operators-as-data."""
+"""Plans: immutable values around a frozen networkx graph of operators."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Operator = Logical | Physical
 class Node:
     """An operator with its inputs: a subplan as a value.
 
-    Nodes are equal where their operators and inputs are; the hash is kept, so that comparing is O(1) unless
-    hashes agree. A node that exists is well-formed: its operator fits its inputs.
+    Two nodes are equal if their operators and inputs are equal. The hash is computed once, so that comparing
+    nodes with different hashes costs O(1). A node that exists is well-formed: its operator fits its inputs.
     """
 
     __slots__ = ("_hash", "granule", "inputs", "operator", "schema")
@@ -33,7 +33,7 @@ class Node:
     inputs: tuple[Node, ...]
     schema: Schema
     granule: int
-    """Of what number of chronons timestamps here are multiples, by the granularity conversions."""
+    """The number of chronons of which all timestamps here are multiples, by the granularity conversions."""
 
     def __init__(self, operator: Operator, inputs: tuple[Node, ...] = ()) -> None:
         if not isinstance(operator, Operator):
@@ -81,7 +81,7 @@ class Node:
             return True
         if not isinstance(other, Node) or hash(self) != hash(other):
             return False
-        # Each pair once: what is shared would else be compared once for each way to it.
+        # Compare each pair once: a shared node would else be compared once for each path to it.
         pairs, seen = [(self, other)], set()
         while pairs:
             one, two = pairs.pop()
@@ -97,17 +97,20 @@ class Node:
         return f"<{self.operator}{' of ' + ', '.join(map(repr, self.inputs)) if self.inputs else ''}>"
 
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        """The same operator over other inputs; this very node where they are the same."""
+        """This operator over other inputs; this very node if the inputs are the same objects."""
         if len(inputs) == len(self.inputs) and all(a is b for a, b in zip(inputs, self.inputs, strict=True)):
             return self
         return Node(self.operator, inputs)
 
     def with_input(self, place: int, node: Node) -> Node:
-        """The same operator with another subplan as the input at a place."""
+        """This operator with another subplan as the input at a place."""
         return self.with_inputs((*self.inputs[:place], node, *self.inputs[place + 1 :]))
 
     def walk(self, stops: Container[Node] = ()) -> Iterator[Node]:
-        """This node and all below it, each once, inputs before consumers; down to `stops`, without these."""
+        """This node and all nodes below it, each once, inputs before consumers.
+
+        The walk goes down to the nodes in `stops`, and does not yield these.
+        """
         seen: set[Node] = set()
         stack = [(self, False)]
         while stack:
@@ -125,9 +128,10 @@ def _granules(nodes: tuple[Node, ...]) -> Iterator[int]:
 
 
 class Plan:
-    """What a query computes, with one or more named outputs.
+    """The computation of a query, with one or more named outputs.
 
-    Immutable; equal and hashed by structure; equal subplans are one shared node, whoever wrote them.
+    A plan is immutable, and equal to another plan if their structures are equal. Equal subplans are one
+    shared node.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> bids = stream("bids", item="integer", price="float")
@@ -166,7 +170,7 @@ class Plan:
 
     @property
     def root(self) -> Node:
-        """The node of the only output. Raises PlanError where there are several."""
+        """The node of the only output; raises PlanError if there are several outputs."""
         if len(self.outputs) > 1:
             raise PlanError(f"the plan has the outputs {', '.join(self.outputs)}, expected one")
         return next(iter(self.outputs.values()))
@@ -178,7 +182,7 @@ class Plan:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Every node once, inputs before consumers."""
+        """Every node of the plan once, inputs before consumers."""
         order: dict[Node, None] = {}
         for root in self.outputs.values():
             order.update(dict.fromkeys(root.walk()))
@@ -186,8 +190,10 @@ class Plan:
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[Node]:
-        """The plan as a frozen networkx DAG: nodes are `Node` values, edges run with the data and carry
-        `port`."""
+        """The plan as a frozen networkx DAG of `Node` values.
+
+        Edges lead from inputs to consumers and carry the attribute `port`.
+        """
         graph: nx.MultiDiGraph[Node] = nx.MultiDiGraph()
         graph.add_nodes_from(self.nodes)
         for node in self.nodes:
@@ -207,7 +213,7 @@ class Plan:
         return tuple(node.operator for node in self.nodes if isinstance(node.operator, Relation))
 
     def consumers(self, node: Node) -> list[Node]:
-        """The nodes that read a node, once per port."""
+        """The nodes that read a node, once for each port."""
         return list(self._consumers[node])
 
     @cached_property
@@ -219,13 +225,12 @@ class Plan:
         return consumers
 
     def replace(self, old: Node, new: Node) -> Plan:
-        """The plan with one subplan exchanged everywhere it is used. Nodes that do not depend on it are kept
-        as they are."""
-        # What a consumer of the old one becomes may equal the old one; it is not exchanged again.
+        """The plan with one subplan replaced everywhere; nodes that do not depend on it stay as they are."""
+        # A rebuilt consumer of the old node may equal the old node; it is not replaced again.
         return self._rebuilt(lambda node, inputs: new if node == old else node.with_inputs(inputs))
 
     def map(self, change: Callable[[Node], Node]) -> Plan:
-        """The plan with every node, from the sources up, passed through a function."""
+        """The plan with a function applied to every node, inputs before consumers."""
         return self._rebuilt(lambda node, inputs: change(node.with_inputs(inputs)))
 
     def _rebuilt(self, change: Callable[[Node, tuple[Node, ...]], Node]) -> Plan:
@@ -248,7 +253,7 @@ class Plan:
 
 
 def _shared(outputs: dict[str, Node]) -> dict[str, Node]:
-    """Make equal subplans one object, so that a walk meets each once and comparisons end at identity."""
+    """Make equal subplans one object, so that a walk visits each once and comparisons end at identity."""
     canonical: dict[Node, Node] = {}
     for root in outputs.values():
         for node in root.walk():

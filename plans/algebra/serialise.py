@@ -25,17 +25,17 @@ FORMAT = "midstream-plan"
 VERSION = 1
 
 MOST_LEVELS = 250
-"""How many levels of objects and lists a serialised plan may have; the compiler takes about half as many."""
+"""Most levels of nested objects and lists in a serialised plan; the compiler allows about half as many."""
 
 LONGEST_ROW = 300
-"""How many operators of a serialised plan may stand above each other."""
+"""Most operators above each other in a serialised plan."""
 
 LARGEST_TREE = 10_000
-"""How many operators a serialised plan may have, with shared ones counted each time that they are read."""
+"""Most operators in a serialised plan, where a shared operator counts each time that it is read."""
 
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:
-    """A plan as plain JSON data. Raises PlanFormatError where it holds a Python callable."""
+    """A plan as plain JSON data; raises PlanFormatError if it holds a Python callable."""
     numbers = {node: i for i, node in enumerate(plan.nodes)}
     nodes = []
     for node in plan.nodes:
@@ -48,7 +48,10 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
 
 
 def plan_from_json(data: Any) -> Plan:
-    """Read back what `plan_to_json` gave. Raises PlanFormatError, saying which node and why."""
+    """The plan of data that `plan_to_json` returned.
+
+    Raises   PlanFormatError, with the node and the reason.
+    """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise PlanFormatError(f'this is no plan: expected an object with "format": "{FORMAT}"')
     if data.get("version") != VERSION:
@@ -76,8 +79,10 @@ def plan_from_json(data: Any) -> Plan:
 
 
 def _require_moderate(nodes: Sequence[Node]) -> None:
-    """Raise PlanFormatError where nodes stand in too long rows, or share so much that they are too many with
-    what they share counted each time: a list of 60 unions of the one before with itself is a tree of 2^60."""
+    """Raise PlanFormatError for plans that are too deep, or too large with shared nodes counted each time.
+
+    A list of 60 unions, each of the one before with itself, is a tree of 2^60 nodes.
+    """
     rows: dict[int, int] = {}
     trees: dict[int, int] = {}
     for i, node in enumerate(nodes):
@@ -95,7 +100,7 @@ def _require_moderate(nodes: Sequence[Node]) -> None:
 
 
 def dumps(plan: Plan | Stream) -> str:
-    """A plan as JSON text, one node a line."""
+    """A plan as JSON text, with one node on each line."""
     data = plan_to_json(plan_of("dumps", plan))
     nodes = ",\n  ".join(json.dumps(node, ensure_ascii=False) for node in data["nodes"])
     return (
@@ -105,7 +110,7 @@ def dumps(plan: Plan | Stream) -> str:
 
 
 def loads(text: str) -> Plan:
-    """Read back what `dumps` gave."""
+    """The plan of a text that `dumps` returned."""
     require("loads", text, (str, bytes), "the text of a plan")
     try:
         data = json.loads(text)

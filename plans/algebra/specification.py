@@ -1,8 +1,8 @@
-"""The logical algebra, executed snapshot by snapshot: the specification that everything else is tested
-against.
+"""The specification of the logical algebra: plans evaluated snapshot by snapshot.
 
-Each operator says what it means, by a definition of thesis chapters 8, 17 and 20 read as a program: what is
-valid at one instant. That is slow, and it is meant to be obviously right.
+Everything else is tested against it. Each operator has a definition from thesis chapters 8, 17 and 20,
+written as a program: the rows that are valid at one instant. The programs are slow, and meant to be obviously
+right.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> s = stream("s", x="string")
@@ -31,11 +31,11 @@ def snapshots(plan: Plan | Stream, streams: Mapping[str, Iterable[Element]]) -> 
     """The snapshots of a plan's only output, at every instant at which something may be valid.
 
     `streams` holds the elements of every source and every relation. The last instant of the result stands for
-    all later ones; where there are rows that are valid always, the first one stands for all earlier ones.
+    all later instants. If some rows are always valid, the first instant stands for all earlier ones.
 
     Cost: O(instants × window × elements × operators).
 
-    Raises TieError where rows that a window counts have the same timestamp, and no order was declared.
+    Raises TieError where rows that a window counts have equal timestamps, and no order was declared.
     """
     plan = plan_of("snapshots", plan)
     inputs = listed_by_name("streams", streams)
@@ -71,14 +71,13 @@ def snapshots(plan: Plan | Stream, streams: Mapping[str, Iterable[Element]]) -> 
 
 
 def specified(plan: Plan | Stream, streams: Mapping[str, Iterable[Element]]) -> NormalForm:
-    """The normal form of what a plan's only output means."""
+    """The normal form of a plan's only output, according to the specification."""
     inputs = listed_by_name("streams", streams)
     return from_snapshots(snapshots(plan, inputs), since_ever=_are_always(inputs))
 
 
 def meaning(node: Node) -> Callable[..., Snapshot]:
-    """The relational operator on multisets to which a snapshot-reducible operator reduces at every
-    instant."""
+    """The relational operator on multisets that a snapshot-reducible operator applies at every instant."""
     operator = logical(node)
     if not isinstance(operator, SnapshotReducible):
         raise TypeError(f"{operator} is not snapshot-reducible")
@@ -88,8 +87,11 @@ def meaning(node: Node) -> Callable[..., Snapshot]:
 def timestamped_rows(
     node: Node, elements: Callable[[Node, str], list[Element]], appearing: Callable[[Node], list[Row]]
 ) -> list[Row]:
-    """The rows of a node with their instants, in order of arrival where that is known, else as they are
-    `appearing` in its snapshots."""
+    """The rows of a node with their instants.
+
+    They are in order of arrival where that is known, else in the order of `appearing`, which lists them by
+    instant.
+    """
     operator = logical(node)
     if isinstance(operator, RowByRow):
         of_row = operator.of_row(node.inputs[0].schema)
@@ -101,8 +103,11 @@ def timestamped_rows(
 
 
 def _instants(plan: Plan, inputs: Mapping[str, list[Element]]) -> range:
-    """From the first start to one instant after the last change: finite ends, and all windows laid end to
-    end; and an instant before the first start, where something is valid then."""
+    """The instants from the first start to one instant after the last change.
+
+    The last change follows the last finite end by no more than the reach of all operators over time together.
+    If rows are valid that have no beginning, one instant before the first start is added.
+    """
     times = [t for elements in inputs.values() for start, end, _ in elements for t in (start, end)]
     finite = [int(t) for t in times if t not in (BEGINNING, FOREVER)]
     if not finite:
@@ -113,5 +118,5 @@ def _instants(plan: Plan, inputs: Mapping[str, list[Element]]) -> range:
 
 
 def _are_always(inputs: Mapping[str, list[Element]]) -> bool:
-    """Whether rows are valid that have no beginning."""
+    """True if some row is valid without a beginning."""
     return any(start == BEGINNING for elements in inputs.values() for start, _, _ in elements)

@@ -405,7 +405,7 @@ def test_durations_are_chronons_where_the_stream_has_a_unit() -> None:
     assert s.group_by("x").aggregate(n=ms.count()).split(minute).unit == s.unit
     with pytest.raises(ms.PlanError, match="found streams in milliseconds and seconds, expected one unit"):
         s.union(ms.stream("t", x=int, time_unit="ms"))
-    with pytest.raises(ms.ArgumentError, match="expected a whole number of seconds, which chronons are"):
+    with pytest.raises(ms.ArgumentError, match="expected a whole number of seconds, the unit of chronons"):
         s.window(timedelta(milliseconds=1))
     with pytest.raises(ms.ArgumentError, match="a column of this name goes into a mapping"):
         ms.stream("s", time_unit="integer")

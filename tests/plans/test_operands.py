@@ -321,7 +321,7 @@ def test_a_name_travels_with_an_expression_and_not_further() -> None:
     assert s.select("x", (X * 2).alias("twice")) == s.select("x", twice=X * 2)
     assert s.select((X * 2).alias("twice"), "x").schema.names == ("twice", "x")
     assert s.select(X.alias("z")).schema.names == ("z",)
-    with pytest.raises(PlanError, match="what is computed gets one"):
+    with pytest.raises(PlanError, match="a computed column needs a name"):
         s.select((X * 2).alias("twice") + 1)
 
 

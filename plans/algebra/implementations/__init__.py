@@ -1,4 +1,4 @@
-"""How the logical operators can be run: facts that the planner and the optimizer read alike."""
+"""The implementations of the logical operators, which the planner and the optimizer share."""
 
 from types import ModuleType
 
@@ -22,12 +22,14 @@ def _by_operator(*modules: ModuleType) -> dict[type[Logical], tuple[Implementati
 
 
 IMPLEMENTATIONS = _by_operator(rows, windows, joins, aggregation, signs)
-"""All implementations of each logical operator in the order in which they are written, the preferred one
-first: the planner takes the first that nothing stands in the way of."""
+"""All implementations of each logical operator, the preferred one first.
+
+The order is that of the modules. The planner takes the first implementation without an obstacle.
+"""
 
 
 def implementation_of(node: Node) -> Implementation:
-    """The implementation that a node of a physical plan names. Raises PlanError where there is none."""
+    """The implementation that a node of a physical plan names; raises PlanError if there is none."""
     assert isinstance(node.operator, Physical)
     candidates = IMPLEMENTATIONS.get(type(node.operator.logical), ())
     for candidate in candidates:
@@ -40,7 +42,7 @@ def implementation_of(node: Node) -> Implementation:
 
 
 def expected_implementation(node: Node) -> Implementation:
-    """The same; of a node of a logical plan, the one that the planner would choose."""
+    """The implementation that a node names; of a logical node, the one that the planner would choose."""
     if isinstance(node.operator, Physical):
         return implementation_of(node)
     candidates = IMPLEMENTATIONS[type(logical(node))]

@@ -1,4 +1,4 @@
-"""What is known of an implementation: how a logical operator can be run, and what that takes."""
+"""The facts of an implementation of a logical operator."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def always(node: Node) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
-    """A way to run a logical operator. Its running class is in `operators`, bound to this fact.
+    """An implementation of a logical operator; a running class in the operators room is bound to it.
 
-    `obstacle` tells why it cannot run a node, logical or physical, or None where it can. `formula` is the
-    name of its formulas of cost and state in the cost model. Where it `needs_chronons`, a split is put in
-    front of it unless its input is a chronon stream anyway (thesis, 12.3.2 and 12.3.3). It `takes` and
-    `gives` physical streams of one form or the other; converters are put between what does not fit.
+    `obstacle` returns the reason why it cannot run a logical or physical node, or None if it can. `formula`
+    names its formulas of cost and state in the cost model. If it `needs_chronons`, a split is put in front of
+    it unless its input is a chronon stream (thesis, 12.3.2 and 12.3.3). It `takes` and `gives` physical
+    streams of one form or the other; the planner puts converters between unequal forms.
     """
 
     name: str

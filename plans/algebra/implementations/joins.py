@@ -11,14 +11,14 @@ from midstream.plans.expressions.ranges import why_no_range
 
 
 def no_equal_columns(node: Node) -> str | None:
-    """The obstacle of hashing."""
+    """The obstacle of hash joins."""
     (condition,) = expressions(node)
     keys, _ = join_keys(condition, node.inputs[0].schema, node.inputs[1].schema)
     return None if keys else "no column of the left side is to be equal to one of the right side"
 
 
 def no_range(node: Node) -> str | None:
-    """The obstacle of keeping the sides in order of a key."""
+    """The obstacle of joins that keep their sides in order of a key."""
     (condition,) = expressions(node)
     return why_no_range(condition, *(child.schema for child in node.inputs))
 
@@ -26,7 +26,7 @@ def no_range(node: Node) -> str | None:
 HASH_JOIN = Implementation("hash-join", Join, "hash_join", no_equal_columns)
 BAND_JOIN = Implementation("band-join", Join, "band_join", no_range)
 NESTED_LOOPS_JOIN = Implementation("nested-loops-join", Join, "nested_loops_join")
-# What follows is never preferred: a plan names it.
+# The planner never prefers the following ones: a plan has to name them.
 HASH_LIST_JOIN = Implementation("hash-list-join", Join, "hash_list_join", no_equal_columns)
 LIST_HASH_JOIN = Implementation("list-hash-join", Join, "list_hash_join", no_equal_columns)
 HASH_JOIN_QUEUED = Implementation("hash-join-queued", Join, "hash_join_queued", no_equal_columns)

@@ -1,4 +1,4 @@
-"""What stands in the way of running an operator, said alike by all who meet it."""
+"""Obstacles: reasons why an implementation cannot run an operator, with one wording for all users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from midstream.plans.algebra.properties import has_arrival_order, is_bounded, lo
 
 
 def is_relation(node: Node) -> bool:
-    """Whether a subplan reads relations alone, so that its rows do not come one after the other in time.
+    """True if a subplan reads relations alone, so that its rows do not arrive one after the other.
 
     >>> from midstream.plans.algebra.builder import relation, stream
     >>> items = relation("items", item="integer")
@@ -21,7 +21,7 @@ def is_relation(node: Node) -> bool:
 
 
 def gives_constants(node: Node) -> bool:
-    """Whether rows of a constant relation are results of a subplan without an element of anything else.
+    """True if rows of a constant relation alone, without an element of any other leaf, lead to results.
 
     >>> from midstream.plans.algebra.builder import relation, stream
     >>> items, bids = relation("items", item="integer"), stream("bids", item="integer")

@@ -1,6 +1,6 @@
-"""The logical operators, one file each: what is known of it, in one place.
+"""The logical operators, one in each file.
 
-What must be said of each is in `base`.
+`base` defines the facts that every operator must state.
 """
 
 from inspect import isabstract
@@ -77,4 +77,4 @@ KINDS: dict[str, type[Logical]] = {
     for kind in list(vars().values())
     if isinstance(kind, type) and issubclass(kind, Logical) and not isabstract(kind)
 }
-"""The operators by their names, as files have them: all that are imported here."""
+"""The operators by their names in serialised plans: all that are imported here."""

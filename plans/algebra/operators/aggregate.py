@@ -18,9 +18,9 @@ from midstream.plans.values.streams import Payload, Time
 
 @dataclass(frozen=True, slots=True)
 class Aggregate(SnapshotReducible):
-    """Per group of rows that agree on `keys`, the values of aggregate functions (8.9, 8.15).
+    """The values of aggregate functions, for each group of rows that agree on `keys` (8.9, 8.15).
 
-    Without keys it is the scalar aggregation. An instant at which a group has no row gives no row for it
+    Without keys it is the scalar aggregation. A group has no result at an instant at which it has no row
     (erratum 10).
     """
 
@@ -70,7 +70,7 @@ class Aggregate(SnapshotReducible):
         return inputs[0]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """Without groups, a value is valid until the next one."""
+        """Without groups, a value is valid until the next value."""
         return not self.keys
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
@@ -81,12 +81,12 @@ class Aggregate(SnapshotReducible):
         return shortest([groups, *(key for key in inputs[0].keys if key <= groups)])
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """A group whose rows are there at one instant is so too; others come again."""
+        """A group whose rows exist at one instant exists at that instant alone; other groups may return."""
         groups = frozenset(self.keys)
         return [key for key in inputs[0].lasting_keys if key <= groups]
 
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
-        """Those of the groups; values may have the names of columns below."""
+        """The dependencies among the keys; a computed column may reuse the name of an input column."""
         return visible(inputs[0].dependencies, self.keys)
 
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
@@ -94,7 +94,7 @@ class Aggregate(SnapshotReducible):
         return [frozenset(self.keys).union(*(e.columns() for e in arguments if e is not None))]
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """The columns of a group are those of each of its rows; a least or greatest value is that of one."""
+        """Keys have the values of every row of their group, minima and maxima those of some row."""
         groups = unchanged(self.keys)
         return [(0, groups), *((0, {**groups, name: column}) for name, column in self._extremes())]
 
@@ -102,11 +102,11 @@ class Aggregate(SnapshotReducible):
         return [(0, unchanged(self.keys))]
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """A value is given anew where a row comes or goes."""
+        """A value is output again when a row of its group comes or goes."""
         return inputs[0]
 
     def _extremes(self) -> Iterator[tuple[str, str]]:
-        """The least and greatest values of columns: names of output and input."""
+        """The minima and maxima of columns, as pairs of output and input names."""
         for name, call in self.calls:
             if call.function in ("min", "max") and isinstance(call.argument, Col):
                 yield name, call.argument.name

@@ -1,5 +1,4 @@
-"""Operators that change how a stream is represented, and not what it means: at every instant their output is
-their input (thesis, 12.2 and 17.3)."""
+"""Operators that change how a stream is represented, and no snapshot (thesis, 12.2 and 17.3)."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from midstream.plans.values.errors import PlanError
 
 
 class Arrangement(Choosing):
-    """What they have in common."""
+    """Base class of the arrangements."""
 
     __slots__ = ()
 
@@ -30,12 +29,14 @@ class Arrangement(Choosing):
         return [(0, unchanged(inputs[0].names))]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """A split keeps the order of ends, other than Table 12.1 has it, only if it makes chronons: of
-        [0, 4) and [2, 5), pieces of 3 chronons end at 3, 5 and 4."""
+        """A split preserves ordered ends only if it makes chronons, other than Table 12.1 states.
+
+        Of [0, 4) and [2, 5), pieces of 3 chronons end at 3, 5 and 4.
+        """
         return False
 
 
 def check_length(what: str, value: int) -> None:
-    """Raise PlanError where this is no number of chronons."""
+    """Raise PlanError unless the value is a positive number of chronons."""
     if type(value) is not int or value <= 0:
         raise PlanError(f"{what}: found a length of {value!r}, expected a positive number of chronons")

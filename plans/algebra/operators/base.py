@@ -1,15 +1,15 @@
-"""What is known of a logical operator, and must be said of each: what it computes, never how.
+"""Base classes of the logical operators, with the facts that each must state.
 
-An operator is data: its parameters, and the facts that plans, rules, migrations, files and drawings ask
-for. Which inputs it has is the plan's business. A fact has no default, unless the definition of a family
-implies it: an operator that forgets one is a type error and cannot be made.
+A logical operator says what it computes, not how. It is data: its parameters, and the facts that plans,
+rules, migrations, files and drawings need. Its inputs belong to the plan. A fact has no default, unless the
+definition of a family implies it: an operator without one is a type error and cannot be instantiated.
 
-    FromOutside         what gives rows of which only the columns are known
-      Leaf              of these, streams and relations
-    SnapshotReducible   a relational operator at every instant, alike
-      Choosing          of these, what gives rows of its first input
-      RowByRow          of these, what does with each row the same, whatever the others
-    OverTime            what sees more of its input than what is valid at one instant
+    FromOutside         rows come from outside the plan; only their columns are known
+      Leaf              streams and relations
+    SnapshotReducible   applies one relational operator at every instant
+      Choosing          outputs rows of its first input
+      RowByRow          processes each row by itself
+    OverTime            sees more of its input than the rows of one instant
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Payload, Time
 
 Snapshot = Counter[Payload]
-"""What is valid at one instant, each row as often as it is."""
+"""The multiset of rows that are valid at one instant."""
 
 Row = tuple[int, Payload]
 """A payload with the instant at which it is valid."""
@@ -34,87 +34,100 @@ Row = tuple[int, Payload]
 Schemas = tuple[Schema, ...]
 
 Names = Mapping[str, str]
-"""Columns of one side by columns of the other."""
+"""Names of columns on one side, by their names on the other side."""
 
 
 class Logical(ABC):
-    """What all logical operators answer. Each is a frozen dataclass of its parameters."""
+    """Base class of all logical operators, each a frozen dataclass of its parameters."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """The word for it in messages, drawings and files."""
+        """The operator's name in messages, drawings and files."""
 
     @property
     @abstractmethod
     def symbol(self) -> str:
-        """Its sign in drawings, the thesis' where it has one; empty where there is none."""
+        """The operator's sign in drawings, from the thesis where it has one; empty if there is none."""
 
     @property
     @abstractmethod
     def arity(self) -> int | None:
-        """How many inputs it takes; None for two or more."""
+        """The number of inputs; None for two or more."""
 
     @property
     @abstractmethod
     def is_snapshot_reducible(self) -> bool:
-        """Whether its snapshot at t is a relational operator on its inputs' snapshots at t (thesis,
-        Definition 10.2)."""
+        """True if the snapshot at t is a relational operator on the inputs' snapshots at t.
+
+        Source: thesis, Definition 10.2.
+        """
 
     @property
     @abstractmethod
     def is_start_preserving(self) -> bool:
-        """Whether a result starts where the latest of the elements that it comes from starts (erratum 13)."""
+        """True if a result starts where the latest of the elements behind it starts (erratum 13)."""
 
     @property
     @abstractmethod
     def is_stateless(self) -> bool:
-        """Whether results come from single elements, so that no state is kept but for output order."""
+        """True if each result comes from a single element, so that state serves the output order alone."""
 
     @property
     @abstractmethod
     def valid_with(self) -> Literal["some input", "first input", "every input"]:
-        """A result is valid only where something of that is: of some input, say, or of every one."""
+        """The inputs that must have a valid element wherever a result is valid."""
 
     @property
     @abstractmethod
     def expressions(self) -> tuple[Expression, ...]:
-        """Its expressions, over the columns of its inputs one behind the other."""
+        """The operator's expressions, over the columns of all its inputs, concatenated."""
 
     @abstractmethod
     def schema(self, inputs: Schemas) -> Schema:
-        """The output's columns. Raises PlanError or a schema or expression error where the inputs do not
-        fit."""
+        """The output's columns.
+
+        Raises   PlanError, or a schema or expression error, where the inputs do not fit.
+        """
 
     @abstractmethod
     def granule_above(self, below: int) -> int:
-        """Of what number of chronons its timestamps are multiples, where those of its inputs are multiples of
-        `below`.
+        """The granule of the output, in chronons, if the inputs' timestamps are multiples of `below`.
 
-        Raises PlanError, which says what is expected, where that would be finer (thesis, 20.5).
+        Raises   PlanError, with the expected granule, where the output's would be finer (thesis, 20.5).
         """
 
     @abstractmethod
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """Whether every element of its output is valid for one chronon, given whether those of its inputs are
-        (thesis, Table 12.1)."""
+        """True if every output element is valid for one chronon (thesis, Table 12.1).
+
+        `inputs` says for each input if this holds there.
+        """
 
     @abstractmethod
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """Whether the output's end timestamps never decrease, given whether those of its inputs do, though it
-        be no chronon stream (thesis, Table 12.1)."""
+        """True if the output's end timestamps never decrease, even if it is no chronon stream.
+
+        Source: thesis, Table 12.1.
+
+        `inputs` says for each input if this holds there.
+        """
 
     @abstractmethod
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
-        """Whether the output is in the order in which the rows of one stream arrived, given whether its
-        inputs are."""
+        """True if the output keeps the order in which the rows of one stream arrived.
+
+        `inputs` says for each input if this holds there.
+        """
 
     @abstractmethod
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Columns of the inputs or of the output that are equal in every row of the output; one may be in
-        several sets, which are then one."""
+        """Sets of columns that are equal in every row of the output; overlapping sets are merged.
+
+        The columns may be those of the inputs or of the output.
+        """
 
     @abstractmethod
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
@@ -122,58 +135,65 @@ class Logical(ABC):
 
     @abstractmethod
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Sets of columns that no two rows of the output agree on, of all instants together: each row is
-        there at one instant."""
+        """Sets of columns that no two rows of the output agree on at any time; rows last one instant."""
 
     @abstractmethod
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
-        """How columns of the inputs or of the output depend on each other among the rows that an output comes
-        from, given how those of the inputs do; of one instant, and of all time alike.
+        """The dependencies among columns of the inputs and the output, for the rows behind a result.
 
-        What follows from keys, or from columns that are equal, need not be said.
+        They hold for rows of one instant if those of the inputs do, and for rows of all time likewise.
+        Dependencies that follow from keys or equal columns may be left out.
         """
 
     @property
     @abstractmethod
     def sees_one_instant(self) -> bool:
-        """Whether rows of the output that are valid together come from rows that were valid together, at some
-        instant, in each input."""
+        """True if output rows that are valid together come from input rows that were valid together.
+
+        In each input, these were valid together at some instant.
+        """
 
     @abstractmethod
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
-        """The columns of each input without which the needed columns of the output would be others, or its
-        rows would be."""
+        """The columns of each input that the needed output columns, or the existence of rows, depend on."""
 
     @abstractmethod
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """Inputs in which the values of some columns of the output occur: in one row each, at that instant.
-        The columns there by those of the output."""
+        """The inputs in which values of output columns occur: in one row for each output row, at its instant.
+
+        Each input comes with the names of its columns, by those of the output.
+        """
 
     @abstractmethod
     def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """Inputs whose values of some columns occur in the output: in one row each, at that instant. The
-        columns of the output by those there."""
+        """The inputs whose values of some columns all occur in the output.
+
+        Each of their rows has one row of the output, at its instant. Each input comes with the names of
+        output columns, by those of the input.
+        """
 
     @abstractmethod
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """For how many chronons an element of the output is valid at most, given that of its inputs."""
+        """The most chronons for which an output element is valid, given those of the inputs."""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Its parameters as JSON data, without its name. Raises PlanFormatError where they hold a Python
-        callable."""
+        """The parameters as JSON data, without the name; raises PlanFormatError for Python callables."""
 
     @classmethod
     @abstractmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read back what `to_json` gave. Raises whatever a missing or wrong parameter raises."""
+        """The operator of data that `to_json` returned.
+
+        Raises   Whatever a missing or wrong parameter raises.
+        """
 
     def __str__(self) -> str:
         return self.name
 
 
 class FromOutside(Logical):
-    """What gives rows of which a plan says no more than their columns: other means make them."""
+    """An operator whose rows come from outside the plan; the plan knows their columns alone."""
 
     __slots__ = ()
 
@@ -181,7 +201,7 @@ class FromOutside(Logical):
     expressions = ()
 
     columns: Schema
-    """Its columns, which are those of the output."""
+    """The columns of the output."""
 
     def schema(self, inputs: Schemas) -> Schema:
         return self.columns
@@ -190,7 +210,7 @@ class FromOutside(Logical):
         return below
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """Elements bring ends of their own."""
+        """Elements carry ends of their own."""
         return False
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
@@ -209,7 +229,7 @@ class FromOutside(Logical):
 
 
 class Leaf(FromOutside):
-    """What comes from outside under a name."""
+    """A named stream or relation that a plan reads."""
 
     __slots__ = ()
 
@@ -225,24 +245,24 @@ class Leaf(FromOutside):
     @property
     @abstractmethod
     def keys(self) -> tuple[Key, ...]:
-        """The keys that are declared of it."""
+        """The declared keys."""
 
     @property
     @abstractmethod
     def references(self) -> tuple[Reference, ...]:
-        """What is declared that it refers to."""
+        """The declared references to other streams or relations."""
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Those that are declared, of all time or not."""
+        """All declared keys, lasting or not."""
         return shortest(frozenset(key.columns) for key in self.keys)
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Those that are declared of all time, of rows that are there at one instant."""
+        """The declared lasting keys, if each row is valid at one instant."""
         is_brief = self.longest_validity(()) == 1
         return shortest(frozenset(key.columns) for key in self.keys if key.is_lasting and is_brief)
 
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
-        """What is a key of all time tells the row at any time."""
+        """A lasting key determines its row at any time."""
         names = frozenset(self.columns.names)
         return [Dependency(frozenset(key.columns), names) for key in self.keys if key.is_lasting]
 
@@ -265,7 +285,7 @@ class SnapshotReducible(Logical):
 
     @abstractmethod
     def meaning(self, inputs: Schemas) -> Callable[..., Snapshot]:
-        """The relational operator on multisets: a function of its inputs' snapshots at an instant."""
+        """The relational operator on multisets: a function of the inputs' snapshots at an instant."""
 
     def granule_above(self, below: int) -> int:
         """The output changes only where an input does."""
@@ -277,7 +297,7 @@ class SnapshotReducible(Logical):
 
 
 class Choosing(SnapshotReducible):
-    """What gives rows of its first input: at no instant one more often than that has it."""
+    """An operator whose output at each instant is a part of its first input."""
 
     __slots__ = ()
 
@@ -300,16 +320,16 @@ class Choosing(SnapshotReducible):
         return [(0, unchanged(inputs[0].names))]
 
     def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """What is chosen may lack any row."""
+        """The output may lack any row."""
         return ()
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """A row is given in no longer pieces than it came in."""
+        """A row is output in pieces that are no longer than in the input."""
         return inputs[0]
 
 
 class RowByRow(SnapshotReducible):
-    """What does with each row the same, whatever the others, and keeps its validity."""
+    """An operator that processes each row by itself and keeps its validity."""
 
     __slots__ = ()
 
@@ -320,7 +340,7 @@ class RowByRow(SnapshotReducible):
 
     @abstractmethod
     def of_row(self, schema: Schema) -> Callable[[Payload], Sequence[Payload]]:
-        """What it makes of a row of the input: at most one row."""
+        """The function from an input row to its results, of which there is at most one."""
 
     def meaning(self, inputs: Schemas) -> Callable[[Snapshot], Snapshot]:
         of_row = self.of_row(inputs[0])
@@ -348,32 +368,32 @@ class RowByRow(SnapshotReducible):
 
 
 class History(NamedTuple):
-    """What an operator over time may look at: its input, from the beginning of time on."""
+    """The input of an operator over time, from the beginning of time on."""
 
     beginning: int
     at: Callable[[int], Snapshot]
-    """The snapshot at an instant; before the beginning there is nothing."""
+    """The snapshot at an instant; it is empty before the beginning."""
     rows: Callable[[], Sequence[Row]]
-    """Its timestamped rows, in the order in which they arrived where that is known."""
+    """The timestamped rows, in order of arrival where that is known."""
     schema: Schema
 
 
 class OverTime(Logical):
-    """What sees more of its input than what is valid at one instant.
+    """An operator that sees more of its input than the rows of one instant.
 
-    It stands below the part of a plan that a migration may exchange (thesis, 10.4.1).
+    It stands below the part of a plan that a migration may replace (thesis, 10.4.1).
     """
 
     __slots__ = ()
 
     arity = 1
     is_snapshot_reducible = False
-    is_start_preserving = True  # to those above it, what it gives starts where it says
+    is_start_preserving = True  # operators above it take the starts of its elements as given
     valid_with = "every input"
     expressions = ()
 
     def schema(self, inputs: Schemas) -> Schema:
-        """Rows come and go; each is as it was."""
+        """Rows come and go, and do not change."""
         return inputs[0]
 
     @property
@@ -383,49 +403,51 @@ class OverTime(Logical):
 
     @abstractmethod
     def snapshot(self, history: History, instant: int) -> Snapshot:
-        """Its snapshot at an instant, by its definition."""
+        """The snapshot at an instant, by the operator's definition."""
 
     @property
     @abstractmethod
     def reach(self) -> int:
-        """By how many chronons later than its input's its last change can be, if rows ever go."""
+        """The most chronons from the input's last change to the output's, if rows ever expire."""
 
     @abstractmethod
     def remembers_until(self, end: Time) -> Time:
-        """Until when its output may depend on rows that end at that instant; neither end is reached.
-        `end` is finite."""
+        """The end, exclusive, of the time in which the output may depend on rows that end at `end`.
+
+        `end` is exclusive, too, and finite.
+        """
 
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
         """Rows come and go at other instants."""
         return False
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """What is below is a source to those who ask."""
+        """Operators above it treat it as a source."""
         return ()
 
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
         return inputs[0].dependencies
 
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
-        """Each row comes and goes whatever its values are."""
+        """A row comes and goes independently of its values."""
         return [needed]
 
 
 def unchanged(names: Iterable[str]) -> Names:
-    """Columns that have the same name on both sides."""
+    """Columns that keep their names."""
     return {name: name for name in names}
 
 
 class Parameterless:
-    """The JSON form of an operator that its name tells all of."""
+    """The JSON form of an operator without parameters."""
 
     __slots__ = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Nothing."""
+        """No parameters."""
         return {}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The only one."""
+        """The operator, of which all instances are equal."""
         return cls()

@@ -1,4 +1,4 @@
-"""The streams of what a stream gains and loses."""
+"""Istream and Dstream: the rows that appear in a stream, and the rows that disappear."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from midstream.plans.values.streams import Time
 
 
 class _Changes(Parameterless, OverTime):
-    """What they have in common: each row for the chronon in which the snapshot has changed."""
+    """Base class: each row is valid for the chronon in which the snapshot has changed."""
 
     __slots__ = ()
 
@@ -39,11 +39,11 @@ class _Changes(Parameterless, OverTime):
         return True
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Rows that are valid together here were valid together at one instant of the input."""
+        """Rows that are valid together in the output were valid together at one instant of the input."""
         return inputs[0].keys
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """A row that is there at one instant changes once."""
+        """A row that is valid at one instant appears once, and disappears once."""
         return inputs[0].lasting_keys
 
     @property
@@ -51,7 +51,7 @@ class _Changes(Parameterless, OverTime):
         return True
 
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
-        """Rows are compared as wholes."""
+        """Whole rows are compared."""
         return [frozenset(inputs[0].names)]
 
     def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
@@ -63,7 +63,7 @@ class _Changes(Parameterless, OverTime):
 
 @dataclass(frozen=True, slots=True)
 class Istream(_Changes):
-    """At an instant, the rows that were not there one chronon before (17.3, erratum 6)."""
+    """At an instant, the rows that were not valid one chronon before (17.3, erratum 6)."""
 
     name = "istream"
     symbol = "Δ⁺"
@@ -78,7 +78,7 @@ class Istream(_Changes):
 
 @dataclass(frozen=True, slots=True)
 class Dstream(_Changes):
-    """At an instant, the rows that were there one chronon before and are no longer (17.4, erratum 6)."""
+    """At an instant, the rows that were valid one chronon before and no longer are (17.4, erratum 6)."""
 
     name = "dstream"
     symbol = "Δ⁻"
@@ -88,5 +88,5 @@ class Dstream(_Changes):
         return history.at(instant - 1) - history.at(instant)
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """They have gone."""
+        """The rows have left the input."""
         return ()

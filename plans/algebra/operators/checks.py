@@ -1,4 +1,4 @@
-"""What operators over time ask of their parameters, how they show them, and their form in JSON."""
+"""Checks of the parameters of operators over time, with their text and JSON forms."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from midstream.plans.values.errors import PlanError
 from midstream.plans.values.streams import FOREVER, Time
 
 Bounds = tuple[int, int]
-"""The least and the greatest value that a setting may be given at run time (thesis, 21.2)."""
+"""The smallest and the largest value that can be set at run time (thesis, 21.2)."""
 
 
 def multiple(size: int, of: int) -> str:
-    """What a size might be instead."""
+    """A hint for a message: the multiples of `of` nearest to a size."""
     near = size // of * of
     return f"a multiple of {of}, such as {f'{near} or ' if near else ''}{near + of}"
 
 
 def check_bounds(what: str, value: int | None, bounds: Bounds | None) -> None:
-    """Raise PlanError where a value is not within its bounds."""
+    """Raise PlanError if a value is not within its bounds."""
     if bounds is None:
         return
     if not all(type(bound) is int and bound > 0 for bound in bounds) or bounds[0] > bounds[1]:
@@ -31,12 +31,17 @@ def check_bounds(what: str, value: int | None, bounds: Bounds | None) -> None:
 
 
 def least(value: int | None, bounds: Bounds | None) -> Time:
-    """The least value that a setting has at run time; without bounds it is fixed. None is without limit."""
+    """The smallest value that can be set at run time.
+
+    Without bounds it is the value itself, or FOREVER for None.
+    """
     return bounds[0] if bounds is not None else most(value, bounds)
 
 
 def most(value: int | None, bounds: Bounds | None) -> Time:
-    """The greatest value that a setting has at run time: what is derived of an operator holds up to it.
+    """The largest value that can be set at run time: properties of an operator are derived for it.
+
+    Without bounds it is the value itself, or FOREVER for None.
 
     >>> most(1, None), most(1, (1, 4)), most(None, None)
     (1, 4, inf)
@@ -47,23 +52,23 @@ def most(value: int | None, bounds: Bounds | None) -> Time:
 
 
 def check_positive(what: str, unit: str, value: int) -> None:
-    """Raise PlanError where this is no positive integer."""
+    """Raise PlanError unless the value is a positive integer."""
     if type(value) is not int or value <= 0:
         raise PlanError(f"found a {what} of {value!r}, expected a positive number of {unit}")
 
 
 def bounds_text(bounds: Bounds | None) -> str:
-    """As it stands behind an operator."""
+    """Bounds as text behind an operator."""
     return "" if bounds is None else f" (from {bounds[0]} to {bounds[1]})"
 
 
 def slide_text(slide: int) -> str:
-    """The same, where it is not 1."""
+    """A slide as text behind an operator, if it is not 1."""
     return "" if slide == 1 else f" slide {slide}"
 
 
 def unusual(**parameters: Any) -> dict[str, Any]:
-    """The parameters that are not as they are by default."""
+    """The parameters that differ from their defaults."""
     usual = {"slide": 1, "ties": "error", "delay": None, "bounds": None}
     return {
         name: list(value) if isinstance(value, tuple) else value
@@ -73,7 +78,7 @@ def unusual(**parameters: Any) -> dict[str, Any]:
 
 
 def bounds_from_json(data: Mapping[str, Any]) -> Bounds | None:
-    """The bounds, if there are any."""
+    """The bounds in an operator's JSON form, if there are any."""
     if data.get("bounds") is None:
         return None
     least, most = data["bounds"]

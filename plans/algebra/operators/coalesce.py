@@ -12,8 +12,10 @@ from midstream.plans.values.streams import Time
 
 @dataclass(frozen=True, slots=True)
 class Coalesce(Arrangement):
-    """Elements of one payload whose intervals meet become one, which is held back no longer than `longest`
-    chronons."""
+    """Merge elements with equal payloads and adjacent intervals.
+
+    An element is held back for no longer than `longest` chronons.
+    """
 
     name = "coalesce"
     symbol = "⊕"
@@ -28,7 +30,7 @@ class Coalesce(Arrangement):
         return self.longest == 1 and inputs[0]
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """What is not yet so long may get one more element."""
+        """An element that is still shorter than `longest` may be extended by one more element."""
         return self.longest - 1 + inputs[0]
 
     def to_json(self) -> dict[str, Any]:

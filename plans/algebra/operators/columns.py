@@ -1,5 +1,4 @@
-"""What is known of the columns of an operator's rows: which are equal, which are keys, and which depend on
-others."""
+"""Facts about columns of rows: equal columns, keys and functional dependencies."""
 
 from __future__ import annotations
 
@@ -20,26 +19,30 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.values.schema import Schema, Type
 
 MOST_KEYS = 8
-"""How many keys of a subplan are told at most: joins of joins multiply them, and the shortest are of most
-use."""
+"""Most keys that are derived for a subplan.
+
+Joins of joins multiply keys, and the shortest are the most useful.
+"""
 
 MOST_DEPENDENCIES = 64
-"""How many dependencies of a subplan are told at most."""
+"""Most dependencies that are derived for a subplan."""
 
 Sets = Sequence[frozenset[str]]
-"""Sets of columns' names."""
+"""Sets of names of columns."""
 
 
 class Dependency(NamedTuple):
-    """Rows that agree on some columns agree on others: a functional dependency. Unknown values agree with
-    each other, as in groups."""
+    """A functional dependency: rows that agree on `columns` agree on the columns that it `determines`.
+
+    Unknown values agree with each other, as in groups.
+    """
 
     columns: frozenset[str]
-    """None says that the others are the same in all rows."""
+    """The empty set says that the determined columns are constant."""
     determines: frozenset[str]
 
     def __str__(self) -> str:
-        """As one writes it: {item} → {seller}."""
+        """The dependency as text, for example `{item} → {seller}`."""
         return " → ".join(f"{{{', '.join(sorted(names))}}}" for names in self)
 
 
@@ -47,30 +50,31 @@ Dependencies = Sequence[Dependency]
 
 
 class Columns(NamedTuple):
-    """What is known of the columns of an input."""
+    """The properties of the columns of an input."""
 
     schema: Schema
     equal: Sets
-    """The classes of columns that are equal in every row; those of one column are left out."""
+    """The classes of columns that are equal in every row, without classes of one column."""
     keys: Sets
-    """Sets of columns that no two rows agree on while both are valid; unknown values agree with each other,
-    as in groups."""
+    """Sets of columns that no two rows agree on while both are valid.
+
+    Unknown values agree with each other, as in groups.
+    """
     lasting_keys: Sets = ()
-    """Sets of columns that no two rows agree on whenever they are valid: of all instants together, one row at
-    one of them."""
+    """Sets of columns that no two rows agree on at any time; each row is valid at one instant."""
     dependencies: Dependencies = ()
-    """Of the rows of one instant; where those of all time are asked for, of the rows of all instants."""
+    """The dependencies among rows of one instant; in lasting derivations, among rows of all instants."""
 
 
 def equalities(condition: Expression) -> Iterator[frozenset[str]]:
-    """The pairs of columns that a condition equates."""
+    """The pairs of columns that a condition makes equal."""
     for part in conjuncts(condition):
         if columns := column_equality(part):
             yield frozenset(columns)
 
 
 def classes(sets: Iterable[frozenset[str]], visible: Iterable[str]) -> tuple[frozenset[str], ...]:
-    """The classes of the visible columns that are equal, where those of each set are."""
+    """The classes of equal columns among the visible ones, where the columns of each given set are equal."""
     names = frozenset(visible)
     union = nx.utils.UnionFind(names)
     for alike in sets:
@@ -82,8 +86,10 @@ def classes(sets: Iterable[frozenset[str]], visible: Iterable[str]) -> tuple[fro
 def carried(
     keys: Iterable[frozenset[str]], names: Mapping[str, str], equal: Iterable[frozenset[str]]
 ) -> tuple[frozenset[str], ...]:
-    """Keys under the names that columns have further up, in `names`. A column that is dropped is replaced by
-    an equal one; a key of which a column is lost is lost."""
+    """Keys under the names that their columns have further up, as in `names`.
+
+    An equal column replaces a dropped one; a key that still lacks a column is dropped.
+    """
     stands = dict(names)
     for alike in equal:
         shown = sorted(names[name] for name in alike if name in names)
@@ -92,7 +98,7 @@ def carried(
 
 
 def shortest(keys: Iterable[frozenset[str]]) -> tuple[frozenset[str], ...]:
-    """Those that include no other, in a fixed order, and no more than are of use."""
+    """The keys that include no other key, in a fixed order, at most MOST_KEYS."""
     chosen: list[frozenset[str]] = []
     for key in sorted(set(keys), key=lambda key: (len(key), sorted(key))):
         if not any(other <= key for other in chosen):
@@ -101,7 +107,7 @@ def shortest(keys: Iterable[frozenset[str]]) -> tuple[frozenset[str], ...]:
 
 
 def closure(columns: Iterable[str], dependencies: Iterable[Dependency]) -> frozenset[str]:
-    """All columns that rows agree on which agree on some.
+    """All columns that some columns determine.
 
     Cost: O(dependencies²) set operations.
 
@@ -117,14 +123,14 @@ def closure(columns: Iterable[str], dependencies: Iterable[Dependency]) -> froze
 
 
 def of_equal(equal: Iterable[frozenset[str]]) -> Iterator[Dependency]:
-    """The dependencies of columns that are equal."""
+    """The dependencies among equal columns."""
     for alike in equal:
         for name in sorted(alike):
             yield Dependency(frozenset({name}), alike - {name})
 
 
 def of_constants(condition: Expression) -> Iterator[Dependency]:
-    """Of the columns that a condition fixes, by a constant or as unknown: they depend on nothing."""
+    """The dependencies of columns that a condition fixes, by a constant or as unknown."""
     for part in conjuncts(condition):
         match part:
             case Binary("==", Col(name), Const()) | Binary("==", Const(), Col(name)) | IsNull(Col(name)):
@@ -132,8 +138,11 @@ def of_constants(condition: Expression) -> Iterator[Dependency]:
 
 
 def of_computed(columns: Iterable[tuple[str, Expression]], schema: Schema) -> Iterator[Dependency]:
-    """Of computed columns: they depend on what they are computed from, where equal values are the same to
-    whoever looks: 0.0 and -0.0 are equal, and are told apart by what makes text of them."""
+    """The dependencies of computed columns on the columns that they are computed from.
+
+    Only columns whose equal values are indistinguishable count: 0.0 and -0.0 are equal, but give different
+    texts.
+    """
     for name, expression in columns:
         read = expression.columns()
         if all(schema[column].type in _EXACT for column in read):
@@ -141,10 +150,10 @@ def of_computed(columns: Iterable[tuple[str, Expression]], schema: Schema) -> It
 
 
 def visible(dependencies: Iterable[Dependency], names: Iterable[str]) -> tuple[Dependency, ...]:
-    """The dependencies among some columns that follow from those among more.
+    """The dependencies among some columns that follow from dependencies among more.
 
-    A column that is dropped is replaced, in what depends on it, by what it depends on. One for each set of
-    columns, the smallest sets first; no more than are of use.
+    Where another column depends on a dropped column, the columns that determine the dropped one replace it.
+    There is one dependency for each set of columns, the smallest sets first, and at most MOST_DEPENDENCIES.
 
     Cost: O(dropped columns × MOST_DEPENDENCIES²) set operations.
     """
@@ -152,21 +161,21 @@ def visible(dependencies: Iterable[Dependency], names: Iterable[str]) -> tuple[D
     kept = _fewest(dependencies)
     for dropped in sorted(frozenset().union(*(one.columns for one in kept)) - shown):
         makers = [one.columns for one in kept if dropped in one.determines]
-        rest = [one for one in kept if dropped not in one.columns]
+        without = [one for one in kept if dropped not in one.columns]
         for one in kept:
             if dropped in one.columns:
-                rest.extend(Dependency(one.columns - {dropped} | made, one.determines) for made in makers)
-        kept = _fewest(rest)
-    told: list[Dependency] = []
+                without.extend(Dependency(one.columns - {dropped} | made, one.determines) for made in makers)
+        kept = _fewest(without)
+    result: list[Dependency] = []
     for one in kept:
-        # What follows from those of fewer columns is not told again.
-        if found := (one.determines & shown) - closure(one.columns, told):
-            told.append(Dependency(one.columns, found))
-    return tuple(told)
+        # Leave out columns that follow from dependencies with fewer columns.
+        if new := (one.determines & shown) - closure(one.columns, result):
+            result.append(Dependency(one.columns, new))
+    return tuple(result)
 
 
 def _fewest(dependencies: Iterable[Dependency]) -> list[Dependency]:
-    """One for each set of columns, the smallest first."""
+    """One dependency for each set of columns, the smallest sets first, at most MOST_DEPENDENCIES."""
     united: dict[frozenset[str], frozenset[str]] = {}
     for one in dependencies:
         united[one.columns] = united.get(one.columns, frozenset()) | one.determines - one.columns
@@ -175,4 +184,4 @@ def _fewest(dependencies: Iterable[Dependency]) -> list[Dependency]:
 
 
 _EXACT = frozenset({Type.INTEGER, Type.STRING, Type.BOOLEAN})
-"""Columns of these types hold each value in one form only."""
+"""The types in which equal values are indistinguishable."""

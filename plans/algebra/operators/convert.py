@@ -10,13 +10,16 @@ from midstream.plans.algebra.operators.arrangement import Arrangement
 from midstream.plans.values.errors import PlanError
 
 Form = Literal["intervals", "signs"]
-"""How a physical stream tells validity: by elements `(start, end, payload)`, or, in the positive-negative
-approach (thesis, 14.1), by `(time, sign, payload)`, where a sign of 1 begins it and one of -1 ends it."""
+"""The form in which a physical stream states validity.
+
+Intervals are elements `(start, end, payload)`. Signs, the positive-negative approach (thesis, 14.1), are
+`(time, sign, payload)`: a sign of 1 begins validity, and a sign of -1 ends it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Convert(Arrangement):
-    """From one form of physical stream to the other."""
+    """Convert a physical stream to the other form."""
 
     name = "convert"
     symbol = "⇄"

@@ -27,11 +27,11 @@ Ties = Literal["error", "arrival"]
 
 
 class Counting(OverTime):
-    """What they have in common: per group of rows that agree on some columns, the last `rows` rows, or all if
-    `rows` is None; with a `slide` of A, the window advances once every A rows (17.2).
+    """Base class of the windows that keep the last `rows` rows of each group, or all if `rows` is None.
 
-    At most one row of a group may have a given timestamp, as else it is not defined which are the last.
-    `ties="arrival"` declares that the order of arrival decides.
+    With a `slide` of A, the window advances once every A rows (17.2). Two rows of a group must not have equal
+    timestamps, since it is not defined which of them is the last; `ties="arrival"` declares that the order of
+    arrival decides.
     """
 
     __slots__ = ()
@@ -45,10 +45,10 @@ class Counting(OverTime):
 
     @abstractmethod
     def grouped_by(self, schema: Schema) -> list[int]:
-        """Where the columns are by which rows are grouped."""
+        """The positions of the columns by which rows are grouped."""
 
     def granule_above(self, below: int) -> int:
-        """Rows come and go where others come."""
+        """Rows come and go at instants at which rows arrive."""
         return below
 
     def snapshot(self, history: History, instant: int) -> Snapshot:
@@ -61,7 +61,7 @@ class Counting(OverTime):
         return self.shown(groups)
 
     def shown(self, groups: Mapping[Payload, Sequence[Payload]]) -> Snapshot:
-        """What the window contains of the rows of each group."""
+        """The rows that the window contains, given all rows so far of each group."""
         return Counter(e for rows in groups.values() for e in self._last(rows))
 
     def _last(self, rows: Sequence[Payload]) -> Sequence[Payload]:
@@ -69,7 +69,7 @@ class Counting(OverTime):
         return rows[0 if self.rows is None else max(last - self.rows, 0) : last]
 
     def check_ties(self, rows: Sequence[Row], columns: Sequence[int]) -> None:
-        """Raise TieError where two rows of a group have one timestamp, unless their order is declared."""
+        """Raise TieError if two rows of a group have equal timestamps, unless their order is declared."""
         seen: set[Row] = set()
         for t, e in rows if self.ties == "error" else ():
             if (at := (t, tuple(e[i] for i in columns))) in seen:
@@ -77,11 +77,11 @@ class Counting(OverTime):
             seen.add(at)
 
     def remembers_until(self, end: Time) -> Time:
-        """The rows are counted from the first one on."""
+        """Rows are counted from the first one on."""
         return FOREVER
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """A row stays until others come."""
+        """A row stays until other rows replace it."""
         return False
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
@@ -93,15 +93,15 @@ class Counting(OverTime):
         return False
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """Rows stay when they have gone below."""
+        """A row may stay after it has left the input."""
         return ()
 
     def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """Of the rows of an instant the first may have to go at once."""
+        """If several rows arrive at one instant, the first may have to leave at once."""
         return ()
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """A row stays until others come."""
+        """A row stays until other rows replace it."""
         return FOREVER
 
 
@@ -126,7 +126,7 @@ class CountWindow(Counting):
         return []
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """Rows go as they came."""
+        """Rows leave in the order in which they came."""
         return True
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
@@ -147,8 +147,9 @@ class CountWindow(Counting):
 class PartitionedWindow(Counting):
     """A count window of its own for each group of rows that agree on `keys` (8.19).
 
-    `delay` is the thesis' Δ: by how many chronons a group without new rows may hold back the results of the
-    others. It changes how results are cut, not what they mean; None waits.
+    `delay` is the thesis' Δ: the most chronons for which a group without new rows may hold back the results
+    of other groups; None waits without limit. It changes how results are cut into elements, not their
+    snapshots.
     """
 
     name = "partitioned window"
@@ -171,7 +172,7 @@ class PartitionedWindow(Counting):
         check_bounds("window", self.rows, self.bounds)
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the input, which has the keys."""
+        """The schema of the input, which must have the keys."""
         inputs[0].select(self.keys)
         return inputs[0]
 
@@ -179,7 +180,7 @@ class PartitionedWindow(Counting):
         return [schema.index(key) for key in self.keys]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """A row of one group stays as long as no other of it comes."""
+        """A row of a group stays until other rows of the group come, while rows of other groups leave."""
         return False
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:

@@ -1,5 +1,4 @@
-"""What is declared of the rows of a stream or a relation: which columns are keys, and which refer to rows
-elsewhere."""
+"""Declarations on streams and relations: keys, and references to rows elsewhere."""
 
 from __future__ import annotations
 
@@ -14,10 +13,10 @@ from midstream.plans.values.streams import FOREVER, Time
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """No two rows agree on these columns: none that are valid together, or, where it `is_lasting`, none of
-    all time. Unknown values agree with each other, as in groups.
+    """A key: no two rows agree on its columns while both are valid; if it `is_lasting`, no two rows at all.
 
-    Where it is not `is_enforced`, nobody looks whether it holds: that is for the source to see to.
+    Unknown values agree with each other, as in groups. Unless it `is_enforced`, nothing checks it: the source
+    is trusted.
     """
 
     columns: tuple[str, ...]
@@ -25,27 +24,27 @@ class Key:
     is_enforced: bool = True
 
     def to_json(self) -> dict[str, Any]:
-        """The columns; the rest where it is not as usual."""
+        """The columns, and the options that differ from their defaults."""
         return {"columns": list(self.columns), **_unusual(lasting=self.is_lasting, enforced=self.is_enforced)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read back what `to_json` gave."""
+        """The key of data that `to_json` returned."""
         return cls(tuple(map(str, data["columns"])), data.get("lasting", False), data.get("enforced", True))
 
     def __str__(self) -> str:
-        """As SQL has it."""
+        """The key as in SQL."""
         time = " for all time" if self.is_lasting else ""
         return f"unique ({', '.join(self.columns)}){time}{_trust(self.is_enforced)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The values of some columns, where all of them are known, are those of a row of another stream or
-    relation: of one that is valid at the same instant, or was `within` so many chronons before; FOREVER says
-    that it was at any time before.
+    """A reference: where the values of `columns` are known, the stream or relation `to` has a row with them.
 
-    Where it is not `is_enforced`, nobody looks whether it holds: that is for the source to see to.
+    That row has equal values in `to_columns`. It is valid at the same instant, or was valid at most `within`
+    chronons before; FOREVER means at any time before. Unless the reference `is_enforced`, nothing checks it:
+    the source is trusted.
     """
 
     columns: tuple[str, ...]
@@ -55,7 +54,7 @@ class Reference:
     is_enforced: bool = True
 
     def to_json(self) -> dict[str, Any]:
-        """Both sides; the rest where it is not as usual. No end is null."""
+        """Both sides, and the options that differ from their defaults; `within` is null for FOREVER."""
         within = {} if self.within == 0 else {"within": None if self.within == FOREVER else self.within}
         return {
             "columns": list(self.columns),
@@ -67,7 +66,7 @@ class Reference:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read back what `to_json` gave."""
+        """The reference of data that `to_json` returned."""
         within = data.get("within", 0)
         return cls(
             tuple(map(str, data["columns"])),
@@ -78,7 +77,7 @@ class Reference:
         )
 
     def __str__(self) -> str:
-        """As SQL has it."""
+        """The reference as in SQL."""
         match self.within:
             case 0:
                 time = ""
@@ -93,7 +92,7 @@ class Reference:
 def check_declarations(
     name: str, columns: Schema, keys: Iterable[Key], references: Iterable[Reference]
 ) -> None:
-    """Raise PlanError or a schema error where a declaration names what is not there, or says nothing."""
+    """Raise PlanError or a schema error if a declaration names missing columns, or is malformed."""
     for key in keys:
         if len(set(key.columns)) != len(key.columns):
             raise PlanError(f"{name}: found {key}, expected each column once")
@@ -109,12 +108,12 @@ def check_declarations(
 
 
 def declarations_to_json(keys: Iterable[Key], references: Iterable[Reference]) -> dict[str, Any]:
-    """Both, where there are any."""
-    told = {
+    """The JSON form of keys and references, without empty lists."""
+    declarations = {
         "keys": [key.to_json() for key in keys],
         "references": [reference.to_json() for reference in references],
     }
-    return {name: each for name, each in told.items() if each}
+    return {name: each for name, each in declarations.items() if each}
 
 
 def keys_from_json(data: Mapping[str, Any]) -> tuple[Key, ...]:
@@ -123,7 +122,7 @@ def keys_from_json(data: Mapping[str, Any]) -> tuple[Key, ...]:
 
 
 def references_from_json(data: Mapping[str, Any]) -> tuple[Reference, ...]:
-    """The references there."""
+    """The references in the JSON form of a stream or a relation."""
     return tuple(map(Reference.from_json, data.get("references", ())))
 
 

@@ -44,7 +44,7 @@ class Distinct(Parameterless, Choosing):
         return inputs[0].keys or (frozenset(inputs[0].schema.names),)
 
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
-        """Rows are compared as wholes."""
+        """Whole rows are compared."""
         return [frozenset(inputs[0].names)]
 
     def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:

@@ -24,10 +24,10 @@ from midstream.plans.values.streams import FOREVER, Time
 
 @dataclass(frozen=True, slots=True)
 class Granularity(OverTime):
-    """The snapshots at the multiples of `granule`, each held until the next one (20.1).
+    """The snapshots at the multiples of `granule` chronons, each held until the next multiple (20.1).
 
-    With `bounds` the granule may change at run time, from the least to the greatest (21.2); what is derived
-    of the conversion holds for each. Without, it is fixed.
+    With `bounds`, the granule can change at run time, from the smallest to the largest (21.2), and derived
+    properties hold for each. Without them it is fixed.
     """
 
     name = "granularity"
@@ -43,7 +43,7 @@ class Granularity(OverTime):
         check_bounds("granule", self.granule, self.bounds)
 
     def granule_above(self, below: int) -> int:
-        """Its own, which is a multiple of that below: a granularity only becomes coarser."""
+        """The operator's own granule, a multiple of that below: granules only become coarser."""
         if self.granule % below:
             raise PlanError(f"expected a granule that is {multiple(self.granule, below)}")
         return self.granule
@@ -63,12 +63,15 @@ class Granularity(OverTime):
         return self._shows_each_instant and inputs[0]
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """Ends are rounded alike, unless the granule may change: what comes later may be rounded up less."""
+        """Ends are rounded alike; but if the granule can change, a later end may be rounded up less."""
         return inputs[0] and self.bounds is None
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Rows that are valid together here were valid together at one instant of the input. When a granule
-        has changed, those from before end by the old one, and may meet a later row with the same key."""
+        """With a fixed granule, rows that are valid together were valid together at one instant of the input.
+
+        After a change of granule, earlier rows still end by the old granule, and may overlap a later row with
+        an equal key.
+        """
         return inputs[0].keys if self.sees_one_instant else inputs[0].lasting_keys
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
@@ -80,7 +83,7 @@ class Granularity(OverTime):
 
     @property
     def _shows_each_instant(self) -> bool:
-        """True where it leaves its input as it is, whatever granule is set."""
+        """True if the output is the input, whatever granule is set."""
         return most(self.granule, self.bounds) == 1
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
@@ -90,7 +93,7 @@ class Granularity(OverTime):
         return self.occurs_in(inputs)
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """Both ends are rounded up; to a granule that may change, by less than the greatest."""
+        """Both ends are rounded up; if the granule can change, each by less than the largest granule."""
         if self.bounds is not None:
             return inputs[0] + self.bounds[1] - 1
         return inputs[0] if inputs[0] == FOREVER else -(-inputs[0] // self.granule) * self.granule

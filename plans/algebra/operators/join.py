@@ -36,8 +36,8 @@ class Join(SnapshotReducible):
     """The pairs of rows, valid at one instant, that satisfy a condition (8.10).
 
     `condition` reads the columns of both sides by name, so no name may occur on both. `columns` lists the
-    output in order; it plays the part of the function f of (8.10), so that a join with swapped sides can have
-    the very same schema.
+    output columns in order. It is the function f of (8.10): with it, a join with swapped sides can have the
+    same schema.
     """
 
     name = "join"
@@ -75,26 +75,28 @@ class Join(SnapshotReducible):
         return pairs
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """A pair is valid while both halves are."""
+        """A pair is valid while both its rows are."""
         return any(inputs)
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """Which of the halves ends first differs."""
+        """Either row of a pair may end first."""
         return False
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
         return (*inputs[0], *inputs[1], *equalities(self.condition))
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """A key of either side tells the row there. What the condition equates with columns of that row is
-        told too, so that of the other side's key only the rest is needed."""
+        """The keys of both sides together, without columns that the condition equates with the other side.
+
+        A key of one side determines its row, and with it the columns that are equated with that row.
+        """
         left, right = inputs
         ours, theirs = self._equated(left, right)
         keys = [key for l in left.keys for r in right.keys for key in (l | (r - theirs), (l - ours) | r)]  # noqa: E741
         return self._shown(keys, left, right)
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """A row that is there at one instant is paired then only: there the other side's keys hold."""
+        """A row that is valid at one instant is paired at that instant, where the other side's keys hold."""
         left, right = inputs
         ours, theirs = self._equated(left, right)
         keys = [l | (r - theirs) for l in left.lasting_keys for r in right.keys]  # noqa: E741
@@ -110,7 +112,7 @@ class Join(SnapshotReducible):
         return [read & frozenset(schema.names) for schema in inputs]
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """Each half of a pair is a row of its side; so is what it equates with columns of that."""
+        """Each row of a pair occurs in its input, with the other row's columns that are equated with it."""
         shown, found = frozenset(self.columns), []
         equal, _ = join_keys(self.condition, *inputs)
         for port, schema in enumerate(inputs):
@@ -126,11 +128,11 @@ class Join(SnapshotReducible):
         return ()
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """A pair is valid while both halves are."""
+        """A pair is valid while both its rows are."""
         return min(inputs)
 
     def _equated(self, left: Columns, right: Columns) -> tuple[frozenset[str], frozenset[str]]:
-        """The columns of either side that equal some of the other."""
+        """The columns of each side that equal a column of the other."""
         equal, _ = join_keys(self.condition, left.schema, right.schema)
         return frozenset(a for a, _ in equal), frozenset(b for _, b in equal)
 

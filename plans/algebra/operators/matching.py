@@ -30,7 +30,7 @@ from midstream.plans.values.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class Matching(Choosing):
-    """What semi-join and anti-join have in common: left rows, chosen by whether some right row matches.
+    """Base class of semi-join and anti-join, which choose left rows by the existence of a matching right row.
 
     `condition` reads the columns of both sides by name, so no name may occur on both.
     """
@@ -45,7 +45,7 @@ class Matching(Choosing):
     @property
     @abstractmethod
     def keeps_matching(self) -> bool:
-        """Whether the rows with a match are the results, or those without."""
+        """True if the results are the left rows with a match, False if those without."""
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -86,8 +86,10 @@ class Matching(Choosing):
 
 @dataclass(frozen=True, slots=True)
 class SemiJoin(Matching):
-    """The left rows for which some right row satisfies the condition, each as often as it is there (8.11,
-    erratum 5)."""
+    """The left rows for which some right row satisfies the condition, each as often as on the left.
+
+    Source: (8.11), erratum 5.
+    """
 
     name = "semi-join"
     symbol = "⋉"
@@ -95,12 +97,14 @@ class SemiJoin(Matching):
     keeps_matching = True
 
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Those of both sides, and what the condition equates: what equals the same right column is
-        equal."""
+        """The equal columns of both sides, and the pairs that the condition equates.
+
+        Left columns that equal one right column are equal.
+        """
         return (*inputs[0], *inputs[1], *equalities(self.condition))
 
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
-        """As of a join: each row has a match, and those depend on each other."""
+        """As of a join: each left row has a matching row, and their columns depend on each other."""
         said = (*of_equal(equalities(self.condition)), *of_constants(self.condition))
         return (*inputs[0].dependencies, *inputs[1].dependencies, *said)
 

@@ -1,6 +1,6 @@
-"""Differences, intersections and their kin: operators on two multisets of equal rows.
+"""Differences, intersection and max-union: operators on two multisets of equal rows.
 
-For each row, its multiplicities n and m in the inputs give the one in the output.
+For each row, its multiplicities n and m in the inputs determine the one in the output.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from midstream.plans.values.streams import Time
 
 
 class _Multisets(Parameterless, SnapshotReducible):
-    """What they have in common."""
+    """Base class of the operators on two multisets."""
 
     __slots__ = ()
 
@@ -40,17 +40,17 @@ class _Multisets(Parameterless, SnapshotReducible):
         return False
 
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
-        """Rows are compared as wholes."""
+        """Whole rows are compared."""
         return [frozenset(schema.names) for schema in inputs]
 
 
 class _OfTheFirst(_Multisets, Choosing):
-    """What gives no row more often than the first input has it."""
+    """Base class of the operators whose output is a part of the first input."""
 
     __slots__ = ()
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the left input; the other agrees in names and types."""
+        """The schema of the left input; the right one has the same names and types."""
         common_schema(self.name, inputs)
         return inputs[0]
 
@@ -124,7 +124,9 @@ class MaxUnion(_Multisets, Uniting):
         return lambda left, right: left | right
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Different rows of the two sides may agree on a key; but where no side has a row twice, neither has
-        the output."""
+        """The key of all columns, if neither side has a duplicate row.
+
+        On shorter keys, different rows of the two sides may agree.
+        """
         left, right = inputs
         return (frozenset(left.schema.names),) if left.keys and right.keys else ()

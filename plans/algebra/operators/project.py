@@ -55,8 +55,8 @@ class Project(RowByRow):
         return carried(inputs[0].lasting_keys, self._shown(), inputs[0].equal)
 
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
-        # A name may mean another column above than below: those that are dropped get longer names than all
-        # above.
+        # An output column may reuse the name of an input column: dropped input columns get longer names than
+        # all output columns.
         prefix, shown = " " * max(len(name) for name, _ in self.columns), self._shown()
         below = {name: shown.get(name, prefix + name) for name in inputs[0].schema.names}
         computed = [
@@ -80,7 +80,7 @@ class Project(RowByRow):
         return [(0, self._shown())]
 
     def _shown(self) -> Names:
-        """One of the columns that show a column of the input, by that."""
+        """The name of one output column that copies each input column."""
         return {e.name: name for name, e in self.columns if isinstance(e, Col)}
 
     def to_json(self) -> dict[str, Any]:

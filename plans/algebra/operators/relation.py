@@ -24,8 +24,8 @@ from midstream.plans.values.streams import FOREVER, Time
 class Relation(Leaf):
     """A named relation, whose rows are known before the streams begin (thesis, 17.4).
 
-    Its elements are temporal rows, valid in intervals of their own, or, where it `is_constant`, rows that are
-    valid always. Streams are joined to it; it never holds them up.
+    Its elements are temporal rows, valid in intervals of their own; if it `is_constant`, its rows are always
+    valid. Streams are joined to it; it never delays them.
     """
 
     name = "relation"
@@ -46,14 +46,14 @@ class Relation(Leaf):
         return self.relation
 
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
-        """Rows that are valid always are so together: each key tells the row at any time."""
+        """Constant rows are all valid together, so that each key determines the row at any time."""
         if not self.is_constant:
             return Leaf.output_dependencies(self, inputs)
         names = frozenset(self.columns.names)
         return [Dependency(frozenset(key.columns), names) for key in self.keys]
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """Rows are valid for longer."""
+        """Rows are valid for longer than a chronon."""
         return False
 
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:

@@ -1,4 +1,4 @@
-"""What operators ask of the schemas of their inputs."""
+"""Checks and combinations of the schemas of an operator's inputs."""
 
 from __future__ import annotations
 

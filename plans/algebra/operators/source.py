@@ -24,13 +24,13 @@ from midstream.plans.values.units import TimeUnit
 class Source(Leaf):
     """A named input stream (6.2).
 
-    Its elements are chronons, made from timestamped rows, unless `intervals` says that they bring intervals
-    of their own.
+    Its elements are chronons, made from timestamped rows; with `intervals`, they carry intervals of their
+    own.
 
-    `unit` is what a chronon of it is, such as "seconds"; None where the program that made the plan speaks in
-    chronons. It is `is_assumed` where nothing declares what integers count, and the plan counts time all the
-    same. Equality does not ask for it: a plan of the builder equals one of SQL. Whoever brings plans together
-    asks for `unlike_unit`.
+    `unit` is the unit of a chronon, such as "seconds"; None if the program that made the plan counts in
+    chronons. It `is_assumed` if no declaration gives a unit, although the plan counts time. Units do
+    not count for equality, so that a plan of the builder equals a plan of SQL. Code that combines plans must
+    call `unlike_unit`.
     """
 
     name = "source"
@@ -53,11 +53,11 @@ class Source(Leaf):
         return self.stream
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """Timestamped rows are valid for a chronon."""
+        """A timestamped row is valid for a chronon."""
         return not self.intervals
 
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
-        """Timestamped rows are those of the stream itself."""
+        """Timestamped rows are in the stream's own order."""
         return not self.intervals
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
@@ -86,7 +86,7 @@ class Source(Leaf):
         )
 
     def unlike_unit(self, other: Source) -> str:
-        """In which units two plans count a stream, where they do not agree; nothing where they may."""
+        """A message if two plans count a stream in different units; empty if their units may agree."""
         if self.unit is None or other.unit is None or self.unit == other.unit:
             return ""
         return f"stream {self.stream} is counted in {self.unit} in one, in {other.unit} in the other"

@@ -12,8 +12,10 @@ from midstream.plans.values.streams import FOREVER, Time
 
 @dataclass(frozen=True, slots=True)
 class Split(Arrangement):
-    """No element is valid for longer than `length` chronons; of length 1, it makes a chronon stream, as CQL's
-    Rstream does."""
+    """Cut validity into pieces of at most `length` chronons.
+
+    With length 1 it makes a chronon stream, as CQL's Rstream does.
+    """
 
     name = "split"
     symbol = "÷"
@@ -28,7 +30,7 @@ class Split(Arrangement):
         return self.length == 1 or inputs[0]
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """What never ends is given in one piece when the stream does."""
+        """An element without an end is output in one piece when the stream ends."""
         return FOREVER if inputs[0] == FOREVER and self.length > 1 else min(self.length, inputs[0])
 
     def to_json(self) -> dict[str, Any]:

@@ -26,10 +26,10 @@ from midstream.plans.values.streams import FOREVER, Time
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow(OverTime):
-    """At an instant, the rows of the last `size` chronons (8.17); of all time if `size` is None.
+    """At an instant, the rows of the last `size` chronons (8.17); of all time so far if `size` is None.
 
-    With `bounds` the size may change at run time, from the least to the greatest (21.2); what is derived of
-    the window holds for each. Without, it is fixed.
+    With `bounds`, the size can change at run time, from the smallest to the largest (21.2), and derived
+    properties hold for each. Without them it is fixed.
 
     With a `slide` of a, the window advances by a chronons at once, at the instants a - 1, 2a - 1, and so on
     (17.1).
@@ -51,7 +51,7 @@ class TimeWindow(OverTime):
         check_bounds("window", self.size, self.bounds)
 
     def granule_above(self, below: int) -> int:
-        """That below; size and slide are multiples of it, or rows would come and go between its instants."""
+        """The granule below; size and slide must be multiples of it, or rows would change in between."""
         if self.size is not None and self.size % below:
             raise PlanError(f"expected a size that is {multiple(self.size, below)}")
         if self.slide > 1 and self.slide % below:
@@ -65,7 +65,7 @@ class TimeWindow(OverTime):
 
     @property
     def reach(self) -> int:
-        """Its size, and until it advances."""
+        """The size, and the wait until the window advances."""
         return (self.size or 0) + self.slide - 1
 
     def remembers_until(self, end: Time) -> Time:
@@ -75,16 +75,19 @@ class TimeWindow(OverTime):
         return self._shows_each_alone
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """Rows go as they came, unless the size may change: what comes later may go before what was there."""
+        """Rows leave in the order in which they came; if the size can change, a later row may leave first."""
         return self.bounds is None
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """A later row with the same key may come while the earlier one is still valid, unless that key is
-        there only once. A window of one chronon shows one instant of its input at a time."""
+        """The lasting keys; of a window of one chronon, all keys of the input.
+
+        A later row may agree with an earlier one on another key while the window still holds the earlier one.
+        A window of one chronon shows one instant of its input at a time.
+        """
         return inputs[0].keys if self.sees_one_instant else inputs[0].lasting_keys
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """Rows stay for longer than an instant."""
+        """A row stays for longer than an instant."""
         return inputs[0].lasting_keys if self._shows_each_alone else ()
 
     @property
@@ -93,20 +96,22 @@ class TimeWindow(OverTime):
 
     @property
     def _shows_each_alone(self) -> bool:
-        """True where it shows every instant of its input, each by itself, whatever size is set."""
+        """True if the window shows every instant of its input by itself, whatever size is set."""
         return self.sees_one_instant and self.slide == 1
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """Rows stay when they have gone below."""
+        """A row may stay after it has left the input."""
         return [(0, unchanged(inputs[0].names))] if self._shows_each_alone else []
 
     def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """A row is there at once, if the window need not advance."""
+        """A row appears at once, unless it waits until the window advances."""
         return [(0, unchanged(inputs[0].names))] if self.slide == 1 else []
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """It makes elements of chronons: each is valid for the window's size, a multiple of the slide if that
-        is more than one, rounded up."""
+        """The size of the window, rounded up to a multiple of the slide.
+
+        The input is a chronon stream.
+        """
         size = most(self.size, self.bounds)
         return size if size == FOREVER else -(-size // self.slide) * self.slide
 

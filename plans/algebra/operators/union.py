@@ -21,7 +21,7 @@ from midstream.plans.values.streams import Time
 
 
 class Uniting(Parameterless, SnapshotReducible):
-    """What gives the rows of any of its inputs."""
+    """Base class of the operators that output the rows of all inputs."""
 
     __slots__ = ()
 
@@ -29,8 +29,10 @@ class Uniting(Parameterless, SnapshotReducible):
     expressions = ()
 
     def schema(self, inputs: Schemas) -> Schema:
-        """That of the inputs, which agree in names and types; a column is nullable if it is in one of
-        them."""
+        """The schema of the inputs, which agree in names and types.
+
+        A column is nullable if it is nullable in some input.
+        """
         return common_schema(self.name, inputs)
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
@@ -40,15 +42,15 @@ class Uniting(Parameterless, SnapshotReducible):
         return ()
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """A row may be there in one input at one instant, and in another one at another instant."""
+        """A row may be valid in one input at one instant, and in another input at another instant."""
         return ()
 
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
-        """What depends on a value in one input may be another in the next."""
+        """The inputs may map equal values to different values."""
         return ()
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """No input has all rows."""
+        """No input has all rows of the output."""
         return ()
 
     def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
@@ -73,7 +75,7 @@ class Union(Uniting):
         return lambda *parts: sum(parts, Counter())
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """The inputs' ends are not those of each other."""
+        """Ends are ordered within an input, not across inputs."""
         return False
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:

@@ -1,7 +1,7 @@
-"""What can be told of a plan without running it: properties that rules, the builder and migrations ask for.
+"""Static properties of plans, which rules, the builder and migrations use.
 
-Each follows from what the operators say of themselves, from the inputs up; what is read, from the outputs
-down.
+Each property is derived from the facts of the operators, from the inputs up; the columns that are read are
+derived from the outputs down.
 """
 
 from midstream.plans.algebra.properties.columns import (

@@ -1,5 +1,4 @@
-"""What is known of the columns of a subplan: which are equal, which are keys, which depend on others, and
-which are read."""
+"""Properties of a subplan's columns: equal columns, keys, dependencies, and columns that are read."""
 
 from __future__ import annotations
 
@@ -22,8 +21,7 @@ from midstream.plans.algebra.properties.nodes import logical
 
 @lru_cache(maxsize=4096)
 def equal_columns(node: Node) -> tuple[frozenset[str], ...]:
-    """The classes of a subplan's columns that are equal in every row of its output, because conditions in it
-    say so.
+    """The classes of a subplan's columns that its conditions make equal in every row of the output.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> pair = stream("a", x="integer").join(stream("b", y="integer", z="integer"), on=[("x", "y")])
@@ -36,13 +34,11 @@ def equal_columns(node: Node) -> tuple[frozenset[str], ...]:
 
 @lru_cache(maxsize=4096)
 def keys(node: Node) -> tuple[frozenset[str], ...]:
-    """Sets of columns that no two rows of a subplan's output agree on while both are valid, the shortest
-    first; unknown values agree with each other, as in groups. None includes another.
+    """The keys of a subplan's output: no two rows agree on the columns of a key while both are valid.
 
-    The key without columns says that there is at most one row at any instant. That nothing is told does not
-    mean that nothing holds.
-
-    A column that depends on the rest of a key is left out of it.
+    Unknown values agree with each other, as in groups. The shortest keys come first, and no key includes
+    another. A column that depends on the rest of a key is left out of it. The key without columns says that
+    at most one row is valid at any instant. The list may be incomplete.
 
     Cost: O(MOST_KEYS² × columns) per node, once.
 
@@ -60,10 +56,10 @@ def keys(node: Node) -> tuple[frozenset[str], ...]:
 
 @lru_cache(maxsize=4096)
 def lasting_keys(node: Node) -> tuple[frozenset[str], ...]:
-    """Sets of columns that no two rows of a subplan's output agree on, of all instants together: a row is
-    there at one instant, and none that agrees with it at another.
+    """The keys of a subplan's output that hold over all time, not only among rows that are valid together.
 
-    Such a key survives windows, above which it is one at every instant.
+    A row with a lasting key is valid at one instant, and no row that agrees with it on the key is valid at
+    another. A window turns such a key into a key at every instant.
 
     Cost: as `keys`.
     """
@@ -73,8 +69,9 @@ def lasting_keys(node: Node) -> tuple[frozenset[str], ...]:
 
 @lru_cache(maxsize=4096)
 def is_duplicate_free(node: Node) -> bool:
-    """Whether no row of a subplan's output is valid twice at an instant: it has a key then, if that of all
-    columns.
+    """True if no row of a subplan's output is valid twice at one instant.
+
+    Then the output has a key: all its columns, if no smaller one.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> bids = stream("bids", item="integer").window(60)
@@ -86,11 +83,10 @@ def is_duplicate_free(node: Node) -> bool:
 
 @lru_cache(maxsize=4096)
 def dependencies(node: Node) -> tuple[Dependency, ...]:
-    """The functional dependencies among a subplan's columns: rows that are valid together and agree on some
-    columns agree on others.
+    """The functional dependencies among a subplan's columns, for rows that are valid together.
 
-    They follow from conditions, computed columns, groups and keys. From those that are told the others
-    follow: `determined` tells whether.
+    They follow from conditions, computed columns, groups and keys. The list is not closed: `determined`
+    computes the columns that follow from it.
 
     Cost: O(columns × MOST_DEPENDENCIES²) set operations per node, once.
 
@@ -109,8 +105,7 @@ def dependencies(node: Node) -> tuple[Dependency, ...]:
 
 @lru_cache(maxsize=4096)
 def lasting_dependencies(node: Node) -> tuple[Dependency, ...]:
-    """Those of all time: rows that agree on some columns agree on others, whenever each of them is valid.
-    They survive windows.
+    """The functional dependencies that hold among rows of all instants together; windows preserve them.
 
     Cost: as `dependencies`.
     """
@@ -120,7 +115,7 @@ def lasting_dependencies(node: Node) -> tuple[Dependency, ...]:
 
 
 def determined(node: Node, columns: Iterable[str]) -> frozenset[str]:
-    """The columns that rows of a subplan's output agree on which are valid together and agree on some.
+    """The columns that depend on some columns, among rows of a subplan's output that are valid together.
 
     >>> from midstream.plans.expressions.operands import col
     >>> from midstream.plans.algebra.builder import stream
@@ -132,8 +127,9 @@ def determined(node: Node, columns: Iterable[str]) -> frozenset[str]:
 
 
 def is_key(node: Node, columns: Iterable[str]) -> bool:
-    """Whether no two rows of a subplan's output that are valid together agree on some columns: they determine
-    those of a key.
+    """True if no two rows of a subplan's output agree on some columns while both are valid.
+
+    The columns then determine the columns of a key.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> bids, asks = stream("bids", item="integer").distinct(), stream("asks", id="integer").distinct()
@@ -141,13 +137,12 @@ def is_key(node: Node, columns: Iterable[str]) -> bool:
     >>> is_key(pairs.node, ["id"]), is_key(pairs.node, [])
     (True, False)
     """
-    told = determined(node, columns)
-    return any(key <= told for key in keys(node))
+    dependent = determined(node, columns)
+    return any(key <= dependent for key in keys(node))
 
 
 def columns_read(plan: Plan) -> dict[Node, frozenset[str]]:
-    """By node, the columns that are read above it: without the others the plan's outputs would be the same.
-    Of an output all are read.
+    """The columns of each node that the outputs of a plan depend on; all columns of an output node.
 
     Cost: O(operators × columns).
 
@@ -167,29 +162,28 @@ def columns_read(plan: Plan) -> dict[Node, frozenset[str]]:
     return read
 
 
-def _reduced(node: Node, told: Sets, is_of_one_instant: bool) -> tuple[frozenset[str], ...]:
-    """Keys without the columns that depend on the rest of theirs."""
-    if not any(told):
-        return tuple(told)
+def _reduced(node: Node, keys: Sets, is_of_one_instant: bool) -> tuple[frozenset[str], ...]:
+    """Keys without the columns that depend on the rest of the key."""
+    if not any(keys):
+        return tuple(keys)
     carried = _carried(node, is_of_one_instant)
-    return shortest(_without_dependent(key, carried) for key in told)
+    return shortest(_without_dependent(key, carried) for key in keys)
 
 
-def _without_dependent(key: frozenset[str], told: Iterable[Dependency]) -> frozenset[str]:
+def _without_dependent(key: frozenset[str], dependencies: Iterable[Dependency]) -> frozenset[str]:
     for name in sorted(key):
-        if name in closure(key - {name}, told):
+        if name in closure(key - {name}, dependencies):
             key -= {name}
     return key
 
 
 @lru_cache(maxsize=4096)
 def _carried(node: Node, is_of_one_instant: bool) -> tuple[Dependency, ...]:
-    """The dependencies of a subplan's output that come from below, or from what its operator says of each
-    row."""
+    """The dependencies of a subplan's output that its inputs or its operator imply; keys imply others."""
     of_child = dependencies if is_of_one_instant else lasting_dependencies
     inputs = [_columns(child)._replace(dependencies=of_child(child)) for child in node.inputs]
-    told = logical(node).output_dependencies(inputs)
-    return visible((*told, *of_equal(equal_columns(node))), node.schema.names)
+    own = logical(node).output_dependencies(inputs)
+    return visible((*own, *of_equal(equal_columns(node))), node.schema.names)
 
 
 def _columns(node: Node) -> Columns:

@@ -1,13 +1,13 @@
-"""Which columns of a subplan hold, at every instant, nothing but values that columns elsewhere hold too.
+"""Inclusions: columns whose values, at every instant, all occur in columns elsewhere.
 
-What is above another subplan, or declared to refer to it, has its values from there. Windows over both keep
-that: what is included in the rows of an instant is included in those of a time, as sets.
+A subplan takes its values from its inputs; a declared reference takes them from another stream. Windows over
+both sides preserve inclusions: they hold for sets of rows of a time, if they hold at each instant.
 
     S.x ⊆ R.y at every instant                     implies  ω_a(S).x ⊆ ω_a(R).y
-    S.x ⊆ R.y of so many chronons before at most   is       S.x ⊆ ω_{d+1}(R).y
-    ω_a(ω_b(R)) and ω_{a+b-1}(R)                   are the same, as sets
+    S.x ⊆ R.y within the last d chronons           is       S.x ⊆ ω_{d+1}(R).y
+    ω_a(ω_b(R)) and ω_{a+b-1}(R)                   are equal as sets
 
-Of a window with bounds, a row stays as long as the greatest size at most, and as the least at least.
+In a window with bounds, a row stays no longer than the largest size, and at least as long as the smallest.
 """
 
 from __future__ import annotations
@@ -33,31 +33,36 @@ from midstream.plans.algebra.properties.nodes import logical
 from midstream.plans.values.streams import FOREVER, Time
 
 Over = tuple[TimeWindow | Granularity, ...]
-"""What shows more than an instant of something, from the inside out."""
+"""Operators that show more than one instant of their input, from the inside out."""
 
 EVER = TimeWindow(None)
-"""All that was so far."""
+"""The window that keeps all rows so far."""
 
 
 class Inclusion(NamedTuple):
-    """The values of some columns, where all of them are known, are those of columns of a row of a stream or
-    relation, seen through windows."""
+    """An inclusion of columns in those of a stream or relation, seen through windows.
+
+    Where all values of `columns` are known, `of` has a row with these values in `of_columns`.
+    """
 
     columns: tuple[str, ...]
     of: str
     of_columns: tuple[str, ...]
     over: Over
     is_declared: bool
-    """Whether it comes from a declared reference, not from what the subplan is made of."""
+    """True if the inclusion comes from a declared reference, not from the structure of the subplan."""
 
     def __str__(self) -> str:
-        """As one writes it: (item) in items (id) of window 60."""
+        """The inclusion as text, for example `(item) in items (id) of window 60`."""
         seen = "".join(f" of {operator}" for operator in self.over)
         return f"({', '.join(self.columns)}) in {self.of} ({', '.join(self.of_columns)}){seen}"
 
 
 class _Tie(NamedTuple):
-    """Some columns of a subplan, by those of what they are compared with: a subplan, or a stream's name."""
+    """A relation between columns of a subplan and of another subplan or a named stream, seen through `over`.
+
+    `names` maps columns: from the subplan's to the other's in `_sources_of`, the reverse in `_held_by`.
+    """
 
     to: Node | str
     over: Over
@@ -66,7 +71,7 @@ class _Tie(NamedTuple):
 
 
 def inclusions(node: Node) -> tuple[Inclusion, ...]:
-    """The streams and relations in which values of a subplan's columns occur at every instant.
+    """The streams and relations in which the values of a subplan's columns occur at every instant.
 
     Cost: O(nodes below × columns).
 
@@ -83,13 +88,15 @@ def inclusions(node: Node) -> tuple[Inclusion, ...]:
     )
 
 
-def is_included(node: Node, columns: Sequence[str], other: Node, other_columns: Sequence[str]) -> bool:
-    """Whether, at every instant, another subplan has, for each row of a subplan in which some columns are
-    known, a row with equal values in its columns.
+def is_included(
+    node: Node, columns: Sequence[str], container: Node, container_columns: Sequence[str]
+) -> bool:
+    """True if, at every instant, the known values of some columns all occur in columns of another subplan.
 
-    That nothing is told does not mean that nothing holds.
+    For each row of `node` in which `columns` are known, `container` has a row with equal values in
+    `container_columns`. False means that the inclusion could not be derived; it may still hold.
 
-    Cost: O(nodes below the one × nodes below the other × columns).
+    Cost: O(nodes below `node` × nodes below `container` × columns).
 
     >>> from midstream.plans.algebra.builder import relation, stream
     >>> items = relation("items", id="integer", name="string")
@@ -99,27 +106,27 @@ def is_included(node: Node, columns: Sequence[str], other: Node, other_columns: 
     >>> is_included(bids.node, ["item"], items.filter(items["id"] > 7).node, ["id"])
     False
     """
-    pairs = list(zip(columns, other_columns, strict=True))
-    held = list(_held_by(other))
+    pairs = list(zip(columns, container_columns, strict=True))
+    held = list(_held_by(container))
     return any(
-        tie.to == hold.to and _is_within(tie.over, hold.over) and _meet(pairs, tie, hold, node, other)
+        tie.to == hold.to and _is_within(tie.over, hold.over) and _meet(pairs, tie, hold, node, container)
         for tie in _sources_of(node)
         for hold in held
     )
 
 
-def _meet(pairs: Iterable[tuple[str, str]], tie: _Tie, hold: _Tie, node: Node, other: Node) -> bool:
-    """Whether each pair of columns comes from one column of what both have to do with."""
+def _meet(pairs: Iterable[tuple[str, str]], tie: _Tie, hold: _Tie, node: Node, container: Node) -> bool:
+    """True if the columns of each pair belong to one column of the place that `tie` and `hold` share."""
     return all(
-        (source := _read(tie.names, one, node)) is not None
+        (source := _read(tie.names, column, node)) is not None
         and source in hold.names
-        and hold.names[source] in _alike(theirs, other)
-        for one, theirs in pairs
+        and hold.names[source] in _alike(theirs, container)
+        for column, theirs in pairs
     )
 
 
 def _read(names: Names, column: str, node: Node) -> str | None:
-    """What a column, or one that equals it, is named there."""
+    """The name that a column, or a column equal to it, has on the other side of `names`."""
     return next((names[name] for name in sorted(_alike(column, node)) if name in names), None)
 
 
@@ -129,7 +136,7 @@ def _alike(column: str, node: Node) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _sources_of(node: Node) -> tuple[_Tie, ...]:
-    """In what the values of a subplan's columns occur: the columns there by those of the subplan."""
+    """The places in which all values of a subplan's columns occur."""
     operator = logical(node)
     ties = [_Tie(node, (), unchanged(node.schema.names))]
     if isinstance(operator, Leaf):
@@ -147,7 +154,7 @@ def _sources_of(node: Node) -> tuple[_Tie, ...]:
 
 @lru_cache(maxsize=1024)
 def _held_by(node: Node) -> tuple[_Tie, ...]:
-    """Of what a subplan has all values of some columns: its own columns by those there."""
+    """The places whose values all occur in columns of a subplan."""
     operator = logical(node)
     ties = [_Tie(node, (), unchanged(node.schema.names))]
     if isinstance(operator, Leaf):
@@ -163,7 +170,7 @@ def _held_by(node: Node) -> tuple[_Tie, ...]:
 
 
 def _through(child: Node, seen: Over, names: Names) -> Iterator[_Tie]:
-    """Ties of an input, as those of what is above it."""
+    """The places in which values of an input occur, by the columns of the subplan above it."""
     for tie in _sources_of(child):
         found = ((name, _read(tie.names, below, child)) for name, below in names.items())
         shown = {name: there for name, there in found if there is not None}
@@ -172,7 +179,7 @@ def _through(child: Node, seen: Over, names: Names) -> Iterator[_Tie]:
 
 
 def _as_seen(operator: Logical) -> Over:
-    """Through what at most an operator over time shows its input."""
+    """The windows through which an operator over time shows its input at most."""
     match operator:
         case TimeWindow() | Granularity():
             return (operator,)
@@ -184,19 +191,18 @@ def _as_seen(operator: Logical) -> Over:
 
 
 def _merged(over: Iterable[TimeWindow | Granularity]) -> Over:
-    """The same with windows that move by chronons, one above the other, made one; those of an instant are
-    left out."""
-    found: list[TimeWindow | Granularity] = []
+    """Merge neighbouring windows that move by chronons, and drop operators that show one instant."""
+    merged: list[TimeWindow | Granularity] = []
     for operator in over:
         if _longest(operator) == 1 and (isinstance(operator, Granularity) or operator.slide == 1):
             continue
-        is_above = bool(found) and _is_plain(operator) and _is_plain(found[-1])
-        found.append(_both(found.pop(), operator) if is_above else operator)
-    return tuple(found)
+        is_above = bool(merged) and _is_plain(operator) and _is_plain(merged[-1])
+        merged.append(_both(merged.pop(), operator) if is_above else operator)
+    return tuple(merged)
 
 
 def _both(lower: TimeWindow | Granularity, upper: TimeWindow | Granularity) -> TimeWindow:
-    """One window for two, by their least and greatest sizes."""
+    """One window for two windows on top of each other, by their smallest and largest sizes."""
     longest = _longest(lower) + _longest(upper) - 1
     if longest == FOREVER:
         return EVER
@@ -205,7 +211,7 @@ def _both(lower: TimeWindow | Granularity, upper: TimeWindow | Granularity) -> T
 
 
 def _is_within(one: Over, other: Over) -> bool:
-    """Whether whatever is seen through the one is seen through the other."""
+    """True if everything that is seen through `one` is also seen through `other`."""
     if all(map(_is_plain, other)):
         return _reach(one, _longest) <= _reach(other, _shortest)
     if not one:
@@ -221,20 +227,20 @@ def _is_plain(operator: TimeWindow | Granularity) -> bool:
 
 
 def _is_smaller(one: TimeWindow | Granularity, other: TimeWindow | Granularity) -> bool:
-    """Whether the one shows at every instant no more than the other."""
+    """True if `one` shows at every instant no more than `other`."""
     if isinstance(one, TimeWindow) and isinstance(other, TimeWindow) and one.slide == other.slide:
         return _longest(one) <= _shortest(other)
-    # The granules of two conversions may be changed apart.
+    # With bounds, the granules of two conversions may be changed independently.
     return one == other and one.bounds is None
 
 
 def _longest(operator: TimeWindow | Granularity) -> Time:
-    """The greatest size or granule that may be in force."""
+    """The largest size or granule that can be set."""
     return most(_setting(operator), operator.bounds)
 
 
 def _shortest(operator: TimeWindow | Granularity) -> Time:
-    """The least size or granule that may be in force."""
+    """The smallest size or granule that can be set."""
     return least(_setting(operator), operator.bounds)
 
 
@@ -243,6 +249,6 @@ def _setting(operator: TimeWindow | Granularity) -> int | None:
 
 
 def _reach(over: Over, setting: Callable[[TimeWindow | Granularity], Time]) -> Time:
-    """The most chronons for which something is seen after it was there, by a setting of each."""
+    """The most chronons for which a row is still seen after its instant, by one `setting` per operator."""
     slides = (operator.slide if isinstance(operator, TimeWindow) else 1 for operator in over)
     return sum(setting(operator) + slide - 2 for operator, slide in zip(over, slides, strict=True))

@@ -1,4 +1,4 @@
-"""What the operator of a node is, whether its plan is logical or physical."""
+"""Nodes of logical and physical plans: their logical operators, and the results that they make."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from midstream.plans.expressions.expressions import Expression
 
 
 def logical(node: Node) -> Logical:
-    """The logical operator of a node, whether its plan is logical or physical."""
+    """The logical operator of a node of a logical or physical plan."""
     return node.operator.logical if isinstance(node.operator, Physical) else node.operator
 
 
 def logical_nodes(nodes: Iterable[Node]) -> dict[Node, Node]:
-    """By each of a plan's nodes, inputs before consumers, the logical node that it carries out."""
+    """Map a plan's nodes, given inputs before consumers, to the logical nodes that they implement."""
     found: dict[Node, Node] = {}
     for node in nodes:
         operator, inputs = logical(node), tuple(found[child] for child in node.inputs)
@@ -27,27 +27,29 @@ def logical_nodes(nodes: Iterable[Node]) -> dict[Node, Node]:
         elif isinstance(operator, Arrangement):
             found[node] = inputs[0]
         else:
-            # A node that has made no choice stays the one it is: what is the same is found at once.
+            # A logical node stays the same object, so that later comparisons end at identity.
             found[node] = node.with_inputs(inputs) if operator is node.operator else Node(operator, inputs)
     return found
 
 
 def logical_plan(plan: Plan) -> Plan:
-    """The plan without choices of implementations, arrangements and Boxes: what it computes, not how it
-    runs."""
+    """The plan without choices of implementations, arrangements and Boxes."""
     found = logical_nodes(plan.nodes)
     return Plan({name: found[root] for name, root in plan.outputs.items()})
 
 
 @lru_cache(maxsize=4096)
 def logical_node(node: Node) -> Node:
-    """The logical node that a physical one carries out."""
+    """The logical node that a physical node implements."""
     return logical_plan(Plan(node)).root
 
 
 def counted_node(node: Node, means: Mapping[Node, Node] | None = None) -> Node:
-    """The logical node by which is counted what the operator of a physical one does; of an arrangement, one
-    above the node that it arranges. `means` has the logical nodes, where these are known."""
+    """The logical node under which the work of a physical node is counted.
+
+    For an arrangement it is that arrangement above the logical node of its input. `means` maps nodes to
+    logical nodes, if these are known.
+    """
     operator = logical(node)
     if isinstance(operator, Arrangement):
         return Node(operator, tuple(means[child] if means else logical_node(child) for child in node.inputs))
@@ -55,16 +57,20 @@ def counted_node(node: Node, means: Mapping[Node, Node] | None = None) -> Node:
 
 
 def makes_results(node: Node) -> bool:
-    """True of an operator that makes results, as a join does. Others pass on what is below them: single
-    elements, what they arrange in another way, or what they show over time."""
+    """True if an operator makes results, as a join does.
+
+    Other operators pass on elements: stateless operators, arrangements, and operators over time.
+    """
     operator = logical(node)
     return not (operator.is_stateless or isinstance(operator, Arrangement | OverTime))
 
 
 def makers(nodes: Collection[Node]) -> frozenset[Node]:
-    """Of a plan's nodes, or those above its inputs, the ones that its results come from: what they give goes
-    through stateless ones and arrangements alone, which make no others. What any other operator reads is an
-    intermediate result, even if it is given out as well.
+    """The nodes from which the results of a plan come, among its nodes or those above its inputs.
+
+    Only stateless operators and arrangements, which make no results, stand between these nodes and the
+    outputs. A node that any other operator reads makes an intermediate result, even if it is an output as
+    well.
     """
     inside = {*nodes}
     readers = Counter(child for node in inside for child in inside.intersection(node.inputs))
@@ -81,8 +87,9 @@ def makers(nodes: Collection[Node]) -> frozenset[Node]:
 
 
 def intermediate(nodes: Collection[Node]) -> frozenset[Node]:
-    """Of a plan's nodes, or those above its inputs, the ones whose results are intermediate results: the
-    plan's own results do not come from them.
+    """The nodes that make intermediate results, among a plan's nodes or those above its inputs.
+
+    The results of the plan do not come from these nodes directly.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
@@ -94,10 +101,13 @@ def intermediate(nodes: Collection[Node]) -> frozenset[Node]:
 
 
 def expressions(node: Node) -> tuple[Expression, ...]:
-    """The expressions of a node's operator, over the columns of its inputs one behind the other."""
+    """The expressions of a node's operator, over the columns of all its inputs, concatenated."""
     return logical(node).expressions
 
 
 def reads_stream(node: Node) -> bool:
-    """What reads relations alone has given all it has, to whoever asks, before the streams begin."""
+    """True if a subplan reads a stream, not relations alone.
+
+    A subplan over relations alone has delivered all its rows to every consumer before the streams begin.
+    """
     return any(isinstance(logical(below), Source) for below in node.walk())

@@ -12,12 +12,12 @@ from midstream.plans.algebra.properties.nodes import logical, reads_stream
 
 
 def input_nodes(plan: Plan, also: Set[Node] = frozenset()) -> tuple[Node, ...]:
-    """Where the snapshot-reducible top of a plan begins: the first operators, seen from the outputs, that are
-    not snapshot-reducible, or that such operators further up read as well.
+    """The input nodes of a plan: the first nodes below its outputs that a migration leaves alone.
 
-    These are the windows nearest to the outputs, or sources without a window above them. A migration
-    exchanges what lies above them and leaves them and all below alone (thesis, 10.4.1 and 29.6). `also` names
-    nodes that are to be left alone too. In order of first use from the sources.
+    They are the first nodes, seen from the outputs, that are not snapshot-reducible: windows, or sources
+    without a window above them. Nodes below them that the part above reads as well are input nodes too. A
+    migration replaces only the part above them (thesis, 10.4.1 and 29.6). `also` names more nodes to leave
+    alone. In order of first use from the sources.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> rows = stream("s", x="integer").window(9).distinct()
@@ -34,7 +34,7 @@ def input_nodes(plan: Plan, also: Set[Node] = frozenset()) -> tuple[Node, ...]:
 
 
 def _first_met(plan: Plan, also: Set[Node]) -> set[Node]:
-    """The first nodes, seen from the outputs, that are not snapshot-reducible or are named."""
+    """The first nodes, seen from the outputs, that are not snapshot-reducible or are in `also`."""
     reached: set[Node] = set()
     stack = list(plan.outputs.values())
     seen: set[Node] = set()
@@ -51,34 +51,35 @@ def _first_met(plan: Plan, also: Set[Node]) -> set[Node]:
 
 
 def above(plan: Plan, inputs: tuple[Node, ...]) -> tuple[Node, ...]:
-    """The nodes of a plan that are above its inputs, inputs before consumers."""
+    """The nodes of a plan above its input nodes, inputs before consumers."""
     stops = set(inputs)
     reached = {node for root in plan.outputs.values() for node in root.walk(stops)}
     return tuple(node for node in plan.nodes if node in reached)
 
 
 class Region(NamedTuple):
-    """A part of a plan that is snapshot-reducible, and so may be exchanged for an equal one (thesis, 10.4.1).
+    """A snapshot-reducible part of a plan, which an equivalent part may replace (thesis, 10.4.1).
 
     All nodes are in the plan's order, inputs before consumers.
     """
 
     nodes: tuple[Node, ...]
     inputs: tuple[Node, ...]
-    """What it reads: what is not snapshot-reducible, or in another region."""
+    """The nodes that the region reads; they are not snapshot-reducible, or belong to another region."""
     outputs: tuple[Node, ...]
-    """Those of its nodes that others read, or that are outputs of the plan. What reads relations alone is not
-    read by others: each region that reads it has it."""
+    """The nodes of the region that nodes outside it read, or that are outputs of the plan.
+
+    A node that reads relations alone is not read from outside, since each region that needs it contains it.
+    """
 
 
 def regions(plan: Plan) -> tuple[Region, ...]:
     """All maximal regions of a plan, also below windows, inputs before consumers.
 
-    No way leads out of a region and back into it, so that it can be exchanged as a whole. No two regions one
-    of which reads the other can be put together without that. What reads relations alone belongs to every
-    region that reads it.
-
-    The region of a plan's only output is what a migration exchanges: what is above `input_nodes`.
+    No path leads out of a region and back into it, so that the region can be replaced in one piece; two
+    regions could not be merged without such a path. A node that reads relations alone belongs to every region
+    that reads it. The region of a plan's only output is the part that a migration replaces: all above
+    `input_nodes`.
 
     Cost: O(nodes × edges).
 
@@ -92,7 +93,7 @@ def regions(plan: Plan) -> tuple[Region, ...]:
     streaming = [node for node in plan.nodes if reads_stream(node)]
     whole = {node: {node} for node in streaming}
     graph = nx.DiGraph(plan.graph.subgraph(streaming))
-    # From the outputs down, so that what is above is put together first.
+    # From the outputs down, so that consumers are merged before their inputs.
     for node in reversed(streaming):
         if logical(node).is_snapshot_reducible:
             _join_consumers(graph, node, whole)
@@ -106,7 +107,7 @@ def regions(plan: Plan) -> tuple[Region, ...]:
 
 
 def _join_consumers(graph: nx.DiGraph[Node], node: Node, whole: dict[Node, set[Node]]) -> None:
-    """Put a node together with the regions that read it, where no other way leads there."""
+    """Merge a node into a region that reads it, if no other path leads there."""
     for consumer in list(graph.successors(node)):
         if not logical(consumer).is_snapshot_reducible:
             continue
@@ -124,7 +125,7 @@ def _join_consumers(graph: nx.DiGraph[Node], node: Node, whole: dict[Node, set[N
 
 
 def _region(plan: Plan, nodes: set[Node], order: dict[Node, int]) -> Region:
-    """The region of some nodes, and of what reads relations alone that they read."""
+    """The region of some nodes, with the subplans over relations alone that they read."""
     for node in list(nodes):
         nodes |= {one for child in node.inputs if not reads_stream(child) for one in child.walk()}
     kept = tuple(sorted(nodes, key=order.__getitem__))

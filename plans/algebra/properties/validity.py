@@ -1,4 +1,4 @@
-"""How the elements of a subplan follow each other, and for how long they are valid."""
+"""The order of a subplan's elements, and the length of their validity."""
 
 from __future__ import annotations
 
@@ -13,28 +13,31 @@ from midstream.plans.values.streams import BEGINNING, Time
 
 @lru_cache(maxsize=4096)
 def is_chronon_stream(node: Node) -> bool:
-    """Whether every element of a subplan's output is valid for one chronon (thesis, Table 12.1)."""
+    """True if every element of a subplan's output is valid for one chronon (thesis, Table 12.1)."""
     return logical(node).gives_chronons([is_chronon_stream(child) for child in node.inputs])
 
 
 @lru_cache(maxsize=4096)
 def has_ordered_ends(node: Node) -> bool:
-    """Whether the output's end timestamps never decrease (thesis, Table 12.1), so that state expires first
-    in, first out."""
+    """True if the output's end timestamps never decrease (thesis, Table 12.1).
+
+    State then expires first in, first out.
+    """
     ordered = [has_ordered_ends(child) for child in node.inputs]
     return is_chronon_stream(node) or logical(node).orders_ends(ordered)
 
 
 @lru_cache(maxsize=4096)
 def has_arrival_order(node: Node) -> bool:
-    """Whether the order of a subplan's output is that in which the rows of one stream arrived, so that it can
-    break ties."""
+    """True if a subplan keeps the order in which rows of one stream arrived, so that it can break ties."""
     return logical(node).keeps_arrivals([has_arrival_order(child) for child in node.inputs])
 
 
 def is_bounded(node: Node, inputs: Set[Node]) -> bool:
-    """Whether whatever a subplan gives, from some inputs up, is valid only where some element of an input is;
-    rows of a relation alone are not."""
+    """True if every result of a subplan is valid only while some element of the inputs is valid.
+
+    The inputs are nodes below it. Rows that come from a relation alone make this False.
+    """
     operator = logical(node)
     if node in inputs or not operator.is_snapshot_reducible:
         return True
@@ -51,8 +54,7 @@ def is_bounded(node: Node, inputs: Set[Node]) -> bool:
 
 
 def latest_end(node: Node, ends: Mapping[Node, Time]) -> Time:
-    """Until when whatever a subplan gives is valid at most, given that of some nodes below it, relations
-    among them.
+    """The latest end of a subplan's results, given the latest ends of nodes below it, relations included.
 
     >>> from midstream.plans.algebra.builder import relation, stream
     >>> bids, offers = stream("bids", item="integer"), relation("offers", temporal=True, item="integer")
@@ -74,10 +76,9 @@ def latest_end(node: Node, ends: Mapping[Node, Time]) -> Time:
 
 @lru_cache(maxsize=4096)
 def longest_validity(node: Node) -> Time:
-    """For how many chronons an element of a subplan's output is valid at most; FOREVER where there is no
-    bound.
+    """The most chronons for which an element of a subplan's output is valid; FOREVER if there is no bound.
 
-    It is the bound on what a migration has to wait for: whatever starts before an instant has gone so many
+    It bounds the time that a migration waits: an element that starts before an instant has expired so many
     chronons later.
 
     >>> from midstream.plans.algebra.builder import stream
@@ -90,8 +91,10 @@ def longest_validity(node: Node) -> Time:
 
 @lru_cache(maxsize=4096)
 def is_start_preserving(node: Node) -> bool:
-    """Whether each result of a subplan starts where the latest of the elements starts that it comes from, at
-    the windows and sources below: all operators in between preserve starts (erratum 13).
+    """True if each result of a subplan starts where the latest of the elements behind it starts.
+
+    These elements are those of the windows and sources below; all operators in between preserve starts
+    (erratum 13).
 
     >>> from midstream.plans.algebra.builder import stream
     >>> bids = stream("bids", item="integer").window(60)

@@ -15,7 +15,7 @@ from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.refutation import smallest
 from midstream.plans.equivalence.small_inputs import SmallInputs, Trial
 from midstream.plans.equivalence.small_streams import SmallStreams, is_at_one_instant
-from midstream.plans.equivalence.trials import AtOneInstant, OverTime, Trials
+from midstream.plans.equivalence.trials import Trials, TrialsAtOneInstant, TrialsOverTime
 from midstream.plans.values.arguments import listed, require
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.verdicts import Answer, CounterExample
@@ -216,8 +216,8 @@ def compare_sides(left: Plan, right: Plan, inputs: int, random: Random) -> tuple
 def _cases(left: Plan, right: Plan, inputs: int, random: Random) -> Iterator[tuple[Trials, Trial]]:
     """Inputs, and by what two plans are compared on them."""
     plans = (left, right)
-    over_time = OverTime(left, right, strict=True)
-    trials: Trials = AtOneInstant(left, right) if is_at_one_instant(plans) else over_time
+    over_time = TrialsOverTime(left, right, strict=True)
+    trials: Trials = TrialsAtOneInstant(left, right) if is_at_one_instant(plans) else over_time
     for streams in SmallStreams(plans).by_size(inputs, random):
         yield trials, streams
     drawn = SmallInputs(plans)
@@ -226,7 +226,7 @@ def _cases(left: Plan, right: Plan, inputs: int, random: Random) -> Iterator[tup
 
 
 def _made_smaller(left: Plan, right: Plan, streams: Trial) -> CounterExample | None:
-    search = smallest(streams, SmallInputs((left, right)), OverTime(left, right, strict=True), INPUTS)
+    search = smallest(streams, SmallInputs((left, right)), TrialsOverTime(left, right, strict=True), INPUTS)
     while True:
         try:
             next(search)

@@ -1,1 +1,1 @@
-"""Whether two plans mean the same."""
+"""Equivalence of two plans: proof by normal form, and search for a counter-example."""

@@ -1,11 +1,11 @@
-"""Filters, projections and joins as one form, in which it does not show how they were nested.
+"""Normal form of filters, projections and joins, independent of their nesting.
 
     block  =  { out(a, b, …) | a in A, b in B, …, all conditions hold }        over atoms A, B, …
     form   =  block + block + …                                                a multiset of rows
 
-An atom is whatever else there is: a window, or an operator over forms of its own. A condition on rows of an
-atom alone moves into its forms, where the operator lets it through. Equalities are classes of equal terms.
-Forms are numbered: where numbers are equal, forms mean the same.
+Any other operator is an atom: a window, or an operator over forms of its own. A condition on rows of one atom
+moves into the atom's forms, where the operator allows it. Equalities are classes of equal terms. Forms are
+numbered: forms with equal numbers are equivalent.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ import networkx as nx
 from midstream.plans.equivalence.terms import InputColumn, Terms
 
 MOST_NUMBERED = 256
-"""How many atoms of a plan are numbered with conditions moved into them; from then on they stay outside."""
+"""Most atoms of a plan that are numbered with conditions moved into them; later conditions stay outside."""
 
 UNION, DISTINCT = ("union",), ("distinct",)
 
 EITHER_WAY = "either way"
-"""The end of the tag of an atom with two inputs that may change places."""
+"""The end of the tag of an atom whose two inputs may change places."""
 
 Equal = frozenset[frozenset[int]]
-"""Classes of terms that are equal to one another, and known."""
+"""Classes of terms that are equal to each other, and known."""
 
 Same = Mapping[int, frozenset[int]]
-"""For a term those that equal it and are of a type of which equal values are the same."""
+"""For each term, the terms that equal it and whose types make equal values identical."""
 
 Shape = tuple[tuple[Any, ...], ...]
 """The conditions, classes and columns of a block."""
@@ -39,23 +39,26 @@ Shape = tuple[tuple[Any, ...], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atom:
-    """What a block reads. `tag` says what it does with the rows of the forms in it, of which `free` are the
-    first columns of its own: a condition on them may move there."""
+    """An input of a block.
+
+    `tag` names the operator that is applied to the rows of the forms in `inner`. The first `free` columns of
+    the atom are columns of these forms: a condition on them may move there.
+    """
 
     tag: tuple[Hashable, ...]
     exact: tuple[bool, ...]
-    """For each column whether equal values of it are the same."""
+    """For each column, True if equal values of it are identical."""
     inner: tuple[Block, ...] = ()
     free: int = 0
     is_set: bool = False
-    """Whether no row is there twice."""
+    """True if no row occurs twice."""
     beside: tuple[Block, ...] = ()
-    """The rows of a second input, which conditions must hold of as well."""
+    """The rows of a second input, to which conditions apply as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows `out` of the combined rows of atoms under conditions; all terms are over the atoms' columns."""
+    """Combined rows of atoms that fulfil conditions, shown as `out`; all terms are over columns of atoms."""
 
     atoms: tuple[Atom, ...]
     holds: frozenset[int]
@@ -64,7 +67,7 @@ class Block:
 
     @property
     def terms(self) -> Iterator[int]:
-        """All of them."""
+        """All terms of the block."""
         return chain(self.holds, *self.equal, self.out)
 
 
@@ -72,22 +75,22 @@ BlockSum = tuple[Block, ...]
 
 
 class Blocks:
-    """What is done with the blocks of one plan."""
+    """Operations on the blocks of one plan."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._numbers: dict[tuple[Atom, frozenset[int], Equal], int] = {}
 
     def over(self, atom: Atom) -> Block:
-        """All rows of an atom."""
+        """The block of all rows of an atom."""
         return Block((atom,), frozenset(), frozenset(), self.columns(0, atom.exact))
 
     def columns(self, place: int, exact: tuple[bool, ...]) -> tuple[int, ...]:
-        """The columns of the atom in a place."""
+        """The columns of the atom at a place."""
         return tuple(self._terms.column((place, i, is_exact)) for i, is_exact in enumerate(exact))
 
     def where(self, block: Block, conditions: Iterable[int], equal: Equal = frozenset()) -> Block:
-        """A block under more conditions."""
+        """A block with more conditions."""
         terms = self._terms
         parts = [part for condition in conditions for part in terms.conjuncts(condition)]
         classes = [frozenset(terms.equated(part)) for part in parts]
@@ -99,7 +102,7 @@ class Blocks:
         )
 
     def inlined(self, block: Block, place: int, inner: Block) -> Block:
-        """A block with another in the place of an atom."""
+        """A block in which another block replaces an atom."""
         others = block.atoms[:place] + block.atoms[place + 1 :]
         inner = self.shifted(inner, len(others))
 
@@ -112,11 +115,11 @@ class Blocks:
         return self.where(both, outer.holds, outer.equal)
 
     def shifted(self, block: Block, by: int) -> Block:
-        """A block that stands behind so many other atoms."""
+        """A block whose atoms stand behind `by` other atoms."""
         return self._replaced(block, lambda column: self._terms.column((column[0] + by, *column[1:])))
 
     def number(self, form: BlockSum) -> int:
-        """Equal for forms that mean the same; the converse does not hold."""
+        """The number of a form: forms with equal numbers are equivalent; the converse does not hold."""
         return self._terms.number(("form", *sorted(map(self._block_number, form))))
 
     def _replaced(self, block: Block, by: Callable[[InputColumn], int]) -> Block:
@@ -131,12 +134,12 @@ class Blocks:
         return frozenset(frozenset(self._all(terms, by)) for terms in equal)
 
     def _block_number(self, block: Block) -> int:
-        """By its atoms and terms, with the atoms in an order that does not depend on how they stand."""
+        """The number of a block, from its atoms and terms, independent of the order of the atoms."""
         numbers, shape = self._canonical(block)
         return self._terms.number(("block", *numbers, shape))
 
     def ranks(self, form: BlockSum) -> list[tuple[int, ...]]:
-        """By what the columns of a form can be ordered, however its blocks and their atoms stand."""
+        """Ranks by which a form's columns can be ordered, independent of the order of blocks and atoms."""
         if len(form[0].out) < 2:
             return [()] * len(form[0].out)
         rows = [self._canonical(block)[1][-1] for block in form]
@@ -161,9 +164,12 @@ class Blocks:
         return replace(block, holds=holds)
 
     def _order(self, block: Block, same: Same, numbers: Sequence[int]) -> list[int]:
-        """The places of atoms, ordered by the numbers of the atoms, and, of atoms that are alike, by their
-        parts in the terms of the block. Of those that still are alike, one is taken as the first: mostly they
-        can change places, and where they cannot, the same block may get another number in another order."""
+        """The places of a block's atoms, in an order that depends on the atoms and their use in its terms.
+
+        Atoms are ordered by their numbers; equal atoms, by their parts in the block's terms. Of atoms that
+        are still alike, one is taken as the first. Mostly such atoms can change places; where they cannot,
+        the same block in another order may get another number.
+        """
         places, signs = range(len(numbers)), list(numbers)
         while len(set(signs)) < len(signs):
             refined = [self._sign(block, same, place, signs) for place in places]
@@ -174,7 +180,7 @@ class Blocks:
         return sorted(places, key=signs.__getitem__)
 
     def _sign(self, block: Block, same: Same, place: int, signs: Sequence[int]) -> int:
-        """What can be told of the atom in a place from what can be told of all."""
+        """A refined sign of an atom: its own sign, with the block's terms over the signs of all atoms."""
 
         def seen(column: InputColumn) -> int:
             return self._terms.column((-1 if column[0] == place else signs[column[0]], *column[1:]))
@@ -182,8 +188,7 @@ class Blocks:
         return self._terms.number(("sign", signs[place], self._shape(block, same, seen)))
 
     def _shape(self, block: Block, same: Same, by: Callable[[InputColumn], int]) -> Shape:
-        """The terms of a block over other columns. Of columns that are the same it does not matter which are
-        chosen."""
+        """The terms of a block over other columns; identical columns are interchangeable."""
         return (
             tuple(sorted(self._all(block.holds, by))),
             tuple(sorted(tuple(sorted(self._all(terms, by))) for terms in block.equal)),
@@ -191,7 +196,7 @@ class Blocks:
         )
 
     def _atom_number(self, atom: Atom, holds: frozenset[int], equal: Equal) -> int:
-        """The number of an atom with conditions, which are over its columns as the first atom's."""
+        """The number of an atom with conditions, which are over its columns as those of the first atom."""
         key = (atom, holds, equal)
         if key not in self._numbers:
             rows, beside = (
@@ -206,7 +211,7 @@ class Blocks:
         return self._numbers[key]
 
     def _under(self, inner: Block, holds: frozenset[int], equal: Equal) -> Block:
-        """A block under conditions on its columns."""
+        """A block with conditions on its columns."""
 
         def within(column: InputColumn) -> int:
             return inner.out[column[1]]
@@ -214,10 +219,10 @@ class Blocks:
         return self.where(inner, self._all(holds, within), self._classes(equal, within))
 
     def _conditions_moved(self, block: Block) -> tuple[Block, list[tuple[frozenset[int], Equal]]]:
-        """A block without the conditions that can move into one of its atoms; these for each atom, over its
-        columns as the first atom's.
+        """Split off the conditions that can move into an atom.
 
-        What is equal in two atoms stays outside once, by a column of each.
+        The result is the block without them, and for each atom its conditions, over its columns as those of
+        the first atom. An equality across two atoms stays outside once, by a column of each.
         """
 
         def alone(column: InputColumn) -> int:
@@ -236,21 +241,23 @@ class Blocks:
         kept = set()
         for terms in block.equal:
             constants = {term for term in terms if not self._terms.columns(term)}
-            rest = set(terms)
+            outside = set(terms)
             for place in {local[term] for term in terms if term in local}:
                 own = {term for term in terms if local.get(term) == place}
                 if len(own | constants) > 1 or len(terms) == 1:
                     equal[place].add(frozenset(self._all(own | constants, alone)))
                     first = min(own, key=lambda term: self._terms.replaced(term, alone))
-                    rest -= (own - {first}) | constants
-            if len(rest) > 1 or not any(term in local for term in terms):
-                kept.add(frozenset(rest))
+                    outside -= (own - {first}) | constants
+            if len(outside) > 1 or not any(term in local for term in terms):
+                kept.add(frozenset(outside))
         block = replace(block, holds=block.holds - local.keys(), equal=frozenset(kept))
         return block, [(some, frozenset(classes)) for some, classes in zip(holds, equal, strict=True)]
 
     def _may_enter(self, term: int, place: int, atom: Atom) -> bool:
-        """Whether a condition on rows of an atom may move into it. Where rows that are equal become one, it
-        must not tell them apart."""
+        """True if a condition on rows of an atom may move into it.
+
+        Where equal rows become one, the condition must not distinguish them.
+        """
         columns = self._terms.columns(term)
         return (
             bool(columns)
@@ -260,7 +267,7 @@ class Blocks:
 
 
 def merged_classes(classes: Iterable[frozenset[int]]) -> Equal:
-    """Classes of equal terms, in which those that share a term are one."""
+    """Classes of equal terms, where classes that share a term are merged."""
     union: nx.utils.UnionFind[int] = nx.utils.UnionFind()
     for terms in classes:
         union.union(*terms)

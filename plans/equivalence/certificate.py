@@ -1,4 +1,4 @@
-"""Certificates: why two plans mean the same, step by step, so that it can be checked without a search."""
+"""Certificates: derivations of one plan from an equivalent one, which can be checked without a search."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from midstream.plans.algebra.plan import Node, Plan
 
 NORMAL_FORM = "normal form"
-"""The name of a step whose two subplans have the same normal form."""
+"""The name of a step between two subplans with the same normal form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One rule, applied in one place of a plan: there `before` becomes `after`.
+    """One application of a rule in a plan: `before` becomes `after`.
 
-    `place` leads from an output to the subplan: the number of an input, then of an input of that, and so on.
-    Where `is_reversed` the rule is read from right to left: it makes `before` of `after`.
+    `place` is the path from an output to the subplan: the number of an input, then of an input of that input,
+    and so on. If `is_reversed`, the rule is applied from right to left: it turns `after` into `before`.
     """
 
     rule: str
@@ -32,19 +32,19 @@ class Step:
 
     @property
     def reversed(self) -> Step:
-        """The step back."""
+        """The step in the opposite direction."""
         return replace(self, before=self.after, after=self.before, is_reversed=not self.is_reversed)
 
     def below(self, *place: int) -> Step:
-        """The same step, seen from further up."""
+        """This step with its place relative to a node further up."""
         return replace(self, place=(*place, *self.place))
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """How a plan becomes another that means the same, both as logical plans; without a step they are equal.
+    """The steps that turn one logical plan into an equivalent one; equal plans need no step.
 
-    `check_certificate` tells whether it does so: every step is carried out again, by the rule that it names.
+    `check_certificate` checks it: it applies every step again, by the rule that the step names.
     """
 
     steps: tuple[Step, ...] = ()
@@ -55,7 +55,7 @@ class Certificate:
 
 
 def by_normal_form(left: Plan, right: Plan) -> Certificate:
-    """That all outputs of two plans have the same normal form."""
+    """A certificate that all outputs of two plans have the same normal form."""
     return Certificate(
         tuple(
             Step(
@@ -63,7 +63,7 @@ def by_normal_form(left: Plan, right: Plan) -> Certificate:
                 (),
                 root,
                 right.outputs[output],
-                "both sides are written in one way",
+                "both sides have the same normal form",
                 output=output,
             )
             for output, root in left.outputs.items()
@@ -73,14 +73,14 @@ def by_normal_form(left: Plan, right: Plan) -> Certificate:
 
 
 def at(node: Node, place: Sequence[int]) -> Node:
-    """The subplan in a place below a node."""
+    """The subplan at a place below a node."""
     for number in place:
         node = node.inputs[number]
     return node
 
 
 def exchanged(node: Node, place: Sequence[int], after: Node) -> Node:
-    """A node with another subplan in a place below it."""
+    """A node with another subplan at a place below it."""
     if not place:
         return after
     number, *rest = place
@@ -88,7 +88,7 @@ def exchanged(node: Node, place: Sequence[int], after: Node) -> Node:
 
 
 def plans_along(plan: Plan, steps: Iterable[Step]) -> Iterator[Plan]:
-    """The plans that steps lead to from one, each after the other."""
+    """The plans that result from each step in turn."""
     for step in steps:
         root = exchanged(plan.outputs[step.output], step.place, step.after)
         plan = Plan({**plan.outputs, step.output: root})

@@ -1,4 +1,4 @@
-"""Whether two plans mean the same: by their normal form, or by a search for an input on which they differ."""
+"""Comparison of two plans, by normal form, or by a search for an input on which they differ."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from midstream.plans.values.streams import Element
 from midstream.plans.values.verdicts import Answer, Equivalence
 
 Comparing = Generator[None, None, Equivalence]
-"""It pauses after each step of the search, and returns the answer."""
+"""A comparison that pauses after each step of the search, and returns the answer."""
 
 Prover = Callable[[Plan, Plan], Generator[None, None, Hashable | None]]
-"""Looks for a certificate that two logical plans mean the same, step by step."""
+"""A search for a certificate that two logical plans are equivalent, step by step."""
 
 
 def equivalent(
@@ -35,13 +35,13 @@ def equivalent(
 ) -> Equivalence:
     """Compare two streams, or two plans, snapshot by snapshot.
 
-    Two streams are compared by their normal forms: the answer is proved or refuted, and tells where they
-    differ. Two plans are proved to mean the same by the normal form of plans, or by a `prover` that is asked
-    next; else at most `steps` small inputs are tried, and one on which the plans differ refutes it. What
-    remains is unknown. The answer is the same on every machine unless `seconds` ends the search earlier,
-    which its reason then tells.
+    Two streams are compared by their normal forms: the answer is proved or refuted, with the differences. Two
+    plans are proved equivalent by the normal form of plans, or by the `prover`, which is asked next. Else at
+    most `steps` small inputs are tried, and an input on which the plans differ refutes equivalence. Otherwise
+    the answer is unknown. The answer is the same on every machine, unless the search ends early after
+    `seconds`; its reason then says so.
 
-    Cost     O(n log n) of two streams. Of two plans a millisecond or so, and as much for each step.
+    Cost     O(n log n) for two streams. For two plans about a millisecond, and as much for each step.
     Raises   PlanError where a plan is compared with a stream.
 
     >>> from midstream.plans.algebra.builder import stream
@@ -81,7 +81,7 @@ def equivalent(
 
 
 def next_answer(comparing: Comparing) -> Equivalence | None:
-    """The answer, if one more step gives it."""
+    """Take one more step; the answer, if this step completes the comparison."""
     try:
         next(comparing)
     except StopIteration as end:
@@ -91,7 +91,7 @@ def next_answer(comparing: Comparing) -> Equivalence | None:
 
 
 def compare(left: Plan, right: Plan, steps: int = STEPS, prover: Prover | None = None) -> Comparing:
-    """The same of two plans, step by step."""
+    """Compare two plans step by step, as `equivalent` does."""
     plans = (left, right)
     one, other = logical_plan(left), logical_plan(right)
     if unlike := _unlike(one, other):
@@ -126,7 +126,7 @@ def compare(left: Plan, right: Plan, steps: int = STEPS, prover: Prover | None =
 
 
 def _unlike(one: Plan, other: Plan) -> str:
-    """How two plans differ where rows can never agree; nothing where they may."""
+    """The first difference in outputs, columns or streams; empty if the plans can be compared."""
     if set(one.outputs) != set(other.outputs):
         return f"one has the outputs {', '.join(one.outputs)}, the other {', '.join(other.outputs)}"
     for output, root in one.outputs.items():
@@ -139,7 +139,7 @@ def _unlike(one: Plan, other: Plan) -> str:
     for leaf in leaves:
         if declared.get(str(leaf), leaf) != leaf:
             return f"{leaf} has the columns {declared[str(leaf)].columns} in one, {leaf.columns} in the other"
-        known = declared.get(str(leaf), leaf)
-        if isinstance(leaf, Source) and isinstance(known, Source) and (unlike := known.unlike_unit(leaf)):
+        own = declared.get(str(leaf), leaf)
+        if isinstance(leaf, Source) and isinstance(own, Source) and (unlike := own.unlike_unit(leaf)):
             return unlike
     return ""

@@ -1,6 +1,6 @@
-"""Whether two subplans certainly mean the same.
+"""Proof by normal form that two subplans are equivalent.
 
-Both are brought into the form that `blocks` describes, operator by operator from the leaves up.
+Both are brought into the normal form of `blocks`, operator by operator from the leaves up.
 """
 
 from __future__ import annotations
@@ -63,19 +63,21 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.values.schema import Schema, Type
 
 MOST_ATOMS = 16
-"""How many atoms a block has at most, and a form blocks: a subplan that is joined with itself, and that again
-with itself, doubles them."""
+"""Most atoms of a block, and most blocks of a form.
+
+Repeated joins of a subplan with itself double them each time.
+"""
 
 
-def same_meaning(one: Node, other: Node) -> bool:
-    """Whether it is certain that two subplans, logical or physical, give snapshot-equivalent results with
-    columns of the same names and types, whatever streams they read.
+def same_meaning(left: Node, right: Node) -> bool:
+    """True if two subplans, logical or physical, are proved equivalent, for all streams that they may read.
 
-    False says that this was not shown, not that they differ. Implementations and arrangements mean nothing; a
-    Box means what it is to become.
+    Their results are then snapshot-equivalent, with columns of the same names and types. False says that this
+    was not proved, not that they differ. Implementations and arrangements are ignored; a Box counts as the
+    subplan that it is to become.
 
-    Cost: O(nodes × atoms × conditions); of a join with k equal inputs, up to k² times that. What would grow
-    beyond a limit stays as it is written: joins of more than MOST_ATOMS inputs, alternatives of more than
+    Cost: O(nodes × atoms × conditions); up to k² times that for a join with k equal inputs. Parts that would
+    exceed a limit stay as they are written: joins of more than MOST_ATOMS inputs, alternatives of more than
     MOST_CLAUSES clauses, sums and products of more than MOST_OPERANDS operands.
 
     >>> from midstream.plans.algebra.builder import stream
@@ -91,39 +93,38 @@ def same_meaning(one: Node, other: Node) -> bool:
     >>> same_meaning(above.node, below.node)
     True
     """
-    return Meanings().are_same(one, other)
+    return Meanings().are_same(left, right)
 
 
 class Meanings:
-    """As `same_meaning`, for many questions about the same plans: what was read is not read again.
+    """Answers of `same_meaning` to many questions about the same plans; each node is read once.
 
-    With `above_windows`, windows, and all else whose snapshots depend on more than their input's snapshot,
-    mean the same over equal inputs only.
+    With `above_windows`, windows, and all other operators that are not snapshot-reducible, are equivalent
+    over equal inputs only.
     """
 
     def __init__(self, *, above_windows: bool = False) -> None:
         terms = Terms()
         self._sides = _Side(terms, above_windows), _Side(terms, above_windows)
 
-    def are_same(self, one: Node, other: Node) -> bool:
-        """Whether it is certain that two subplans mean the same."""
-        if one == other:
+    def are_same(self, left: Node, right: Node) -> bool:
+        """True if two subplans are proved equivalent."""
+        if left == right:
             return True
-        if [(c.name, c.type) for c in one.schema] != [(c.name, c.type) for c in other.schema]:
+        if [(c.name, c.type) for c in left.schema] != [(c.name, c.type) for c in right.schema]:
             return False
         first, second = (
-            side.of(logical_node(node)) for side, node in zip(self._sides, (one, other), strict=True)
+            side.of(logical_node(node)) for side, node in zip(self._sides, (left, right), strict=True)
         )
         return first == second
 
     def number(self, node: Node) -> int:
-        """A number that two subplans of the same columns share only if it is certain that they mean the
-        same."""
+        """The number of a subplan: two subplans with equal columns and equal numbers are equivalent."""
         return self._sides[0].of(logical_node(node))
 
 
 class _Side:
-    """The forms of one plan's nodes. Those over the same terms can be compared."""
+    """The normal forms of one plan's nodes; forms over the same terms can be compared."""
 
     def __init__(self, terms: Terms, is_above_windows: bool) -> None:
         self._terms = terms
@@ -132,7 +133,7 @@ class _Side:
         self._forms: dict[Node, BlockSum] = {}
 
     def of(self, node: Node) -> int:
-        """The number of what a subplan means."""
+        """The number of a subplan's normal form."""
         return self._blocks.number(self._of(node))
 
     def _of(self, node: Node) -> BlockSum:
@@ -180,12 +181,14 @@ class _Side:
         return self._structure(node)
 
     def _asking(self, node: Node, tag: tuple[Hashable, ...], form: BlockSum) -> BlockSum:
-        """What may raise, asked of the rows of a form and no others: what is above stays above, and what is
-        below stays below."""
+        """An operator whose expressions may raise, as one atom for each block of its input.
+
+        They must be evaluated on the rows of the form and no others: nothing moves past the operator.
+        """
         return tuple(chain.from_iterable(self._one(node, tag, (block,)) for block in form))
 
     def _asking_filter(self, node: Node, condition: Expression) -> BlockSum:
-        """A filter of which some parts may raise, above one of the others: these are asked first."""
+        """A filter with parts that may raise, above a filter of the parts before them."""
         parts = conjuncts(condition)
         first = list(takewhile(lambda part: not may_raise(part), parts))
         if first:
@@ -195,14 +198,14 @@ class _Side:
         return self._asking(node, ("asked by a filter", asked), self._forms[node.inputs[0]])
 
     def _asking_join(self, node: Node, join: Join) -> BlockSum:
-        """A join of which some parts may raise, as a filter above a join of the others."""
+        """A join with parts that may raise, as a filter above a join of the other parts."""
         names = tuple(name for child in node.inputs for name in child.schema.names)
         sure = conjunction(part for part in conjuncts(join.condition) if not may_raise(part))
         pairs = Node(Filter(join.condition), (Node(Join(sure, names), node.inputs),))
         return self._of(Node(Project(tuple((name, Col(name)) for name in join.columns)), (pairs,)))
 
     def _asking_groups(self, node: Node, operator: Aggregate) -> BlockSum:
-        """An aggregation of which arguments may raise, above a projection that computes them."""
+        """An aggregation with arguments that may raise, above a projection that computes them."""
         if any(isinstance(call.function, UserAggregate) for _, call in operator.calls):
             return self._one(node, (operator, *(self.of(child) for child in node.inputs)))
         keys = [(f"key {number}", Col(key)) for number, key in enumerate(operator.keys)]
@@ -216,15 +219,15 @@ class _Side:
         return self._of(groups)
 
     def _by_place(self, expression: Expression, schema: Schema) -> Expression:
-        """An expression as it is written, over numbered columns: what may raise is asked in this order."""
+        """An expression as it is written, over numbered columns; the order of evaluation decides about errors."""
         return expression.renamed({name: str(place) for place, name in enumerate(schema.names)})
 
     def _over_time(self, node: Node, form: BlockSum) -> BlockSum:
-        """An operator that sees more of its input than what is valid at one instant. It gives the same over
-        inputs that mean the same, unless it counts rows in the order in which they arrive.
+        """An operator that sees more of its input than the rows of one instant.
 
-        A time window puts snapshots together, and a granularity chooses among them, row by row: so filters,
-        projections and unions may stand above them or below.
+        Over equivalent inputs its results are equivalent, unless it counts rows in order of arrival. A time
+        window combines snapshots row by row, and a granularity selects among them: filters, projections and
+        unions may stand above them or below.
         """
         operator, (child,) = logical(node), node.inputs
         match operator:
@@ -245,7 +248,7 @@ class _Side:
         return self._one(node, (node,))
 
     def _over_rows(self, node: Node, block: Block) -> Block:
-        """An operator that does with each row of a block the same, whatever the others."""
+        """An operator over time that treats each row of a block by itself."""
         tag, exact = ("over time", logical(node)), _exact(node.schema)
         if len(block.atoms) > 1:
             return self._blocks.over(Atom(tag, exact, (block,), len(exact)))
@@ -253,7 +256,7 @@ class _Side:
         return replace(block, atoms=(Atom(tag, atom.exact, (self._blocks.over(atom),)),))
 
     def _groups(self, node: Node, operator: Aggregate, form: BlockSum) -> BlockSum:
-        """An aggregation. In which order its keys are written does not matter, nor in which its functions."""
+        """An aggregation; the order of its keys, and that of its functions, do not matter."""
         schema, count = node.inputs[0].schema, len(operator.keys)
         calls = [self._counting_rows(call, schema) for _, call in operator.calls]
         read = [*map(Col, operator.keys), *(TRUE if c.argument is None else c.argument for c in calls)]
@@ -269,7 +272,7 @@ class _Side:
         return self._one(node, ("aggregate", count, done), _with_columns(inner, order), count, order)
 
     def _counting_rows(self, call: AggregateCall, schema: Schema) -> AggregateCall:
-        """A call; what counts values that are always known counts rows."""
+        """A call; a count of values that are always known becomes a count of rows."""
         if call.function == "count" and call.argument is not None and not call.distinct:
             read = self._read([call.argument], schema, self._blocks.columns(0, _exact(schema)))
             if self._terms.are_total(read) and not call.argument.kind(schema).nullable:
@@ -277,9 +280,12 @@ class _Side:
         return call
 
     def _structure(self, node: Node) -> BlockSum:
-        """An operator on more than one input. A condition on its rows holds of those of a multiset operator's
-        inputs, and of the left ones of a semi-join or an anti-join. Of inputs that mean the same, a multiset
-        operator gives one, or nothing."""
+        """An operator on more than one input.
+
+        A condition on its rows holds for the rows of both inputs of a multiset operator, and for the left
+        rows of a semi-join or an anti-join. Over equivalent inputs, a multiset operator returns one of them,
+        or nothing.
+        """
         operator, schemas = logical(node), tuple(child.schema for child in node.inputs)
         forms, free = [self._forms[child] for child in node.inputs], len(node.schema)
         numbers = [self._blocks.number(form) for form in forms]
@@ -315,8 +321,7 @@ class _Side:
         order: Sequence[int] | None = None,
         beside: BlockSum = (),
     ) -> BlockSum:
-        """The form that is one atom, with the equalities that are known of it. Its columns stand in some
-        order."""
+        """A form of one atom, with the equalities that the node guarantees; `order` permutes the columns."""
         exact = _exact(node.schema)
         order = range(len(exact)) if order is None else order
         is_set = tag == DISTINCT or bool(keys(node))
@@ -324,12 +329,12 @@ class _Side:
         at = {column: place for place, column in enumerate(order)}
         form = (self._known(node, replace(block, out=tuple(block.out[at[i]] for i in range(len(exact))))),)
         if inner:
-            # Numbered from the leaves up, deep plans need no deep recursion.
+            # Forms are numbered from the leaves up, so that deep plans need no deep recursion.
             self._blocks.number(form)
         return form
 
     def _known(self, node: Node, block: Block) -> Block:
-        """With the equalities of columns that a subplan guarantees."""
+        """A block with the equalities of columns that a subplan guarantees."""
         equal = (
             frozenset(block.out[node.schema.index(name)] for name in names) for names in equal_columns(node)
         )
@@ -367,30 +372,35 @@ class _Side:
         return self._blocks.over(Atom(UNION, exact, form, len(exact)))
 
     def _distinct(self, node: Node, form: BlockSum) -> BlockSum:
-        """Each row once. A block that keeps all columns of its atoms, or equal ones, has each row once if
-        they have; of another, it does not matter how often they have theirs."""
+        """Each row once.
+
+        A block that keeps all columns of its atoms, or equal ones, has no duplicates if its atoms have none.
+        For other blocks, duplicates in the atoms do not matter.
+        """
         form = tuple(map(self._without_distinct, form))
         if len(form) == 1:
             (block,) = form
             columns = {
                 column for i, atom in enumerate(block.atoms) for column in self._blocks.columns(i, atom.exact)
             }
-            told = {*block.out}.union(*(terms for terms in block.equal if not terms.isdisjoint(block.out)))
-            if columns <= told and all(map(self._terms.is_faithful, block.terms)):
+            shown = {*block.out}.union(*(terms for terms in block.equal if not terms.isdisjoint(block.out)))
+            if columns <= shown and all(map(self._terms.is_faithful, block.terms)):
                 return (replace(block, atoms=tuple(map(self._as_set, block.atoms))),)
         order = _ordered(self._blocks.ranks(form))
         return self._one(node, DISTINCT, _with_columns(form, order), len(order), order)
 
     def _as_set(self, atom: Atom) -> Atom:
-        """An atom's rows, each once."""
+        """An atom with each of its rows once."""
         if atom.is_set:
             return atom
         inner = atom.inner if atom.tag == UNION else (self._blocks.over(atom),)
         return Atom(DISTINCT, atom.exact, inner, len(atom.exact), is_set=True)
 
     def _without_distinct(self, block: Block) -> Block:
-        """A block of which it does not matter how often it has a row: atoms may have rows more than once,
-        unless a term tells equal rows apart."""
+        """A block whose duplicates do not matter, without duplicate elimination in its atoms.
+
+        Duplicate elimination stays if a term distinguishes equal rows.
+        """
         for place, atom in enumerate(block.atoms):
             size = len(block.atoms) + sum(len(inner.atoms) for inner in atom.inner)
             can_move = atom.tag == DISTINCT and len(atom.inner) == 1 and size <= MOST_ATOMS
@@ -400,7 +410,7 @@ class _Side:
 
 
 def _asks(node: Node) -> bool:
-    """Whether an operator may raise an error of some row."""
+    """True if an operator may raise an error for some row."""
     operator = logical(node)
     calls = operator.calls if isinstance(operator, Aggregate) else ()
     return any(isinstance(call.function, UserAggregate) for _, call in calls) or any(
@@ -409,7 +419,7 @@ def _asks(node: Node) -> bool:
 
 
 def _ordered(ranks: Sequence[tuple[Any, ...]]) -> list[int]:
-    """The places of some columns in the order of their ranks."""
+    """The places of columns in the order of their ranks."""
     return sorted(range(len(ranks)), key=ranks.__getitem__)
 
 
@@ -419,5 +429,5 @@ def _with_columns(form: BlockSum, order: Sequence[int]) -> BlockSum:
 
 
 def _exact(schema: Schema) -> tuple[bool, ...]:
-    """For each column whether equal values of it are the same."""
+    """For each column, True if equal values of it are identical."""
     return tuple(column.type in (Type.INTEGER, Type.STRING, Type.BOOLEAN) for column in schema)

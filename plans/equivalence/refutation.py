@@ -1,7 +1,7 @@
 """A search for an input on which two plans differ.
 
-It tries small inputs one after the other, and makes the first one that tells the plans apart as small as it
-can. What decides is the specification.
+It tries small inputs one after the other. The first input on which the plans differ, by the specification, is
+made as small as possible.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from midstream.plans.algebra.operators import Aggregate
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import expressions, logical
 from midstream.plans.equivalence.small_inputs import SmallInputs, Trial
-from midstream.plans.equivalence.trials import OverTime, Trials
+from midstream.plans.equivalence.trials import Trials, TrialsOverTime
 from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.expressions.expressions import Apply, walk
 from midstream.plans.values.verdicts import CounterExample
 
 STEPS = 500
-"""How many inputs are tried, unless the caller says otherwise."""
+"""The number of inputs that are tried by default."""
 
 SEED = 29
-"""The same inputs are tried every time."""
+"""The seed of the search, so that every search tries the same inputs."""
 
 Search = Generator[None, None, CounterExample | None]
-"""It pauses after each input; what it returns was found, or nothing was."""
+"""A search that pauses after each input, and returns the counter-example, or None."""
 
 
 def search(left: Plan, right: Plan, steps: int = STEPS) -> Search:
-    """Look for an input on which two plans with the same outputs give different snapshots.
+    """Look for an input on which two plans with the same outputs have different snapshots.
 
-    Both must be free of Python callables (see `callables`), which are never run here.
+    Both must be free of Python callables (see `callables`), which the search never runs.
 
     Cost     At most `steps` inputs, and as many again to make a counter-example smaller.
     """
     inputs, random = SmallInputs([left, right]), Random(SEED)
-    trials = OverTime(left, right)
+    trials = TrialsOverTime(left, right)
     for _ in range(steps):
         streams = inputs.draw(random)
         if trials.differ(streams):
@@ -46,7 +46,7 @@ def search(left: Plan, right: Plan, steps: int = STEPS) -> Search:
 
 
 def smallest(streams: Trial, inputs: SmallInputs, trials: Trials, steps: int) -> Search:
-    """The same difference on a smaller input, as long as one is found."""
+    """Make an input on which the plans differ smaller, in at most `steps` trials."""
     left = steps
     is_smaller = True
     while is_smaller:
@@ -63,8 +63,7 @@ def smallest(streams: Trial, inputs: SmallInputs, trials: Trials, steps: int) ->
 
 
 def callables(plan: Plan) -> Iterator[str]:
-    """The names of functions and aggregates that are Python callables: nobody knows what they do when they
-    are called."""
+    """The names of functions and aggregates that are Python callables, whose effects are unknown."""
     for node in plan.nodes:
         operator = logical(node)
         if isinstance(operator, Aggregate):

@@ -1,4 +1,4 @@
-"""Small inputs on which two plans, if they differ, are likely to: made of what the plans themselves name.
+"""Small random inputs on which two plans, if they differ, are likely to differ.
 
 Values are the plans' constants and their neighbours, timestamps lie as far apart as their windows are long,
 and rows are often equal. Floats are small dyadic numbers, so that sums and products of them are exact.
@@ -37,20 +37,20 @@ PLAIN: Mapping[Type, tuple[Any, ...]] = {
     Type.BOOLEAN: (False, True),
     Type.ANY: (0, 1, 2),
 }
-"""Values that are tried where a plan names none, the plainest first."""
+"""Values for types without constants in the plans, the simplest first."""
 
 MOST_ELEMENTS = 8
-"""How many elements an input has at most, beyond the rows that a window counts."""
+"""Most elements of an input, without the rows that fill windows that count rows."""
 
 MOST_COUNTED = 20
-"""Windows over more rows than this are not filled."""
+"""Most rows that are added to fill windows that count rows."""
 
 LeafColumn = tuple[str, int]
-"""A stream or relation, and a column of it by its place."""
+"""A stream or relation, and the place of one of its columns."""
 
 
 class SmallInputs:
-    """Inputs for some plans, drawn at random."""
+    """Random inputs for some plans."""
 
     def __init__(self, plans: Sequence[Plan]) -> None:
         self._leaves: dict[str, Source | Relation] = {}
@@ -91,7 +91,7 @@ class SmallInputs:
         self._most = MOST_ELEMENTS + min(counted, MOST_COUNTED)
 
     def draw(self, random: Random) -> Trial:
-        """One more input."""
+        """Draw one more input."""
         pools = {type_: self._pool(type_, random) for type_ in Type}
         names = sorted(self._leaves)
         streams: Trial = {name: [] for name in names}
@@ -103,13 +103,13 @@ class SmallInputs:
         return obedient(self._leaves.values(), streams)
 
     def plainer(self, streams: Trial) -> Iterator[Trial]:
-        """Inputs that are simpler than one, and obey what is declared."""
+        """Inputs that are simpler than a given one, and obey the declarations."""
         for trial in self._plainer(streams):
             if obedient(self._leaves.values(), trial) == trial:
                 yield trial
 
     def _plainer(self, streams: Trial) -> Iterator[Trial]:
-        """Without an element, at plainer times, with plainer values."""
+        """Inputs with one element less, with earlier or closer times, or with simpler values."""
         for name, elements in streams.items():
             for i in range(len(elements)):
                 yield {**streams, name: elements[:i] + elements[i + 1 :]}
@@ -133,7 +133,7 @@ class SmallInputs:
             }
 
     def _plainer_values(self, streams: Trial) -> Iterator[tuple[Any, Any]]:
-        """Values, each with one that is plainer."""
+        """Pairs of a value of the input and a simpler value."""
         seen: dict[tuple[Type, Any], None] = {}
         for name, elements in streams.items():
             types = [column.type for column in self._leaves[name].columns]
@@ -145,7 +145,7 @@ class SmallInputs:
             yield from ((value, plainer) for plainer in values[:rank])
 
     def _exchanged(self, name: str, row: Payload, value: Any, plainer: Any) -> Payload:
-        """A row with a plainer value wherever it has a certain one: what is equal remains so."""
+        """A row in which a simpler value replaces every occurrence of a value; equal values stay equal."""
         columns = self._leaves[name].columns
         return tuple(
             plainer if has == value and plainer in PLAIN[column.type] else has
@@ -182,12 +182,12 @@ class SmallInputs:
         return random.choice(pool)
 
     def _pool(self, type_: Type, random: Random) -> Sequence[Any]:
-        """A few values, the same for all columns of a type, so that they meet."""
+        """A few values, shared by all columns of a type, so that they match."""
         values = [*PLAIN[type_], *self._values(self._named, type_)]
         return random.sample(values, random.choice((1, 2, min(3, len(values)), len(values))))
 
     def _values(self, constants: Iterable[Any], type_: Type) -> list[Any]:
-        """Constants that fit a type, and their neighbours."""
+        """The constants that fit a type, with their neighbours."""
         values: dict[Any, None] = {}
         for constant in constants:
             values.update(dict.fromkeys(self._near(constant, type_)))
@@ -202,7 +202,7 @@ class SmallInputs:
                 near = round(constant * 8) / 8
                 return (float(constant) if self._is_exact else near, near - 0.5, near + 0.5, -near)
             case Type.STRING if isinstance(constant, str):
-                # What a pattern matches: with a letter in the place of each sign, and with none.
+                # Texts that a pattern matches: with one letter for each wildcard, and with none.
                 filled, bare = (constant.replace("%", by).replace("_", by) for by in ("a", ""))
                 return (constant, constant + "a", constant.swapcase(), filled, bare)
             case Type.BOOLEAN | Type.ANY if constant is not None:
@@ -213,7 +213,7 @@ class SmallInputs:
 def _origins(
     node: Node, below: Mapping[Node, tuple[frozenset[LeafColumn], ...]]
 ) -> tuple[frozenset[LeafColumn], ...]:
-    """By output column, the columns of streams and relations that it comes from."""
+    """For each output column, the columns of streams and relations that it is computed from."""
     operator = logical(node)
     if isinstance(operator, Leaf):
         return tuple(frozenset({(operator.label, place)}) for place in range(len(node.schema)))
@@ -232,7 +232,7 @@ def _origins(
 
 
 def _compared(expression: Expression) -> Iterator[tuple[list[str], list[Any]]]:
-    """Columns and constants that stand together in the smallest expression that has both."""
+    """The columns and constants that occur together in the smallest expression that has both."""
     columns = [part.name for part in walk(expression) if isinstance(part, Col)]
     constants = [part.value for part in walk(expression) if isinstance(part, Const)]
     if not constants:

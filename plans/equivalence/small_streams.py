@@ -1,7 +1,7 @@
 """All small inputs of some plans, the smallest first: bags at one instant, or streams of few elements.
 
-A wrong equation nearly always fails on an input of three rows of two values (small scope), and to have tried
-all of these says more than to have tried many others.
+A wrong equation nearly always fails on an input of three rows of two values (small scope). To have tried all
+such inputs says more than to have tried many larger ones.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ VALUES: dict[Type, tuple[Any, ...]] = {
     Type.BOOLEAN: (False, True),
     Type.ANY: (0, 1),
 }
-"""The values of a column; NULL besides where it may be unknown."""
+"""The values of a column; a nullable column has NULL as well."""
 
 LATEST = 5
-"""The last instant at which an element may end that brings an interval of its own, or begin that does not."""
+"""The last end of an element with an interval of its own, and the last start of a chronon."""
 
 AT_ONE_INSTANT = 3
-"""How many elements each input has at most where all of them are valid at the same time."""
+"""Most elements of each input if all elements are valid at the same instant."""
 
 OVER_TIME = 3
-"""How many elements all inputs together have at most where there is more than one instant."""
+"""Most elements of all inputs together if there is more than one instant."""
 
 
 def is_at_one_instant(plans: Iterable[Plan]) -> bool:
-    """Whether what plans mean at an instant depends on their inputs at that instant alone."""
+    """True if the snapshots of plans depend on their inputs' snapshots at the same instant alone."""
     nodes = (node for plan in plans for node in plan.nodes if node.inputs)
     return all(logical(node).is_snapshot_reducible for node in nodes)
 
@@ -73,16 +73,18 @@ class SmallStreams:
 
     @property
     def most(self) -> int:
-        """How many elements an input has at most."""
+        """Most elements of an input."""
         return AT_ONE_INSTANT * len(self._leaves) if self._is_at_one_instant else OVER_TIME
 
     def number(self, size: int) -> int:
-        """How many inputs there are of that many elements, whatever their order of arrival."""
+        """The number of inputs with that many elements, ignoring their order of arrival."""
         return comb(len(self._elements) + size - 1, size)
 
     def by_size(self, limit: int, random: Random | None = None) -> Iterator[Trial]:
-        """All inputs of no element, of one, and so on, as long as they are no more than `limit`; of the next
-        size as many others, drawn at random, as are missing there."""
+        """All inputs of no element, of one element, and so on, as long as they are no more than `limit`.
+
+        Of the next size, as many inputs as are left up to `limit` are drawn at random, if `random` is given.
+        """
         left = limit
         for size in range(self.most + 1):
             number = self.number(size)
@@ -96,7 +98,7 @@ class SmallStreams:
             left -= number
 
     def _trials(self, chosen: Sequence[tuple[str, Element]]) -> Iterator[Trial]:
-        """Streams of these elements, in every order of arrival where that matters."""
+        """Streams of these elements, in every order of arrival if a window breaks ties by arrival."""
         streams: Trial = {name: [] for name in self._leaves}
         for name, element in chosen:
             streams[name].append(element)
@@ -111,7 +113,7 @@ class SmallStreams:
                 yield trial
 
     def _obeys(self, trial: Trial) -> bool:
-        """Whether an input is as the streams are declared."""
+        """True if an input obeys the declarations of its streams."""
         return not self._are_declared or obedient(self._leaves.values(), trial) == trial
 
 

@@ -1,9 +1,8 @@
-"""What a plan means, as a step function from time to snapshot: the specification, computed where snapshots
-change and nowhere else.
+"""The specification of plans, evaluated only at the instants at which snapshots change.
 
-`algebra` looks at every instant, which is right for small numbers only. A window of an hour that is counted
-in milliseconds has 3.6 million instants, and perhaps six at which anything changes. Both agree on every input
-that both can read; a property test says so.
+A plan becomes a step function from time to snapshot. `specification` evaluates every instant, which works for
+small numbers only: a window of an hour in milliseconds has 3.6 million instants, of which perhaps six bring a
+change. A property test checks that both agree on every input that both can evaluate.
 """
 
 from __future__ import annotations
@@ -33,22 +32,25 @@ from midstream.plans.values.snapshots import NormalForm, normal_form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload, Time
 
 Steps = list[tuple[Time, Snapshot]]
-"""Since when, and which snapshot. The first step begins with time; each lasts until the next one."""
+"""The starts and snapshots of steps.
+
+The first step starts at the beginning of time; each step lasts until the next one.
+"""
 
 MOST_ROWS = 1000
-"""How many timestamped rows a window is given at most. A row that is valid for n chronons is n of them."""
+"""Most timestamped rows below a window; a row that is valid for n chronons counts n times."""
 
 
 class TooLongError(MidstreamError):
-    """Something is valid for too long below a window, which takes it for a row at each instant."""
+    """A row below a window is valid for too long: it counts as a row at each of its instants."""
 
 
 class StepFunctions:
-    """The meaning of a plan, ready to be asked for many inputs: expressions are compiled once.
+    """The meaning of a plan as step functions, for many inputs; expressions are compiled once.
 
         steps(plan, S)@t  =  snapshots(plan, S)[t]       at every instant t
 
-    Cost     O(changes × operators × snapshot) an input, whatever the sizes of windows.
+    Cost     O(changes × operators × snapshot) for each input, independent of the sizes of windows.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> functions = StepFunctions(stream("s", x="integer").window(3_600_000).distinct().plan())
@@ -63,18 +65,19 @@ class StepFunctions:
         }
 
     def of(
-        self, streams: Mapping[str, Sequence[Element]], known: dict[Node, Steps] | None = None
+        self, streams: Mapping[str, Sequence[Element]], computed: dict[Node, Steps] | None = None
     ) -> dict[str, NormalForm]:
-        """The normal form of every output. What is `known` of nodes on these streams is not computed again,
-        and what is computed is added.
+        """The normal form of every output.
 
-        Raises   TooLongError; TieError as the algebra does; and what an expression raises.
+        `computed` holds the steps of nodes that are already computed for these streams; new ones are added.
+
+        Raises   TooLongError; TieError as in the specification; and the errors of expressions.
         """
 
         def elements(leaf: Node, label: str) -> list[Element]:
             return list(streams.get(label, ()))
 
-        result = {} if known is None else known
+        result = {} if computed is None else computed
         for node in self._plan.nodes:
             if node in result:
                 continue
@@ -90,7 +93,7 @@ class StepFunctions:
 
 
 def _rule(node: Node) -> Callable[..., Steps]:
-    """What an operator makes of the step functions of its inputs."""
+    """The function from the step functions of an operator's inputs to its own."""
     operator = logical(node)
     match operator:
         case TimeWindow(size, slide):
@@ -115,7 +118,7 @@ def _of_elements(elements: Iterable[Element]) -> Steps:
     for time in sorted(changes):
         for payload, change in changes[time]:
             numbers[payload] = numbers.get(payload, 0) + change
-        # Filled row by row: the ways in which a Counter is made or copied take ten times as long.
+        # Filled row by row: constructing or copying a Counter takes ten times as long.
         snapshot: Snapshot = Counter()
         for payload, number in numbers.items():
             if number:
@@ -131,7 +134,7 @@ def _elements(steps: Steps) -> Iterator[Element]:
 
 
 def _joined(steps: Iterable[tuple[Time, Snapshot]]) -> Steps:
-    """Of several steps at one instant the last is meant; one that changes nothing is none."""
+    """Drop all but the last of several steps at one instant, and steps without a change."""
     result: Steps = []
     for time, snapshot in steps:
         if result and result[-1][0] == time:
@@ -151,12 +154,12 @@ def _pointwise(at: Callable[..., Snapshot], inputs: Sequence[Steps]) -> Steps:
 
 
 def _next(time: Time, granule: int) -> Time:
-    """The first multiple of the granule that is not before a time."""
+    """The first multiple of the granule at or after a time."""
     return time if time in (BEGINNING, FOREVER) else -(-int(time) // granule) * granule
 
 
 def _changes(steps: Steps, difference: Callable[[Snapshot, Snapshot], Snapshot]) -> Steps:
-    """(17.3), (17.4): what is so for the one chronon in which the snapshot has changed."""
+    """(17.3), (17.4): the difference at each change, valid for one chronon."""
     result: Steps = [(BEGINNING, Counter())]
     for (_, before), (time, after) in pairwise(steps):
         result += [(time, difference(before, after)), (time + 1, Counter())]
@@ -164,7 +167,7 @@ def _changes(steps: Steps, difference: Callable[[Snapshot, Snapshot], Snapshot])
 
 
 def _rows(steps: Steps) -> list[Row]:
-    """What is valid, once for each instant."""
+    """The valid rows, once for each instant."""
     result: list[Row] = []
     for (start, snapshot), (end, _) in pairwise([*steps, (FOREVER, Counter[Payload]())]):
         number = snapshot.total()
@@ -176,8 +179,11 @@ def _rows(steps: Steps) -> list[Row]:
 
 
 def _window(steps: Steps, size: int | None, slide: int) -> Steps:
-    """(8.17), (17.1): a row of the instant t is there from the first advance at or after t, until the first
-    at which t is `size` chronons ago."""
+    """(8.17), (17.1): the rows of a time window.
+
+    A row of the instant t enters at the first advance at or after t. It leaves at the first advance at which
+    t is `size` chronons ago.
+    """
     elements: list[Element] = []
     for t, row in _rows(steps):
         start = -(-(t + 1) // slide) * slide - 1
@@ -188,7 +194,7 @@ def _window(steps: Steps, size: int | None, slide: int) -> Steps:
 
 
 def _count_window(window: Counting, rows: list[Row], schema: Schema) -> Steps:
-    """(8.18), (8.19), (17.2): the snapshot changes where a row comes."""
+    """(8.18), (8.19), (17.2): the snapshot changes when a row arrives."""
     columns = window.grouped_by(schema)
     window.check_ties(rows, columns)
     groups: dict[Payload, list[Payload]] = {}

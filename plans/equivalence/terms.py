@@ -1,15 +1,14 @@
-"""Expressions as numbers: terms over the columns of numbered inputs, of which those that certainly have one
-value get one number.
+"""Expressions as numbered terms over columns of numbered inputs: equal numbers mean equal values.
 
     conditions    a conjunction of disjunctions; only comparisons and columns are negated
     integers      a sum of multiples of products, and a constant; compared by ==, != and <=
-    constants     computed, where that takes no error away
+    constants     computed, unless this hides an error
 
-Conditions are rewritten as three-valued logic allows, so unknown stays unknown. What is left out of a
-condition cannot raise. No value is NaN, which neither is less than a number nor is not.
+Conditions are rewritten by the laws of three-valued logic, so that unknown stays unknown. A part that is left
+out of a condition cannot raise. No value is NaN, which is neither less than a number nor not less.
 
-Numbers make comparing, hashing and sorting O(1), also of terms that hold one another many times over, as
-projections of projections do. A term's number is greater than those of its arguments.
+Numbers make comparing, hashing and sorting O(1), also for terms that contain each other many times over, as
+projections of projections do. The number of a term is greater than those of its arguments.
 """
 
 from __future__ import annotations
@@ -39,28 +38,30 @@ from midstream.plans.functions.function import wider
 from midstream.plans.values.schema import Schema, Type
 
 InputColumn = tuple[int, int, bool]
-"""The number of an input, that of its column, and whether equal values of it are the same: 1 and 1.0 are
-equal, but as texts they differ."""
+"""The number of an input, the number of a column, and True if equal values of it are identical.
+
+1 and 1.0 are equal, but not identical: their texts differ.
+"""
 
 Head = tuple[Any, ...]
-"""What a term does with its arguments: a word, and the type of the operands where that matters. Where it is
-ANY, only the values of a row tell types: texts may be added, and comparisons be anything, so that operands
-stay where they are."""
+"""The operation of a term: a word, and the type of the operands where it matters.
+
+With type ANY only the values of a row have types: + may join texts, and comparisons may do anything, so that
+the operands keep their places.
+"""
 
 AND, OR, NOT = ("and", Type.BOOLEAN), ("or", Type.BOOLEAN), ("not", Type.BOOLEAN)
 SUM, DIFFERENCE, PRODUCT = ("+", Type.INTEGER), ("-", Type.INTEGER), ("*", Type.INTEGER)
 
 MOST_CLAUSES = 16
-"""How many clauses a condition has at most when alternatives are multiplied out, and how many are compared
-with each other."""
+"""Most clauses of a condition whose alternatives are multiplied out, and most that are compared pairwise."""
 
 MOST_OPERANDS = 16
-"""How many summands, and how many factors, are put together: a product that is squared, and that again, has
-twice as many each time."""
+"""Most summands, and most factors, that are combined; repeated squaring doubles the factors each time."""
 
 _COMPARING = frozenset({*COMPARISONS, "and", "or", "not", "is null"})
 _SURE = _COMPARING | {"column", "constant", "sum", *ARITHMETIC}
-"""What raises nothing where types are known; a quotient that is not defined is unknown."""
+"""Operations that raise nothing if types are known; an undefined quotient is unknown."""
 
 _SURE_FUNCTIONS = frozenset(
     {"coalesce", "greatest", "is distinct from", "least", "mod", "negate", "nullif", "sign", "//"}
@@ -70,14 +71,14 @@ _FLIPPED = {">": "<", ">=": "<="}
 _NEGATED = {"==": "!=", "!=": "==", "<": "<=", "<=": "<"}
 
 Clauses = frozenset[frozenset[int]]
-"""Sets of terms; of each set, one holds."""
+"""Sets of terms; of each set, at least one term is true."""
 
 LinearSum = tuple[int, dict[int, int]]
-"""A constant, and terms with how often each is added."""
+"""A constant, and terms with their multiples."""
 
 
 class Terms:
-    """The terms that were met.
+    """All terms so far, with their numbers.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> rows = stream("s", x="integer", y="integer")
@@ -93,14 +94,14 @@ class Terms:
         self._numbers: dict[Hashable, int] = {}
         self._forms: list[tuple[Head, tuple[int, ...]]] = []
         self._values: dict[int, Any] = {}
-        """Of the terms that are constants."""
+        """The values of terms that are constants."""
         self._columns: dict[int, frozenset[InputColumn]] = {}
         self._faithful: dict[int, bool] = {}
         self._total: dict[int, bool] = {}
         self.true, self.false = self._constant(True), self._constant(False)
 
     def number(self, head: Head, arguments: Iterable[int] = ()) -> int:
-        """The number of anything made of a head and of what has numbers; equal things have equal numbers."""
+        """The number of a head with numbered arguments; equal things have equal numbers."""
         form = (head, tuple(arguments))
         if form not in self._numbers:
             self._numbers[form] = len(self._forms)
@@ -108,11 +109,11 @@ class Terms:
         return self._numbers[form]
 
     def column(self, column: InputColumn) -> int:
-        """The term that is the value of a column."""
+        """The term of a column."""
         return self.number(("column", column))
 
     def read(self, expression: Expression, schema: Schema, names: Mapping[str, int]) -> int:
-        """The term of an expression over rows of a schema, where the columns are the terms `names`."""
+        """The term of an expression over rows of a schema, whose columns are the terms `names`."""
         match expression:
             case Col(name):
                 return names[name]
@@ -125,22 +126,22 @@ class Terms:
                 return self.read(_opposite(inner), schema, names)
         head = _head(expression, schema)
         if head is None:
-            # The names that it has for its columns are part of it; what they stand for is not.
+            # The names of its columns are part of the head; the terms that they stand for are arguments.
             return self.number(("expression", expression), [names[n] for n in sorted(expression.columns())])
         return self._term(head, [self.read(part, schema, names) for part in expression.parts()])
 
     def conjuncts(self, term: int) -> tuple[int, ...]:
-        """The terms that are all true where one is; none for the constant."""
+        """The terms that are all true exactly if one is true; none for the constant true."""
         head, arguments = self._forms[term]
         return arguments if head == AND else () if term == self.true else (term,)
 
     def equated(self, term: int) -> tuple[int, ...]:
-        """The two terms of an equality; none of other terms."""
+        """The two sides of an equality; empty for other terms."""
         head, arguments = self._forms[term]
         return arguments if head[0] == "==" else ()
 
     def together(self, conditions: Iterable[int], equal: Iterable[frozenset[int]]) -> frozenset[int]:
-        """Conditions without those that follow from others, or from what is equal."""
+        """Conditions without those that follow from others, or from equal terms."""
 
         def follows(clause: frozenset[int]) -> bool:
             pairs = (frozenset(self.equated(term)) for term in clause)
@@ -151,7 +152,7 @@ class Terms:
         return frozenset(self.conjuncts(self._conjunction(frozenset(c for c in clauses if not follows(c)))))
 
     def columns(self, term: int) -> frozenset[InputColumn]:
-        """What it reads."""
+        """The columns that a term reads."""
         for part in self._below(term, self._columns):
             head, arguments = self._forms[part]
             own = [head[1]] if head[0] == "column" else []
@@ -159,8 +160,10 @@ class Terms:
         return self._columns[term]
 
     def is_faithful(self, term: int) -> bool:
-        """Whether it has equal values over equal rows: a comparison has for 1 and 1.0, a cast to text has
-        not."""
+        """True if a term has equal values over equal rows.
+
+        A comparison does for 1 and 1.0; a cast to text does not.
+        """
         for part in self._below(term, self._faithful):
             head, arguments = self._forms[part]
             parts_are = all(map(self._faithful.__getitem__, arguments))
@@ -171,7 +174,7 @@ class Terms:
         return self._faithful[term]
 
     def is_exact(self, term: int) -> bool:
-        """Whether it is a column or a constant of a type of which equal values are the same."""
+        """True for a column or a constant of a type whose equal values are identical."""
         head, _ = self._forms[term]
         return bool(head[1][2]) if head[0] == "column" else type(self._values.get(term)) in (bool, int, str)
 
@@ -194,7 +197,7 @@ class Terms:
         return made[term]
 
     def _below(self, term: int, known: Mapping[int, object]) -> list[int]:
-        """The term and all in it that are not known yet, arguments first."""
+        """The term and all terms in it that are not in `known`, arguments first."""
         met: set[int] = set()
         stack = [term]
         while stack:
@@ -211,7 +214,7 @@ class Terms:
         return number
 
     def _term(self, head: Head, arguments: Sequence[int]) -> int:
-        """The number of a term; its arguments have their form already."""
+        """The number of a term whose arguments are already in normal form."""
         match head:
             case ("and", Type.BOOLEAN):
                 return self._all(arguments)
@@ -232,7 +235,7 @@ class Terms:
                 return self._constant(constant.value)
         if head[0] in COMPARISONS:
             return self._compared(head, *arguments)
-        # Sums of floats are rounded: two operands may change places, but three may not be put together anew.
+        # Sums of floats are rounded: addition is commutative, but not associative.
         is_unordered = head[0] in ("+", "*") and head[1] is Type.FLOAT
         return self.number(head, sorted(arguments) if is_unordered else arguments)
 
@@ -245,7 +248,7 @@ class Terms:
         return self._conjunction(frozenset(chain.from_iterable(map(self._clauses, terms))))
 
     def _any(self, terms: Iterable[int]) -> int:
-        """Conjunctions are multiplied out, unless they become too many."""
+        """A disjunction; conjunctions in it are multiplied out, unless they become too many."""
         parts = {term: self._clauses(term) for term in terms}
         many = {term: clauses for term, clauses in parts.items() if len(clauses) > 1}
         alone = frozenset(chain.from_iterable(chain.from_iterable(parts[t] for t in parts.keys() - many)))
@@ -254,7 +257,7 @@ class Terms:
         return self._conjunction(frozenset(alone.union(*chosen) for chosen in product(*many.values())))
 
     def _conjunction(self, clauses: Clauses) -> int:
-        """All of some clauses, without those that follow from another one."""
+        """The conjunction of clauses, without clauses that follow from another one."""
         left = {
             clause - {self.false}
             for clause in clauses
@@ -279,7 +282,7 @@ class Terms:
         return min(clause) if len(clause) == 1 else self.number(OR, sorted(clause))
 
     def are_total(self, terms: Iterable[int]) -> bool:
-        """Whether it is certain that none of them ever raises."""
+        """True if it is certain that none of the terms ever raises."""
         return all(map(self._is_total, terms))
 
     def _negated(self, term: int) -> int:
@@ -314,7 +317,10 @@ class Terms:
         return self.number((operator, type_), (left, right))
 
     def _compared_integers(self, operator: str, left: int, right: int) -> tuple[str, int, int]:
-        """The same with the constants of both sides on one: on that of the constant, else on the right."""
+        """A comparison of integers with the constants of both sides combined on one.
+
+        That is the side that is only a constant, if there is one, else the right side.
+        """
         (low, less), (high, more) = self._sum(left), self._sum(right)
         least = high - low
         if operator == "<":
@@ -327,12 +333,12 @@ class Terms:
         return operator, self._summed(-least, less), right
 
     def _as_integer(self, term: int) -> int:
-        """Of a constant that is compared with floats, the integer that equals it."""
+        """The equal integer of a constant that is compared with floats; other terms stay."""
         value = self._values.get(term)
         return self._constant(int(value)) if isinstance(value, float) and value.is_integer() else term
 
     def _computed(self, head: Head, arguments: Sequence[int]) -> int:
-        """Arithmetic of integers, which have no limit and are not rounded."""
+        """Arithmetic of integers, which are unbounded and exact."""
         if head[0] == "sum":
             constant, *times = head[1:]
             linear = self._added(constant, zip(times, arguments, strict=True))
@@ -351,7 +357,7 @@ class Terms:
             more, below = self._sum(part)
             constant += times * more
             for term, n in below.items():
-                # What is there no times is kept: it may be unknown.
+                # A term with multiple 0 is kept: its value may be unknown.
                 summands[term] = summands.get(term, 0) + times * n
         return constant, summands
 
@@ -377,7 +383,7 @@ class Terms:
         return 0, {self.number(PRODUCT, sorted(factors)): times}
 
     def _sum(self, term: int) -> LinearSum:
-        """A term of integers as a sum."""
+        """An integer term as a sum."""
         if term in self._values:
             return self._values[term], {}
         head, arguments = self._forms[term]
@@ -395,7 +401,7 @@ class Terms:
 
 
 def _are_boolean(parts: Iterable[Expression], schema: Schema) -> bool:
-    """Whether all are conditions, other than values of which only a row tells whether they are."""
+    """True if all expressions are certainly boolean; values of type ANY are not."""
     return all(
         isinstance(part, IsNull | Logic)
         or (isinstance(part, Binary) and part.operator in COMPARISONS)
@@ -416,7 +422,7 @@ def _opposite(condition: Not | Logic) -> Expression:
 
 
 def _head(expression: Expression, schema: Schema) -> Head | None:
-    """What an expression does with its parts; None if that is not known."""
+    """The operation of an expression on its parts; None if it is not known."""
     if isinstance(expression, Logic | Not) and _are_boolean(expression.parts(), schema):
         return (expression.operator if isinstance(expression, Logic) else "not", Type.BOOLEAN)
     types = [part.kind(schema).type for part in expression.parts()]
@@ -424,7 +430,7 @@ def _head(expression: Expression, schema: Schema) -> Head | None:
         case Binary(operator):
             return (operator, wider(*types))
         case Logic(operator):
-            # Of what is no boolean, `and` gives one of its operands, or, where one may be unknown, a boolean.
+            # If operands are no booleans, `and` returns one of them, or, where one may be unknown, a boolean.
             return (operator, Type.ANY, expression.kind(schema).nullable)
         case Not():
             return ("not", Type.ANY)

@@ -1,4 +1,4 @@
-"""Two plans on one input: whether they differ there, by the specification."""
+"""Comparison of two plans on one input, by the specification."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload
 from midstream.plans.values.verdicts import CounterExample
 
 TOLERANCE = 1e-9
-"""Two floats that differ by less, relatively, may be the same number computed in another order."""
+"""The relative difference up to which two floats count as equal; order of evaluation changes them."""
 
 TOLD_APART = (Type.FLOAT, Type.ANY)
-"""The types of which equal values may be told apart, as 0.0 and -0.0, or 1 and 1.0."""
+"""The types whose equal values may be distinguishable, as 0.0 and -0.0, or 1 and 1.0."""
 
 Streams = Mapping[str, Sequence[Element]]
 
 
 class Trials(Protocol):
-    """Two plans, ready to be compared on many inputs."""
+    """Two plans that can be compared on many inputs."""
 
     def differ(self, streams: Streams) -> bool:
-        """Whether the plans differ on an input."""
+        """True if the plans differ on an input."""
 
     def example(self, streams: Streams) -> CounterExample:
-        """An input on which they differ, with what either plan makes of it."""
+        """The counter-example of an input on which the plans differ, with the results of both."""
 
 
-class OverTime:
-    """Two plans on streams, at every instant.
+class TrialsOverTime:
+    """Two plans, compared on streams at every instant.
 
-    Where a plan raises an error, it has no meaning; with `strict`, that is a difference where the other one
-    has a meaning. But the right one need not raise what a function raises in the left one.
+    Where a plan raises an error, its meaning is undefined. With `strict`, it is a difference if only one plan
+    raises; but the right plan need not repeat an error of a function in the left plan.
     """
 
     def __init__(self, left: Plan, right: Plan, *, strict: bool = False) -> None:
@@ -49,14 +49,14 @@ class OverTime:
         self._is_strict = strict
 
     def differ(self, streams: Streams) -> bool:
-        """Whether some output differs at some instant."""
+        """True if some output differs at some instant."""
         one, other = self._of(streams)
         if isinstance(one, Exception) or isinstance(other, Exception):
             return self._is_strict and raise_apart(one, other)
         return any(not are_close(one[output], other[output]) for output in one)
 
     def example(self, streams: Streams) -> CounterExample:
-        """The input as a counter-example."""
+        """The counter-example of an input."""
         one, other = self._of(streams)
         if isinstance(one, Exception) or isinstance(other, Exception):
             raised = [
@@ -80,14 +80,14 @@ class OverTime:
         return meanings
 
 
-class AtOneInstant:
-    """The same for plans of snapshot-reducible operators, on elements that are all valid in [0, 1).
+class TrialsAtOneInstant:
+    """Two plans of snapshot-reducible operators, compared on elements that are all valid in [0, 1).
 
-    What depends on some of the inputs alone is computed once for each of their bags.
+    A result that depends on some of the inputs alone is computed once for each combination of their bags.
     """
 
     def __init__(self, left: Plan, right: Plan) -> None:
-        self._trials = OverTime(left, right, strict=True)
+        self._trials = TrialsOverTime(left, right, strict=True)
         nodes = list(dict.fromkeys((*left.nodes, *right.nodes)))
         places = {node: place for place, node in enumerate(nodes)}
         self._outputs = [(places[root], places[right.outputs[name]]) for name, root in left.outputs.items()]
@@ -109,13 +109,13 @@ class AtOneInstant:
         self._number = len(nodes)
 
     def differ(self, streams: Streams) -> bool:
-        """Whether some output differs."""
+        """True if some output differs."""
         snapshots: list[Snapshot | Exception] = [_NOTHING] * self._number
         labels: dict[int, object] = {}
         for place, name, is_told_apart in self._leaves:
             rows = [row for _, _, row in streams[name]]
             snapshots[place] = bag = Counter(rows)
-            # What the bags of an input are told apart by.
+            # A label distinguishes the bags of an input.
             labels[place] = tuple(map(repr, rows)) if is_told_apart else frozenset(bag.items())
         for step in self._steps:
             if step.kept is None:
@@ -128,45 +128,47 @@ class AtOneInstant:
         return any(_are_apart(snapshots[one], snapshots[other]) for one, other in self._outputs)
 
     def example(self, streams: Streams) -> CounterExample:
-        """The input as a counter-example."""
+        """The counter-example of an input."""
         return self._trials.example(streams)
 
 
 _NOTHING: Snapshot = Counter()
 
 _Kept = dict[tuple[object, ...], Snapshot | Exception]
-"""What an operator gives, by the labels of the bags that it reads."""
+"""The results of an operator, by the labels of the bags that it reads."""
 
 
 class _Step(NamedTuple):
-    """An operator, by its place among all: where its inputs and the leaves that it reads are."""
+    """An operator: its place among all, and those of its inputs and of the leaves that it reads."""
 
     place: int
     inputs: tuple[int, ...]
     meaning: Callable[..., Snapshot]
     reads: tuple[int, ...]
     kept: _Kept | None
-    """None for what reads all leaves, which hardly come twice."""
+    """None for an operator that reads all leaves, whose bags hardly repeat."""
 
     def snapshot(self, snapshots: Sequence[Snapshot | Exception]) -> Snapshot | Exception:
-        """What it gives, or raises; or what an input raised."""
+        """The snapshot of the operator, or the error that it or an input raises."""
         below = [snapshots[place] for place in self.inputs]
         for each in below:
             if isinstance(each, Exception):
                 return each
         try:
             return self.meaning(*below)
-        except Exception as error:  # whatever a function in the plan may raise
+        except Exception as error:  # a function in the plan may raise any error
             return error
 
 
-def raise_apart(one: object, other: object) -> bool:
-    """Whether one of two plans raises an error where the other does not: a function of the first one may
-    alone, as the second may ask it of fewer rows. What is too long to be computed here is not known to raise
-    one."""
-    if isinstance(one, TooLongError | FunctionError) or isinstance(other, TooLongError):
+def raise_apart(left: object, right: object) -> bool:
+    """True if one of two plans raises an error and the other does not.
+
+    A function of the left plan may raise alone, as the right plan may call it for fewer rows. TooLongError
+    does not count: it says that the specification cannot be evaluated, not that a plan raises.
+    """
+    if isinstance(left, TooLongError | FunctionError) or isinstance(right, TooLongError):
         return False
-    return isinstance(one, Exception) is not isinstance(other, Exception)
+    return isinstance(left, Exception) is not isinstance(right, Exception)
 
 
 def elements_of(form: NormalForm) -> list[Element]:
@@ -175,20 +177,21 @@ def elements_of(form: NormalForm) -> list[Element]:
     return sorted(elements, key=lambda element: (element[0], element[1], repr(element[2])))
 
 
-def are_close(one: NormalForm, other: NormalForm) -> bool:
-    """Whether snapshots agree at every instant, up to what floats lose when they are computed in another
-    order."""
-    if one == other:
+def are_close(left: NormalForm, right: NormalForm) -> bool:
+    """True if snapshots agree at every instant, up to rounding errors of floats."""
+    if left == right:
         return True
-    left, right = elements_of(one), elements_of(other)
-    if not any(isinstance(value, float) for _, _, row in (*left, *right) for value in row):
+    ours, theirs = elements_of(left), elements_of(right)
+    if not any(isinstance(value, float) for _, _, row in (*ours, *theirs) for value in row):
         return False
-    times = {BEGINNING, *(t for start, end, _ in (*left, *right) for t in (start, end))} - {FOREVER}
-    return all(_match(snapshot(left, time), snapshot(right, time)) for time in times)
+    times = {BEGINNING, *(t for start, end, _ in (*ours, *theirs) for t in (start, end))} - {FOREVER}
+    return all(_match(snapshot(ours, time), snapshot(theirs, time)) for time in times)
 
 
-def _shown(meant: dict[str, NormalForm] | Exception) -> list[Element]:
-    return [] if isinstance(meant, Exception) else [e for form in meant.values() for e in elements_of(form)]
+def _shown(meaning: dict[str, NormalForm] | Exception) -> list[Element]:
+    if isinstance(meaning, Exception):
+        return []
+    return [element for form in meaning.values() for element in elements_of(form)]
 
 
 def _are_apart(one: Snapshot | Exception, other: Snapshot | Exception) -> bool:
@@ -198,13 +201,13 @@ def _are_apart(one: Snapshot | Exception, other: Snapshot | Exception) -> bool:
 
 
 def _match(one: Counter[Payload], other: Counter[Payload]) -> bool:
-    rest = list((other - one).elements())
+    unmatched = list((other - one).elements())
     for row in (one - other).elements():
-        partner = next((other for other in rest if all(map(_is_close, row, other))), None)
+        partner = next((row_ for row_ in unmatched if all(map(_is_close, row, row_))), None)
         if partner is None:
             return False
-        rest.remove(partner)
-    return not rest
+        unmatched.remove(partner)
+    return not unmatched
 
 
 def _is_close(one: object, other: object) -> bool:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.equivalence.small_streams import SmallStreams, is_at_one_instant
-from midstream.plans.equivalence.trials import AtOneInstant, OverTime
+from midstream.plans.equivalence.trials import TrialsAtOneInstant, TrialsOverTime
 from midstream.plans.expressions.operands import col, opaque
 from midstream.plans.values.streams import BEGINNING, FOREVER
 from midstream.testing import plans
@@ -99,13 +99,15 @@ def test_both_ways_to_compare_at_one_instant_agree(one: Plan, other: Plan, seed:
     left, right = map(without_windows, (one, other))
     if left.schema != right.schema:
         right = Stream(left.root).distinct().plan()
-    bags, steps = AtOneInstant(left, right), OverTime(left, right, strict=True)
+    bags, steps = TrialsAtOneInstant(left, right), TrialsOverTime(left, right, strict=True)
     for streams in islice(SmallStreams([left, right]).by_size(60, Random(seed)), 60):
         assert bags.differ(streams) == steps.differ(streams)
 
 
-@pytest.mark.parametrize("kind", [AtOneInstant, lambda left, right: OverTime(left, right, strict=True)])
-def test_an_error_on_the_right_alone_is_a_difference(kind: type[AtOneInstant]) -> None:
+@pytest.mark.parametrize(
+    "kind", [TrialsAtOneInstant, lambda left, right: TrialsOverTime(left, right, strict=True)]
+)
+def test_an_error_on_the_right_alone_is_a_difference(kind: type[TrialsAtOneInstant]) -> None:
     """What replaces a plan may ask a function of fewer rows, and of no others."""
     raising, other = S.filter(opaque(halves, ["x"], "integer") > 0), S.filter(col("x") > 0)
     trials = kind(other.plan(), raising.plan())
@@ -130,12 +132,12 @@ def test_bags_of_equal_values_that_differ_are_computed_apart() -> None:
     """What depends on some inputs alone is kept: not what was found of 1 for 1.0, nor of 0.0 for -0.0."""
     rows, others = (stream(name, intervals=True, v="any") for name in "ab")
     whole = rows.filter(opaque(is_whole, ["v"], "boolean")).union(others)
-    trials = AtOneInstant(whole.plan(), rows.union(others).plan())
+    trials = TrialsAtOneInstant(whole.plan(), rows.union(others).plan())
     assert not trials.differ({"a": [(0, 1, (1,))], "b": []})
     assert trials.differ({"a": [(0, 1, (1.0,))], "b": []})
     signs, more = (stream(name, intervals=True, v="float") for name in "ab")
     plus = signs.filter(opaque(has_plus, ["v"], "boolean")).union(more)
-    trials = AtOneInstant(plus.plan(), signs.union(more).plan())
+    trials = TrialsAtOneInstant(plus.plan(), signs.union(more).plan())
     assert not trials.differ({"a": [(0, 1, (0.0,))], "b": []})
     assert trials.differ({"a": [(0, 1, (-0.0,))], "b": []})
 
@@ -144,11 +146,11 @@ def test_rows_that_one_plan_rules_out_are_a_difference() -> None:
     """Which of two rows is the last, is not said of one window, and is not asked by the other."""
     last, every = T.last(1), T.window(None)
     tied = {"t": [(0, 1, (0,)), (0, 1, (1,))]}
-    assert OverTime(last.plan(), every.plan(), strict=True).differ(tied)
-    assert not OverTime(last.plan(), every.plan()).differ(tied)
-    assert not OverTime(last.plan(), last.distinct().plan(), strict=True).differ(tied)
+    assert TrialsOverTime(last.plan(), every.plan(), strict=True).differ(tied)
+    assert not TrialsOverTime(last.plan(), every.plan()).differ(tied)
+    assert not TrialsOverTime(last.plan(), last.distinct().plan(), strict=True).differ(tied)
 
 
 def test_what_is_too_long_to_be_computed_is_no_difference() -> None:
     long = {"t": [(0, 5000, (0,))]}
-    assert not OverTime(T.window(2).plan(), T.plan(), strict=True).differ(long)
+    assert not TrialsOverTime(T.window(2).plan(), T.plan(), strict=True).differ(long)

@@ -50,7 +50,7 @@ class BandJoin(SweepJoin):
     ) -> None:
         bounds = find_range(condition, left, right)
         assert bounds is not None, f"{condition} has no range"
-        pairs = pairing(bounds.rest, columns, left, right)
+        pairs = pairing(bounds.residual, columns, left, right)
         areas = [
             OrderedSweepArea(compile_row(key, schema))
             for key, schema in zip(bounds.keys, (left, right), strict=True)

@@ -219,7 +219,7 @@ class _Side:
         return self._of(groups)
 
     def _by_place(self, expression: Expression, schema: Schema) -> Expression:
-        """An expression as it is written, over numbered columns; the order of evaluation decides about errors."""
+        """An expression over numbered columns, as it is written: errors depend on the order of evaluation."""
         return expression.renamed({name: str(place) for place, name in enumerate(schema.names)})
 
     def _over_time(self, node: Node, form: BlockSum) -> BlockSum:

@@ -1,18 +1,17 @@
-"""Aggregate functions: what each means on a multiset of values.
+"""Aggregate functions, with their meanings on multisets of values.
 
     count()       the number of rows               count(x)       the number of rows where x is known
-    sum(x)        min(x)        max(x)             over the rows where x is known; unknown where there is none
-    avg(x)        median(x)     top_k(x, k)        the same
-    var_pop(x)    stddev_pop(x)                    the same
-    var_samp(x)   stddev_samp(x)                   unknown also where x is known in one row only
-    sum, avg, var and stddev                       unknown also where they are beyond the largest float
-    f(distinct x)                                  f of the different known values, each taken once
+    sum(x)        min(x)        max(x)             over the rows where x is known; unknown if there is none
+    avg(x)        median(x)     top_k(x, k)        likewise
+    var_pop(x)    stddev_pop(x)                    likewise
+    var_samp(x)   stddev_samp(x)                   unknown also if x is known in one row only
+    sum, avg, var and stddev                       unknown also if beyond the largest float
+    f(distinct x)                                  f of the distinct known values
 
 and any function that its user defines by merging partial results (`user_aggregate`).
 
-All are exact: floats are added as the rational numbers that they are, and the result is rounded once. It
-therefore does not depend on the order in which plans deliver their rows, and removing a row leaves no trace
-of it.
+All are exact: floats are added as rational numbers, and the result is rounded once. It therefore does not
+depend on the order in which plans deliver their rows, and a row that leaves does not affect later results.
 """
 
 from __future__ import annotations
@@ -46,17 +45,17 @@ from midstream.plans.values.schema import Column, ColumnType, Schema, Type, pars
 
 @dataclass(frozen=True, slots=True)
 class UserAggregate:
-    """An aggregate function that its user defines, by how partial results come about.
+    """An aggregate function that its user defines by merging partial results.
 
         f(x, y, …, z)  =  evaluate(merge(…merge(initialise(x), initialise(y))…, initialise(z)))
 
-    `merge` must be associative and commutative, as rows have no order. It must be exact as well if plans that
-    mean the same are to agree to the last digit: sums of floats are not associative. `inverse` takes a part
-    out again: `inverse(merge(a, b), b) == a`. With it a value that leaves costs one call; without, partial
-    results are kept so that it costs a logarithm of merges at most. No function may change its arguments.
-    Equal values may stand for one another: 1 for 1.0.
+    `merge` must be associative and commutative, as rows have no order. It must also be exact if equivalent
+    plans are to agree to the last digit: sums of floats are not associative. `inverse` removes a part again:
+    `inverse(merge(a, b), b) == a`. With it, a value that leaves costs one call; without it, partial results
+    are kept, and a value that leaves costs a logarithmic number of merges at most. No function may change its
+    arguments. A value may be replaced by an equal one: 1 by 1.0.
 
-    Called with an argument, it gives an aggregate of a query.
+    Called with an argument, it returns an aggregate of a query.
 
     Source   thesis, section 11.5.7: initialiser, merger, evaluator
 
@@ -72,7 +71,7 @@ class UserAggregate:
     inverse: Callable[[Any, Any], Any] | None = None
     type: Type = Type.ANY
     nullable: bool = False
-    """Whether `evaluate` may give None. Over no known value the result is None in any case."""
+    """True if `evaluate` may return None; without a known value, the result is None in any case."""
 
     def __post_init__(self) -> None:
         require_name("aggregate", self.name, "the name of the function")
@@ -84,7 +83,7 @@ class UserAggregate:
         require(f"aggregate {self.name}: nullable", self.nullable, bool, "True or False")
 
     def __call__(self, argument: Any, *, distinct: bool = False) -> AggregateCall:
-        """The function applied to an expression or a column."""
+        """Apply the function to an expression or a column."""
         return AggregateCall(self, _argument(argument), distinct)
 
     def of(self, values: Iterable[Any]) -> Any:
@@ -92,7 +91,7 @@ class UserAggregate:
         return self.result(reduce(self.merge, map(self.initialise, values)))
 
     def result(self, partial: Any) -> Any:
-        """What a partial result comes to; unknown where it is not finite."""
+        """The final value of a partial result; unknown if it is not finite."""
         check = CHECKS.get(self.type)
         value = self.evaluate(partial)
         return value if check is None else check(value)
@@ -102,8 +101,8 @@ class UserAggregate:
 class AggregateCall:
     """An aggregate function applied to an expression.
 
-    `argument` is None only in `count()`. `distinct` makes equal values count once; min and max do not care,
-    and drop it. `k` says how many values `top_k` gives.
+    `argument` is None only in `count()`. `distinct` makes equal values count once; min and max ignore and
+    drop it. `k` is the number of values that `top_k` returns.
     """
 
     function: str | UserAggregate
@@ -118,9 +117,9 @@ class AggregateCall:
             )
         if self.argument is None and (self.function != "count" or self.distinct):
             shown = f"{self.name}({'distinct' if self.distinct else ''})"
-            raise ExpressionError(f"{shown} needs an argument; only count() stands without")
+            raise ExpressionError(f"{shown} needs an argument; only count() has none")
         if (self.k is not None) != (self.function == "top_k"):
-            raise ExpressionError(f"{self}: found k = {self.k}, expected one for top_k and for nothing else")
+            raise ExpressionError(f"{self}: found k = {self.k}, expected one for top_k only")
         if self.k is not None and (type(self.k) is not int or self.k < 1):
             raise ExpressionError(f"{self}: found k = {self.k!r}, expected a positive integer")
         if self.function in ("min", "max"):
@@ -128,15 +127,15 @@ class AggregateCall:
 
     @property
     def name(self) -> str:
-        """The function's name."""
+        """The name of the function."""
         return self.function if isinstance(self.function, str) else self.function.name
 
     def columns(self) -> frozenset[str]:
-        """The columns that it reads."""
+        """The columns that the call reads."""
         return self.argument.columns() if self.argument is not None else frozenset()
 
     def column(self, name: str, schema: Schema) -> Column:
-        """The column that it gives over rows of a schema."""
+        """The output column of the call over rows of a schema."""
         if self.argument is None:
             return Column(name, Type.INTEGER)
         kind: Kind = self.argument.kind(schema)
@@ -148,7 +147,7 @@ class AggregateCall:
         return Column(name, *_result(self.function, kind))
 
     def to_json(self) -> list[Any]:
-        """`[function, argument]`, with `{"distinct": true, "k": 3}` or what is needed of it behind.
+        """The call as `[function, argument]`, or with options such as `{"distinct": true, "k": 3}` behind.
 
         Raises PlanFormatError for a user's function.
         """
@@ -169,8 +168,9 @@ class AggregateCall:
 
 
 def call_from_json(data: Any) -> AggregateCall:
-    """Read back what `AggregateCall.to_json` wrote. Raises PlanFormatError; ExpressionError where it is no
-    call.
+    """The call of data that `AggregateCall.to_json` returned.
+
+    Raises   PlanFormatError; ExpressionError where the data is no valid call.
 
     >>> str(call_from_json(["top_k", {"column": "x"}, {"k": 3}]))
     'top_k(x, 3)'
@@ -190,7 +190,7 @@ def call_from_json(data: Any) -> AggregateCall:
 
 
 def _result(function: str, kind: Kind) -> tuple[Type, bool]:
-    """Type and nullability of a built-in function of an argument."""
+    """The type and nullability of a built-in function of an argument."""
     match function:
         case "count":
             return Type.INTEGER, False
@@ -201,7 +201,7 @@ def _result(function: str, kind: Kind) -> tuple[Type, bool]:
         case "top_k":
             return Type.ANY, kind.nullable
         case "avg" | "median" | "stddev_pop" if kind.type is Type.FLOAT:
-            # No larger than the largest of the values, which are finite.
+            # The result is no larger than the largest value, and values are finite.
             return Type.FLOAT, kind.nullable
         case _:
             return Type.FLOAT, True
@@ -235,7 +235,7 @@ MEANING: Mapping[str, Callable[[list[Any]], Any]] = {
     "stddev_samp": _deviation(1),
     "median": exact_median,
 }
-"""What each function of one argument gives on a non-empty list of known values."""
+"""The meaning of each function of one argument on a non-empty list of known values."""
 
 FUNCTIONS = (*MEANING, "top_k")
 """The names of the built-in functions."""
@@ -254,7 +254,9 @@ def top(values: Iterable[Any], k: int) -> tuple[Any, ...]:
 
 
 def different(values: Iterable[Any]) -> list[Any]:
-    """Equal values once. Of an integer and what equals it but is none, the latter: a sum of both is a float.
+    """The distinct values; of an integer and an equal value that is no integer, the latter.
+
+    The sum of both types is a float.
 
     >>> different([2, 1, 2.0, 1])
     [2.0, 1]
@@ -267,7 +269,7 @@ def different(values: Iterable[Any]) -> list[Any]:
 
 
 def apply_call(call: AggregateCall, values: Iterable[Any]) -> Any:
-    """What a call gives on the values of its argument, of which some may be unknown.
+    """The value of a call on the values of its argument, some of which may be unknown.
 
     >>> apply_call(count("x", distinct=True), [3, None, 3]), apply_call(top_k("x", 2), [3, None, 4, 5])
     (1, (5, 4))
@@ -283,7 +285,7 @@ def apply_call(call: AggregateCall, values: Iterable[Any]) -> Any:
 
 
 def aggregate(function: str, values: Iterable[Any]) -> Any:
-    """A function of one argument on values of which some may be unknown.
+    """The value of a function of one argument, some of whose values may be unknown.
 
     >>> aggregate("sum", [3, None, 4]), aggregate("count", [3, None]), aggregate("max", [None])
     (7, 1, None)
@@ -292,12 +294,12 @@ def aggregate(function: str, values: Iterable[Any]) -> Any:
 
 
 def count(argument: Any = None, *, distinct: bool = False) -> AggregateCall:
-    """The number of rows, or of rows where the argument is known; with `distinct`, of its values."""
+    """The number of rows, or of rows where the argument is known; with `distinct`, of distinct values."""
     return AggregateCall("count", None if argument is None else _argument(argument), distinct)
 
 
 def count_distinct(argument: Any) -> AggregateCall:
-    """The number of different known values."""
+    """The number of distinct known values."""
     return count(argument, distinct=True)
 
 
@@ -351,7 +353,7 @@ def median(argument: Any, *, distinct: bool = False) -> AggregateCall:
 
 
 def top_k(argument: Any, k: int, *, distinct: bool = False) -> AggregateCall:
-    """A tuple of the k largest values in descending order, fewer where there are fewer."""
+    """A tuple of the k largest values in descending order; fewer if there are fewer."""
     return AggregateCall("top_k", _argument(argument), distinct, k)
 
 
@@ -364,7 +366,7 @@ def user_aggregate(
     type: ColumnType = Type.ANY,
     nullable: bool = False,
 ) -> UserAggregate:
-    """An aggregate function of one's own, to be called with its argument; see `UserAggregate` for the laws.
+    """Define an aggregate function, to be called with its argument; see `UserAggregate` for its laws.
 
     >>> widest = user_aggregate("spread", lambda x: (x, x), lambda a, b: (min(a[0], b[0]), max(a[1], b[1])),
     ...                         lambda a: a[1] - a[0], type="integer")

@@ -1,9 +1,9 @@
 """Symbolic expressions over the columns of a payload.
 
-A rule must be able to ask which columns a predicate reads, so expressions are data. They compile to plain
-Python source, so that evaluating one costs no interpretation. `None` is SQL's unknown: an operator with an
-unknown operand gives unknown, `and`/`or`/`not` follow three-valued logic, and a filter keeps a row only where
-its predicate is true. The extra code for this is generated only where a column is declared nullable.
+Expressions are data, so that rules can ask which columns a predicate reads. They compile to plain Python
+source, so that evaluating one costs no interpretation. `None` is SQL's unknown: an operator with an unknown
+operand returns unknown, `and`/`or`/`not` follow three-valued logic, and a filter keeps a row only where its
+predicate is true. The extra code for this is generated only where a column is declared nullable.
 
     >>> from midstream.plans.values.schema import Schema
     >>> dear = Binary(">", Col("price"), Const(10))
@@ -12,8 +12,8 @@ its predicate is true. The extra code for this is generated only where a column 
     >>> compile_row(dear, Schema.of(item="integer", price="float"))((7, 12.5))
     True
 
-Here `==` compares trees by structure, which plans rely on. Queries in Python write [operands](operands.py),
-of which `==` is an expression; no tree has operators.
+`==` compares trees by structure here, as plans require. Queries in Python use [operands](operands.py), whose
+`==` makes an expression; trees have no such operators.
 """
 
 from __future__ import annotations
@@ -46,22 +46,20 @@ from midstream.plans.values.finite import LARGEST, NEVER_REACHES, defined, finit
 from midstream.plans.values.schema import PYTHON_TYPES, Schema, Type, suggest
 
 DEEPEST_SOURCE = 24
-"""How many expressions in each other become one text: Python reads 200 brackets in brackets, and each has
-some."""
+"""Most nested expressions in one source text; Python limits nested brackets to 200."""
 
 DEEPEST_EXPRESSION = 120
-"""How many expressions may stand in each other: what is asked of one is asked of its parts, and Python calls
-functions only so deep."""
+"""Most nested expressions: functions recurse into the parts, and Python's recursion is limited."""
 
 LARGEST_REPEATED = 1_000
-"""How many parts an expression has at most that is put in the place of another, or written several times."""
+"""Most parts of an expression that replaces another, or is written several times."""
 
 DEEPEST_REPEATED = 60
-"""How many expressions stand in each other then."""
+"""Most nested expressions in such an expression."""
 
 
 class Kind(NamedTuple):
-    """What an expression gives: a type, and whether it may be unknown."""
+    """The type of an expression, and if it may be unknown."""
 
     type: Type
     nullable: bool
@@ -69,10 +67,10 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A value computed from a payload. Immutable, hashable, comparable by structure."""
+    """A value computed from a payload; immutable, hashable, and compared by structure."""
 
     def columns(self) -> frozenset[str]:
-        """The columns that it reads."""
+        """The columns that the expression reads."""
         return frozenset().union(*(part.columns() for part in self.parts()))
 
     def parts(self) -> tuple[Expression, ...]:
@@ -80,16 +78,18 @@ class Expression:
         return ()
 
     def kind(self, schema: Schema) -> Kind:
-        """Type and nullability over a schema. Raises ExpressionError where it does not fit."""
+        """The type and nullability over a schema; raises ExpressionError if the expression does not fit."""
         raise NotImplementedError
 
     def source(self, scope: Bindings) -> str:
-        """Python source that computes the value in a scope. What stands too deep in it becomes a function of
-        its own, as Python reads only so many brackets in brackets."""
+        """Python source that computes the value in a scope.
+
+        A part that is nested too deeply becomes a function of its own, as Python limits nested brackets.
+        """
         if scope.level == 0 and is_large(self, most=sys.maxsize, deepest=DEEPEST_EXPRESSION):
             raise ExpressionError(
-                f"an expression nests too deeply; compute it in steps: more than {DEEPEST_EXPRESSION} "
-                "expressions stand in each other"
+                f"an expression nests too deeply; compute it in steps: found more than {DEEPEST_EXPRESSION} "
+                "levels"
             )
         if scope.level == DEEPEST_SOURCE and self.parts():
             return _outlined(self, scope)
@@ -99,21 +99,21 @@ class Expression:
         return text
 
     def code(self, scope: Bindings) -> str:
-        """The same from the sources of its parts."""
+        """Python source, from the sources of the parts."""
         raise NotImplementedError
 
     def renamed(self, names: Mapping[str, str]) -> Expression:
-        """The same expression over columns of other names."""
+        """This expression with other names of columns."""
         return self.rebuilt(lambda part: part.renamed(names))
 
     def rebuilt(self, of: Callable[[Expression], Expression]) -> Expression:
-        """The same of other direct subexpressions."""
+        """This expression with a function applied to its direct subexpressions."""
         kind: Any = type(self)
         other: Expression = kind(*[_rebuilt(getattr(self, name), of) for name in kind.__match_args__])
         return other
 
     def to_json(self) -> Any:
-        """A JSON form that `expression_from_json` reads back."""
+        """The JSON form, which `expression_from_json` reads back."""
         raise NotImplementedError
 
     def __bool__(self) -> bool:
@@ -124,23 +124,22 @@ class Expression:
 
 @dataclass(slots=True)
 class Bindings:
-    """Where an expression is compiled: the source text of each column, and the objects that the text
-    names."""
+    """A scope to compile expressions in: the source text of each column, and the objects that it names."""
 
     schema: Schema
     resolve: Mapping[str, str]
     names: dict[str, Any] = field(default_factory=dict)
     level: int = 0
-    """How deep in the text the expression stands that is being compiled."""
+    """The nesting level in the text of the expression that is being compiled."""
 
     def bind(self, value: Any) -> str:
-        """A name for an object that source text cannot spell."""
+        """A new name for an object that source text cannot spell."""
         name = f"_k{len(self.names)}"
         self.names[name] = value
         return name
 
     def fresh(self) -> str:
-        """A name for an intermediate value."""
+        """A new name for an intermediate value."""
         return self.bind(None)
 
 
@@ -199,8 +198,8 @@ class Const(Expression):
         return Kind(CONSTANT_TYPES[type(self.value)], self.value is None)
 
     def code(self, scope: Bindings) -> str:
-        """Its literal."""
-        # Python spells and reads only so many digits.
+        """The literal, or the name of a bound object."""
+        # Python limits the number of digits that it writes and reads.
         is_literal = not isinstance(self.value, float | int) or abs(self.value) < _LARGEST_LITERAL
         return (
             repr(self.value) if is_literal and not isinstance(self.value, float) else scope.bind(self.value)
@@ -228,21 +227,21 @@ CHECKS: Mapping[Type, Callable[[Any], Any]] = {
     Type.FLOAT: within_floats,
     Type.ANY: finite,
 }
-"""What users' aggregates give is made what they declare to give, by its type."""
+"""By type, the conversion that makes the result of a user's aggregate fit its declared type."""
 INEXACT = frozenset({Type.FLOAT, Type.ANY})
-"""The types of numbers that are unknown where they are not finite."""
+"""The types whose values are unknown if they are not finite."""
 
 ARITHMETIC = ("+", "-", "*", "/", "%")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 MIRRORED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-"""What a comparison says with its sides exchanged."""
+"""The comparison that is equivalent with its sides exchanged."""
 OPPOSITE: Mapping[str, str] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-"""What holds of two known values where the other does not."""
+"""The comparison that is true of two known values exactly if the first one is false."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binary(Expression):
-    """An arithmetic operator or a comparison. Unknown if an operand is, or if the result is not finite."""
+    """An arithmetic operator or a comparison; unknown if an operand is, or if the result is not finite."""
 
     operator: str
     left: Expression
@@ -258,7 +257,7 @@ class Binary(Expression):
         return (self.left, self.right)
 
     def kind(self, schema: Schema) -> Kind:
-        """Boolean for comparisons; for arithmetic the wider operand's type."""
+        """Boolean for comparisons; for arithmetic the wider type of the operands."""
         left, right = self.left.kind(schema), self.right.kind(schema)
         nullable = left.nullable or right.nullable or self._is_untyped(left, right)
         if self.operator in COMPARISONS:
@@ -272,14 +271,14 @@ class Binary(Expression):
         return Kind(type_, nullable or not self._is_defined(left, right))
 
     def code(self, scope: Bindings) -> str:
-        """The operator in Python, guarded where an operand may be unknown."""
+        """The operator in Python, guarded if an operand may be unknown."""
         texts = [part.source(scope) for part in self.parts()]
         left, right = (part.kind(scope.schema) for part in self.parts())
         nullable = [left.nullable, right.nullable]
         return guarded(texts, nullable, scope, lambda known: self._of_known(left, right, known, scope))
 
     def _of_known(self, left: Kind, right: Kind, known: Sequence[str], scope: Bindings) -> str:
-        """Source of the value of known operands."""
+        """Source of the value for known operands."""
         value = f"({f' {self.operator} '.join(known)})"
         if self.operator in COMPARISONS and not self._is_untyped(left, right):
             return value
@@ -291,12 +290,15 @@ class Binary(Expression):
         return f"{scope.bind(_tolerant(self.operator))}({', '.join(known)})"
 
     def _is_untyped(self, left: Kind, right: Kind) -> bool:
-        """Whether only the values of a row can tell if they go together: 1 < "a" and 1 + "a" are unknown."""
+        """True if the values of a row decide whether the operands fit: 1 < "a" and 1 + "a" are unknown."""
         return self.operator not in ("==", "!=") and Type.ANY in (left.type, right.type)
 
     def _is_defined(self, left: Kind, right: Kind) -> bool:
-        """Whether the result of arithmetic is certain to be finite: that of integers, and, where no known
-        float can make it too large, that of a float and a constant."""
+        """True if the result of arithmetic is certain to be finite.
+
+        It is for integers; and for a float and a constant, unless some finite float makes the result too
+        large.
+        """
         if left.type is right.type is Type.INTEGER:
             divisor = self.right.value if isinstance(self.right, Const) else None
             return self.operator in "+-*" or (self.operator == "%" and bool(divisor))
@@ -308,7 +310,7 @@ class Binary(Expression):
 
     @staticmethod
     def _is_float(part: Expression, kind: Kind) -> bool:
-        """Whether an operand is within the floats; an integer has no limit."""
+        """True if an operand is within the range of floats; integers are unbounded."""
         return kind.type is Type.FLOAT or (isinstance(part, Const) and within_floats(part.value) is not None)
 
     def to_json(self) -> Any:
@@ -323,7 +325,8 @@ class Binary(Expression):
 class Logic(Expression):
     """`and` or `or` of two or more conditions in three-valued logic.
 
-    Where one of them may raise, each is asked only if those before it leave open what comes out.
+    If a condition may raise, conditions are evaluated in order, and each only if those before it do not
+    decide the result.
     """
 
     operator: str
@@ -384,7 +387,7 @@ class Not(Expression):
 
 @dataclass(frozen=True, slots=True)
 class IsNull(Expression):
-    """Whether a value is unknown."""
+    """True where a value is unknown."""
 
     value: Expression
 
@@ -396,8 +399,10 @@ class IsNull(Expression):
         return Kind(Type.BOOLEAN, False)
 
     def code(self, scope: Bindings) -> str:
-        """`is None`; of what is never unknown the answer, as Python warns of the question about a literal.
-        What may raise is asked in any case."""
+        """`is None`; or False for a value that is never unknown, as Python warns about `is` with a literal.
+
+        A value that may raise is evaluated in any case.
+        """
         if not self.value.kind(scope.schema).nullable and not may_raise(self.value):
             return "False"
         return f"({self.value.source(scope)} is None)"
@@ -411,9 +416,9 @@ class IsNull(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Case(Expression):
-    """The value of the first branch, `(condition, value)`, of which the condition is true, else the default.
+    """The value of the first branch, `(condition, value)`, whose condition is true, else the default.
 
-    A condition that is unknown is not true. Of the branches behind the one that is taken nothing is computed.
+    An unknown condition is not true. Branches behind the chosen one are not evaluated.
     """
 
     branches: tuple[tuple[Expression, Expression], ...]
@@ -424,11 +429,11 @@ class Case(Expression):
             raise ExpressionError("found a case without branches, expected 1 or more")
 
     def parts(self) -> tuple[Expression, ...]:
-        """Conditions and values by turns, then the default."""
+        """Conditions and values in turn, then the default."""
         return (*(part for branch in self.branches for part in branch), self.default)
 
     def kind(self, schema: Schema) -> Kind:
-        """The values' common type; unknown if a value may be."""
+        """The common type of the values; unknown if a value may be."""
         for condition, _ in self.branches:
             _boolean(condition, schema)
         values = (*(value for _, value in self.branches), self.default)
@@ -462,7 +467,7 @@ class Case(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Cast(Expression):
-    """A value as one of another type; unknown where it cannot be converted, as SQL's TRY_CAST."""
+    """A value converted to another type; unknown if it cannot be converted, as SQL's TRY_CAST."""
 
     value: Expression
     type: Type
@@ -480,7 +485,7 @@ class Cast(Expression):
         return Kind(self.type, kind.nullable or (kind.type, self.type) not in SURE)
 
     def code(self, scope: Bindings) -> str:
-        """A call, where the types differ. Unknown stays unknown by itself."""
+        """A call, if the types differ; the conversion keeps unknown values."""
         kind, text = self.value.kind(scope.schema), self.value.source(scope)
         if (kind.type, self.type) in SAME:
             return text
@@ -505,7 +510,7 @@ class Call(Expression):
 
     @property
     def definition(self) -> Function:
-        """The function."""
+        """The definition of the function."""
         return function_named(self.function)
 
     def parts(self) -> tuple[Expression, ...]:
@@ -528,12 +533,12 @@ class Call(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Expression):
-    """A Python callable of the values of expressions. A strict one is not called with an unknown value, but
-    gives unknown.
+    """A Python callable applied to the values of expressions.
 
-    It must be deterministic and must not read anything else, or plans that hold it have no meaning that could
-    be kept. What it raises, and a value of another type than declared, become FunctionErrors. One that
-    `is_total` never raises, as whoever declares it says. It has no serial form.
+    With `strict`, an unknown argument gives unknown without a call. The callable must be deterministic and
+    must not read anything else; otherwise a plan has no meaning that could be preserved. Errors that it
+    raises, and values of another type than declared, become FunctionErrors. `is_total` declares that it never
+    raises. It has no serial form.
     """
 
     function: Callable[..., Any]
@@ -548,7 +553,7 @@ class Apply(Expression):
         return self.arguments
 
     def kind(self, schema: Schema) -> Kind:
-        """As declared; a strict one is also unknown where an argument is, and what may not be finite."""
+        """The declared type; unknown if declared, if not finite, or if an argument of a strict one is."""
         kinds = [part.kind(schema) for part in self.arguments]
         is_unknown = self.strict and any(kind.nullable for kind in kinds)
         return Kind(self.type, self.nullable or self.type in INEXACT or is_unknown)
@@ -565,7 +570,7 @@ class Apply(Expression):
         return self.name or str(getattr(self.function, "__name__", "function"))
 
     def to_json(self) -> Any:
-        """Refused: a callable has no serial form."""
+        """Raise PlanFormatError: a callable has no serial form."""
         raise PlanFormatError(
             f"{self} is a Python callable, which has no serial form; use a symbolic expression"
         )
@@ -575,8 +580,9 @@ class Apply(Expression):
 
 
 def may_raise(expression: Expression) -> bool:
-    """Whether it may raise an error of some row: a callable in it may. Functions of SQL give unknown for what
-    they are not defined for.
+    """True if an expression may raise an error for some row: it contains a callable that is not total.
+
+    SQL's functions return unknown where they are undefined.
 
     >>> may_raise(Apply(len, (Col("name"),))), may_raise(Apply(len, (Col("name"),), is_total=True))
     (True, False)
@@ -596,8 +602,8 @@ def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
 def conjunction(conditions: Iterable[Expression]) -> Expression:
     """All conditions together, flattened, without repetition, in one canonical order; true for none.
 
-    Those that may raise come last, in the order in which they are given: they are asked of no row that
-    another one keeps off.
+    Conditions that may raise come last, in the given order: they are not evaluated for rows that another
+    condition rejects.
 
     >>> str(conjunction([Col("b"), Col("a"), Col("b")]))
     'a and b'
@@ -613,7 +619,7 @@ def conjunction(conditions: Iterable[Expression]) -> Expression:
 
 
 def disjunction(conditions: Iterable[Expression]) -> Expression:
-    """One of one or more conditions, flattened: brackets in brackets have a limit.
+    """The disjunction of one or more conditions, flattened, since nested brackets are limited.
 
     >>> str(disjunction([Col("a"), disjunction([Col("b"), Col("c")])]))
     'a or b or c'
@@ -626,13 +632,13 @@ def disjunction(conditions: Iterable[Expression]) -> Expression:
     return parts[0] if len(parts) == 1 else Logic("or", tuple(parts))
 
 
-def equality(one: str, other: str) -> Expression:
-    """Equality of two columns; the smaller name stands left, so that equal conditions are equal values."""
-    return Binary("==", Col(min(one, other)), Col(max(one, other)))
+def equality(first: str, second: str) -> Expression:
+    """Equality of two columns, the smaller name on the left, so that equal conditions are equal values."""
+    return Binary("==", Col(min(first, second)), Col(max(first, second)))
 
 
 def column_equality(condition: Expression) -> tuple[str, str] | None:
-    """The two columns that a condition equates, or None if it is no such condition."""
+    """The two columns that a condition equates; None for other conditions."""
     if isinstance(condition, Binary) and condition.operator == "==":
         left, right = condition.left, condition.right
         if isinstance(left, Col) and isinstance(right, Col):
@@ -641,9 +647,9 @@ def column_equality(condition: Expression) -> tuple[str, str] | None:
 
 
 def join_keys(condition: Expression, left: Schema, right: Schema) -> tuple[list[tuple[str, str]], Expression]:
-    """Split a join condition into pairs of equal columns (left, right) and the rest."""
+    """Split a join condition into pairs of equal columns (left, right) and the residual condition."""
     keys: list[tuple[str, str]] = []
-    rest: list[Expression] = []
+    residual: list[Expression] = []
     for part in conjuncts(condition):
         columns = column_equality(part)
         if columns and columns[0] in left and columns[1] in right:
@@ -651,12 +657,12 @@ def join_keys(condition: Expression, left: Schema, right: Schema) -> tuple[list[
         elif columns and columns[1] in left and columns[0] in right:
             keys.append((columns[1], columns[0]))
         else:
-            rest.append(part)
-    return keys, conjunction(rest)
+            residual.append(part)
+    return keys, conjunction(residual)
 
 
 def ordered(condition: Expression) -> Expression:
-    """A condition; a column equality in its canonical order, so that equal conditions are equal values."""
+    """A condition, with a column equality in canonical order, so that equal conditions are equal values."""
     columns = column_equality(condition)
     return equality(*columns) if columns else condition
 
@@ -674,7 +680,7 @@ def compile_row(expression: Expression, schema: Schema) -> Callable[[Any], Any]:
 
 
 def compile_condition(condition: Expression, schema: Schema) -> Callable[[Any], Any]:
-    """A function from a payload to something that is true where the condition is."""
+    """A function from a payload to a value that is truthy exactly if the condition is true."""
     condition.kind(schema)
     scope = row_scope(schema, "row")
     function: Callable[[Any], Any] = evaluate(f"lambda row: {condition_source(condition, scope)}", scope)
@@ -693,7 +699,7 @@ def compile_rows(expressions: Sequence[Expression], schema: Schema) -> Callable[
 
 
 def compile_pair(condition: Expression, left: Schema, right: Schema) -> Callable[[Any, Any], Any]:
-    """A function from a left and a right payload to something that is true where the condition is."""
+    """A function from a left and a right payload to a value that is truthy if the condition is true."""
     scope = pair_scope(left, right)
     condition.kind(scope.schema)
     function: Callable[[Any, Any], Any] = evaluate(
@@ -703,9 +709,9 @@ def compile_pair(condition: Expression, left: Schema, right: Schema) -> Callable
 
 
 def condition_source(condition: Expression, scope: Bindings) -> str:
-    """Source of what is true where a condition is.
+    """Source of a value that is truthy exactly if a condition is true.
 
-    Of parts that may raise each is asked where all before it are true, as by filters on top of each other.
+    If parts may raise, each is evaluated only where all before it are true, as by filters above each other.
     """
     if not may_raise(condition):
         return condition.source(scope)
@@ -713,7 +719,7 @@ def condition_source(condition: Expression, scope: Bindings) -> str:
 
 
 def row_scope(schema: Schema, row: str, names: dict[str, Any] | None = None) -> Bindings:
-    """A scope in which the source text `row` is the payload; objects are bound in `names`, where given."""
+    """A scope in which the source text `row` is the payload; `names` collects the bound objects."""
     resolve = {name: f"{row}[{i}]" for i, name in enumerate(schema.names)}
     return Bindings(schema, resolve, {} if names is None else names)
 
@@ -731,7 +737,7 @@ def tuple_source(expressions: Iterable[Expression], scope: Bindings) -> str:
 
 
 def _outlined(expression: Expression, scope: Bindings) -> str:
-    """Source of a call that computes an expression from the columns that it reads."""
+    """Source of a call of a function that computes an expression from the columns that it reads."""
     names = sorted(expression.columns())
     columns = {name: f"c{place}" for place, name in enumerate(names)}
     inner = Bindings(scope.schema, columns)
@@ -740,7 +746,7 @@ def _outlined(expression: Expression, scope: Bindings) -> str:
 
 
 def is_large(expression: Expression, most: int = LARGEST_REPEATED, deepest: int = DEEPEST_REPEATED) -> bool:
-    """Whether an expression has more parts than `most`, or more of them in each other than `deepest`.
+    """True if an expression has more than `most` parts, or more than `deepest` nested levels.
 
     Cost: O(most).
 
@@ -758,8 +764,12 @@ def is_large(expression: Expression, most: int = LARGEST_REPEATED, deepest: int 
 
 
 def evaluate(source: str, scope: Bindings) -> Any:
-    """Turn generated source into a Python object. The source is ours; values that a user gave are bound, not
-    spelled. Raises ExpressionError where it has more brackets in brackets than Python reads."""
+    """Turn generated source into a Python object.
+
+    The source is generated: values from users are bound, not written into it.
+
+    Raises   ExpressionError where nested brackets exceed Python's limit.
+    """
     try:
         return eval(_code(source), scope.names)
     except (SyntaxError, MemoryError, RecursionError) as error:
@@ -768,13 +778,15 @@ def evaluate(source: str, scope: Bindings) -> Any:
 
 @lru_cache(maxsize=1024)
 def _code(source: str) -> CodeType:
-    """Plans come again; to compile takes most of the time."""
+    """Compiled source, cached: the same plans recur, and compiling takes most of the time."""
     return compile(source, "<midstream expression>", "eval")
 
 
 def expression_from_json(data: Any) -> Expression:
-    """Read back what `to_json` wrote. Raises PlanFormatError; ExpressionError where an operator, a function
-    or a constant is none."""
+    """The expression of data that `to_json` returned.
+
+    Raises   PlanFormatError; ExpressionError for an unknown operator, function or constant.
+    """
     if isinstance(data, dict):
         if data.keys() == {"column"} and isinstance(data["column"], str):
             return Col(data["column"])
@@ -813,7 +825,7 @@ _TYPE_NAMES = [type_.value for type_ in Type]
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """The expression and everything in it."""
+    """The expression and all its subexpressions."""
     yield expression
     for part in expression.parts():
         yield from walk(part)
@@ -854,7 +866,7 @@ def _canonical(part: Expression) -> tuple[str, str, list[int]]:
 
 @cache
 def _tolerant(symbol: str) -> Callable[[Any, Any], Any]:
-    """An operator that gives unknown for what it is not defined for."""
+    """An operator that returns unknown for values for which it is undefined."""
     run = defined(PYTHON_OPERATORS[symbol])
 
     def tolerant(left: Any, right: Any) -> Any:
@@ -864,7 +876,7 @@ def _tolerant(symbol: str) -> Callable[[Any, Any], Any]:
             return None
 
     def of_numbers(left: Any, right: Any) -> Any:
-        # Python repeats and formats texts by these operators, which nobody has asked for.
+        # With texts, Python's * repeats and % formats: neither is meant here.
         is_text = any(isinstance(value, str | bytes | tuple) for value in (left, right))
         return None if is_text else tolerant(left, right)
 
@@ -887,7 +899,7 @@ PYTHON_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A user's function; what it raises becomes a FunctionError that tells its name and its arguments."""
+    """A user's function whose errors become FunctionErrors with its name and arguments."""
 
     def call(*arguments: Any) -> Any:
         try:
@@ -895,9 +907,9 @@ def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         except MidstreamError:
             raise
         except Exception as error:
-            given = ", ".join(map(shown, arguments))
+            values = ", ".join(map(shown, arguments))
             raise FunctionError(
-                f"function {name}: {type(error).__name__}: {error}; it was given {given or 'nothing'}",
+                f"function {name}: {type(error).__name__}: {error}; called with {values or 'no arguments'}",
                 name=name,
                 arguments=arguments,
             ) from error
@@ -906,10 +918,10 @@ def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def checked(name: str, function: Callable[..., Any], type_: Type, nullable: bool) -> Callable[..., Any]:
-    """The same; a value of another type than it declares to give is an error too.
+    """A user's function, as `named`; a value of another type than declared is an error, too.
 
-    A number or truth value of another library becomes Python's, an infinite number unknown. None is an error
-    where a value is declared that is always known.
+    Numbers and truth values of other libraries become Python's, and infinite numbers unknown. None is an
+    error, unless the function is declared nullable or its numbers may be infinite.
 
     >>> checked("half", lambda x: x / 2, Type.INTEGER, False)(3)
     Traceback (most recent call last):
@@ -918,40 +930,39 @@ def checked(name: str, function: Callable[..., Any], type_: Type, nullable: bool
     run, types = named(name, function), PYTHON_TYPES.get(type_)
     nullable |= type_ in INEXACT
 
-    def fits(found: Any) -> bool:
+    def fits(value: Any) -> bool:
         if types is not None:
-            return type(found) in types
+            return type(value) in types
         try:
-            hash(found)
+            hash(value)
         except TypeError:
             return False
         return True
 
     def call(*arguments: Any) -> Any:
-        found = run(*arguments)
-        if found is None and nullable:
+        value = run(*arguments)
+        if value is None and nullable:
             return None
-        if fits(found) or (found is not None and fits(found := _of_python(found))):
-            return within_floats(found) if type_ is Type.FLOAT else finite(found)
+        if fits(value) or (value is not None and fits(value := _of_python(value))):
+            return within_floats(value) if type_ is Type.FLOAT else finite(value)
         expected = f"{'a hashable value' if types is None else type_.value}{' or None' if nullable else ''}"
-        advice = f"; declare {type_.value}? where it may be unknown" if found is None else ""
-        raise FunctionError(f"function {name}: found {found!r}, expected {expected}{advice}", name=name)
+        advice = f"; declare {type_.value}? where it may be unknown" if value is None else ""
+        raise FunctionError(f"function {name}: found {value!r}, expected {expected}{advice}", name=name)
 
     return call
 
 
-def _of_python(found: Any) -> Any:
-    """A value of another library as Python's own, if it tells how."""
-    if isinstance(found, bool | int | float | str):
-        return found
-    if hasattr(found, "item") and not callable(getattr(found, "__len__", None)):
-        return found.item()
-    return index(found) if hasattr(found, "__index__") else found
+def _of_python(value: Any) -> Any:
+    """A value of another library as the equal value of Python, if it can be converted."""
+    if isinstance(value, bool | int | float | str):
+        return value
+    if hasattr(value, "item") and not callable(getattr(value, "__len__", None)):
+        return value.item()
+    return index(value) if hasattr(value, "__index__") else value
 
 
 def _in_order(word: str, texts: Sequence[str], scope: Bindings) -> str:
-    """Source of `and` or `or` in three-valued logic, in which each is asked where those before it leave it
-    open."""
+    """Source of `and` or `or` in three-valued logic, evaluated in order until the result is decided."""
     ends = word == "or"
     names = [scope.fresh() for _ in texts]
     asked = " or ".join(f"({name} := {text}) == {ends}" for name, text in zip(names, texts, strict=True))

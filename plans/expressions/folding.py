@@ -1,8 +1,7 @@
-"""Expressions of constants, computed before rows come.
+"""Folding of constant expressions before rows arrive.
 
-The value is what the compiled expression gives for a row. What gives no value that a constant can stand for
-stays as it is: what raises, what is unknown, what is no finite number. So nothing is computed away that a run
-would tell of.
+The value is that of the compiled expression for a row. Expressions stay as they are if they raise, or if
+their value is unknown or no finite number. Folding therefore hides nothing that a run would report.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.values.schema import Schema, Type
 
 LARGEST, LONGEST = 2**64, 256
-"""Integers and strings beyond them are not computed with: products of products would fill the memory."""
+"""Limits of integers, and of the length of strings, in folding: repeated products would fill the memory."""
 
 FOLDED = frozenset((
     "abs", "ceil", "coalesce", "floor", "greatest", "least", "length", "lower", "mod", "negate", "nullif",
     "round", "sign", "trunc", "upper", "//", "||",
 ))  # fmt: skip
-"""The functions that are computed. What they give is not much larger than what they take."""
+"""The functions that are folded; their results are not much larger than their arguments."""
 
 
 def folded(head: tuple[Hashable, ...], values: Sequence[Any]) -> Const | None:
-    """The value of a term of constants; None where it is not known before a row comes.
+    """The value of a term of constants; None if it is not known before a row arrives.
 
     Cost: O(1), about 50 µs, as the expression is compiled.
 
@@ -50,7 +49,7 @@ def folded(head: tuple[Hashable, ...], values: Sequence[Any]) -> Const | None:
     except Exception:
         return None
     is_finite = not isinstance(value, float) or math.isfinite(value)
-    # A column of floats may hold integers. As a text, an integer is another value than the float.
+    # A column of floats may hold integers, but the text of an integer differs from that of the equal float.
     fits = value is not None and CONSTANT_TYPES.get(type(value)) is expression.kind(Schema(())).type
     return Const(value) if fits and is_finite else None
 

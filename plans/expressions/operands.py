@@ -1,7 +1,7 @@
 """Expressions as queries in Python write them.
 
-What `col("price")` gives is an operand: its operators and methods give operands again, and so does `==`.
-Behind each stands an [expression](expressions.py), a tree that plans hold; there `==` compares structure.
+`col("price")` returns an operand. Its operators and methods return operands again, and so does `==`. Each
+operand holds an [expression](expressions.py), a tree for plans; between trees, `==` compares structure.
 
     >>> dear = (col("price") > 10) & (col("item") == 7)
     >>> dear
@@ -9,7 +9,7 @@ Behind each stands an [expression](expressions.py), a tree that plans hold; ther
     >>> dear.equals((col("item") == 7) & (col("price") > 10))
     True
 
-What is not known before a row is met has no truth value, so `and`, `or`, `not`, `in`, `if` and chains such as
+An operand has no truth value until a row is known, so `and`, `or`, `not`, `in`, `if` and chains such as
 `1 < x < 5` raise, and say what to write:
 
     >>> col("price") > 10 and col("item") == 7
@@ -18,8 +18,8 @@ What is not known before a row is met has no truth value, so `and`, `or`, `not`,
 write & | ~ for and, or, not; x.is_in(…) for in; x.between(…) for a chain of comparisons; case(…) for if; \
 x.equals(y) to ask whether two expressions are the same
 
-An operator means what it means in SQL: an unknown operand gives unknown, `//` cuts towards zero, `%` has the
-sign of the dividend, `**` is POWER.
+Operators mean the same as in SQL: an unknown operand gives unknown, `//` rounds towards zero, `%` has the
+sign of the dividend, and `**` is POWER.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Operand:
         require("operand", self.expression, Expression, "the tree of an expression; write ms.lit(…)")
 
     def equals(self, other: object) -> bool:
-        """Whether both are the same expression, by structure.
+        """True if both are the same expression, by structure.
 
         >>> (col("x") + 1).equals(col("x") + 1), (col("x") + 1).equals(1 + col("x"))
         (True, False)
@@ -71,7 +71,7 @@ class Operand:
         return isinstance(other, Operand) and self.expression == other.expression
 
     def alias(self, name: builtins.str) -> Operand:
-        """The same under a name, for `select`."""
+        """This operand under a name, for `select`."""
         return Operand(self.expression, column_name(name))
 
     def __eq__(self, other: object) -> Operand:  # type: ignore[override]
@@ -89,7 +89,8 @@ class Operand:
         return self.__ne__(other)
 
     def __hash__(self) -> int:
-        # As a key it is found by identity; an equal one is asked for the truth of ==, which raises.
+        # A dict finds an operand by identity; comparing it with an equal one asks for the truth of ==, and
+        # raises.
         return hash(self.expression)
 
     def __bool__(self) -> NoReturn:
@@ -191,19 +192,19 @@ class Operand:
         return Operand(condition.condition if isinstance(condition, Not) else Not(condition))
 
     def is_null(self) -> Operand:
-        """Whether it is unknown; itself never unknown."""
+        """True where the value is unknown; the result itself is never unknown."""
         return Operand(IsNull(self.expression))
 
     def is_not_null(self) -> Operand:
-        """Whether it is known."""
+        """True where the value is known."""
         return Operand(Not(IsNull(self.expression)))
 
     def is_distinct_from(self, other: Any) -> Operand:
-        """Whether it differs, where unknown is a value like others."""
+        """True where the values differ; unknown counts as a value."""
         return call("is distinct from", self, other)
 
     def is_in(self, values: Iterable[Any]) -> Operand:
-        """Whether it equals one of some values; unknown where it equals none, but one of them is unknown.
+        """True where the value equals one of some values; unknown if it equals none, but one is unknown.
 
         >>> str(col("item").is_in([7, 8]))
         'item in (7, 8)'
@@ -215,7 +216,7 @@ class Operand:
         return call("in", self, *listed) if listed else Operand(Const(False))
 
     def between(self, low: Any, high: Any) -> Operand:
-        """Whether it lies between two values, both of them included.
+        """True where the value lies between two values, both included.
 
         >>> str(col("price").between(10, 20))
         '(price <= 20) and (price >= 10)'
@@ -223,19 +224,19 @@ class Operand:
         return self._binary(">=", low) & self._binary("<=", high)
 
     def within(self, low: Any, high: Any) -> Operand:
-        """The number, but unknown where it is not between two others."""
+        """The number; unknown where it is not between two others."""
         return call("within", self, low, high)
 
     def fill_null(self, value: Any) -> Operand:
-        """Another value where it is unknown."""
+        """The value; another value where it is unknown."""
         return call("coalesce", self, value)
 
     def nullif(self, value: Any) -> Operand:
-        """Unknown where it equals a value."""
+        """The value; unknown where it equals another value."""
         return call("nullif", self, value)
 
     def cast(self, type: ColumnType) -> Operand:
-        """The value as one of another type; unknown where it cannot be converted.
+        """The value converted to another type; unknown where it cannot be converted.
 
         >>> str(col("note").cast(int))
         'cast(note as integer)'
@@ -243,28 +244,30 @@ class Operand:
         return Operand(Cast(self.expression, parse_column("cast", type).type))
 
     def abs(self) -> Operand:
-        """Without its sign."""
+        """The absolute value."""
         return call("abs", self)
 
     def sign(self) -> Operand:
-        """-1, 0 or 1."""
+        """The sign: -1, 0 or 1."""
         return call("sign", self)
 
     def round(self, digits: Any = None) -> Operand:
-        """To so many digits behind the point, away from zero from the middle; to a power of ten where there
-        are fewer than none."""
+        """The number rounded to so many decimal places; halves are rounded away from zero.
+
+        A negative number of places rounds to a power of ten.
+        """
         return call("round", self, *_optional(digits))
 
     def ceil(self) -> Operand:
-        """The nearest integer above, as a float."""
+        """The smallest integer that is not below the value, as a float."""
         return call("ceil", self)
 
     def floor(self) -> Operand:
-        """The nearest integer below, as a float."""
+        """The largest integer that is not above the value, as a float."""
         return call("floor", self)
 
     def trunc(self) -> Operand:
-        """Without what is behind the point."""
+        """The number without its decimal places."""
         return call("trunc", self)
 
     def sqrt(self) -> Operand:
@@ -272,11 +275,11 @@ class Operand:
         return call("sqrt", self)
 
     def exp(self) -> Operand:
-        """The power of e."""
+        """The exponential function: e to the power of the value."""
         return call("exp", self)
 
     def ln(self) -> Operand:
-        """The natural logarithm; unknown for what has none."""
+        """The natural logarithm; unknown where it is undefined."""
         return call("ln", self)
 
     def log10(self) -> Operand:
@@ -326,56 +329,56 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Functions of strings. A character is a code point; places count from 1."""
+    """Functions of strings; a character is a code point, and positions count from 1."""
 
     of: Operand
 
     def lower(self) -> Operand:
-        """In lower case."""
+        """The string in lower case."""
         return call("lower", self.of)
 
     def upper(self) -> Operand:
-        """In upper case."""
+        """The string in upper case."""
         return call("upper", self.of)
 
     def length(self) -> Operand:
-        """How many characters."""
+        """The number of characters."""
         return call("length", self.of)
 
     def trim(self, characters: Any = None) -> Operand:
-        """Without spaces, or some other characters, at both ends."""
+        """The string without spaces, or other characters, at both ends."""
         return call("trim", self.of, *_optional(characters))
 
     def ltrim(self, characters: Any = None) -> Operand:
-        """Without them at the beginning."""
+        """The string without spaces, or other characters, at the beginning."""
         return call("ltrim", self.of, *_optional(characters))
 
     def rtrim(self, characters: Any = None) -> Operand:
-        """Without them at the end."""
+        """The string without spaces, or other characters, at the end."""
         return call("rtrim", self.of, *_optional(characters))
 
     def substring(self, start: Any, length: Any = None) -> Operand:
-        """So many characters from the start-th on, or all; a negative start counts from the end."""
+        """`length` characters from position `start`, by default all; a negative start counts from the end."""
         return call("substring", self.of, start, *_optional(length))
 
     def replace(self, old: Any, new: Any) -> Operand:
-        """With every occurrence of a string replaced."""
+        """The string with every occurrence of a part replaced."""
         return call("replace", self.of, old, new)
 
     def strpos(self, part: Any) -> Operand:
-        """Where a string first occurs in it; 0 where it does not."""
+        """The position of the first occurrence of a part; 0 if there is none."""
         return call("strpos", self.of, part)
 
     def starts_with(self, start: Any) -> Operand:
-        """Whether it starts with a string."""
+        """True where the string starts with another."""
         return call("starts_with", self.of, start)
 
     def ends_with(self, end: Any) -> Operand:
-        """Whether it ends with a string."""
+        """True where the string ends with another."""
         return call("ends_with", self.of, end)
 
     def contains(self, part: Any) -> Operand:
-        """Whether a string occurs in it."""
+        """True where another string occurs in the string."""
         return call("contains", self.of, part)
 
     def left(self, count: Any) -> Operand:
@@ -387,67 +390,67 @@ class Text:
         return call("right", self.of, count)
 
     def reverse(self) -> Operand:
-        """Backwards."""
+        """The characters in reverse order."""
         return call("reverse", self.of)
 
     def lpad(self, length: Any, filling: Any) -> Operand:
-        """Filled up on the left to a length, or cut to it on the right."""
+        """The string filled up on the left to a length; a longer string is cut on the right."""
         return call("lpad", self.of, length, filling)
 
     def rpad(self, length: Any, filling: Any) -> Operand:
-        """Filled up or cut to a length on the right."""
+        """The string filled up on the right to a length; a longer string is cut on the right."""
         return call("rpad", self.of, length, filling)
 
     def repeat(self, count: Any) -> Operand:
-        """So many times."""
+        """The string repeated `count` times."""
         return call("repeat", self.of, count)
 
     def split_part(self, separator: Any, number: Any) -> Operand:
-        """The number-th part, from the end where it is negative; empty where there is none."""
+        """The part with that number, from the end if negative; empty if there is none."""
         return call("split_part", self.of, separator, number)
 
     def ascii(self) -> Operand:
-        """The code point of the first character; 0 where there is none."""
+        """The code point of the first character; 0 for the empty string."""
         return call("ascii", self.of)
 
     def like(self, pattern: Any, escape: Any = None) -> Operand:
-        """Whether it is as a pattern says: `%` is any characters, `_` is one."""
+        """True where the string matches a pattern: `%` stands for any characters, `_` for one."""
         return call("like", self.of, pattern, *_optional(escape))
 
     def ilike(self, pattern: Any, escape: Any = None) -> Operand:
-        """The same, whatever the case of letters."""
+        """As `like`, without regard to upper and lower case."""
         return call("ilike", self.of, pattern, *_optional(escape))
 
     def regexp_matches(self, pattern: Any, options: Any = None) -> Operand:
-        """Whether a regular expression matches a part of it."""
+        """True where a regular expression matches a part of the string."""
         return call("regexp_matches", self.of, pattern, *_optional(options))
 
     def regexp_replace(self, pattern: Any, new: Any, options: Any = None) -> Operand:
-        """With what a regular expression matches replaced: the first match, or all with the option `g`."""
+        """The string with a match of a regular expression replaced: the first, or all with the option `g`."""
         return call("regexp_replace", self.of, pattern, new, *_optional(options))
 
     def concat(self, *others: Any) -> Operand:
-        """SQL's `||`: other values behind it, as strings; unknown where one is."""
+        """The string followed by other values as strings (SQL's `||`); unknown where one is."""
         return call("||", self.of, *others) if others else self.of
 
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """Functions of instants, of which a chronon has so many nanoseconds. Parts of time have SQL's names."""
+    """Functions of instants, with SQL's names of parts of time."""
 
     of: Operand
     nanoseconds: int
 
     def part(self, name: str) -> Operand:
-        """A part of it as a number: "year", "hour", "epoch"."""
+        """A part of the instant as a number: "year", "hour", "epoch"."""
         return call("date_part", name, self.of, self.nanoseconds)
 
     def trunc(self, name: str) -> Operand:
-        """The instant at which the year, the hour or another part of time began that it is in."""
+        """The start of the year, hour or other part of time that contains the instant."""
         return call("date_trunc", name, self.of, self.nanoseconds)
 
     def strftime(self, form: Any) -> Operand:
-        """As text, in a format such as "%Y-%m-%d %H:%M"."""
+        """The instant as text, in a format such as "%Y-%m-%d %H:%M"."""
         return call("strftime", self.of, form, self.nanoseconds)
 
     def year(self) -> Operand:
@@ -530,9 +533,10 @@ def opaque(
     *,
     total: bool = False,
 ) -> Operand:
-    """A Python callable as an expression; it is called with the values of the columns it reads, in that
-    order. Say `total` of one that never raises and always gives a value of its type: the optimizer may then
-    ask it of rows that the query keeps away from it.
+    """A Python callable as an expression, called with the values of the columns in `reads`, in that order.
+
+    Set `total` if the callable never raises and always returns a value of its type: the optimizer may then
+    call it for rows that the query would have filtered out before.
 
     >>> opaque(len, reads=["name"], type="integer") > 3
     <expression len(name) > 3>
@@ -550,32 +554,32 @@ def opaque(
 
 
 def greatest(*arguments: Any) -> Operand:
-    """The largest known one of two or more values; unknown if none is known."""
+    """The largest known value of two or more; unknown if none is known."""
     return call("greatest", *arguments)
 
 
 def least(*arguments: Any) -> Operand:
-    """The smallest known one of two or more values; unknown if none is known."""
+    """The smallest known value of two or more; unknown if none is known."""
     return call("least", *arguments)
 
 
 def coalesce(*arguments: Any) -> Operand:
-    """The first of one or more values that is known."""
+    """The first known value of one or more."""
     return call("coalesce", *arguments)
 
 
 def concat(*arguments: Any) -> Operand:
-    """What is known of some values, as strings, one behind the other."""
+    """The known values, as strings, joined."""
     return call("concat", *arguments)
 
 
 def concat_ws(separator: Any, *arguments: Any) -> Operand:
-    """The same with a separator between them."""
+    """The known values, as strings, joined with a separator between them."""
     return call("concat_ws", separator, *arguments)
 
 
 def case(*branches: tuple[Any, Any], default: Any = None) -> Operand:
-    """The value of the first branch, `(condition, value)`, of which the condition is true.
+    """The value of the first branch, `(condition, value)`, whose condition is true.
 
     >>> case((col("x") > 100, "large"), (col("x") > 10, "middle"), default="small")
     <expression case when x > 100 then 'large' when x > 10 then 'middle' else 'small' end>
@@ -588,7 +592,7 @@ def case(*branches: tuple[Any, Any], default: Any = None) -> Operand:
 
 
 def expression_of(value: Any) -> Expression:
-    """The tree of an operand; of another value the constant. Raises ExpressionError where it is none."""
+    """The tree of an operand, or the constant of a value; raises ExpressionError for other objects."""
     if isinstance(value, Operand):
         return value.expression
     if isinstance(value, Expression):
@@ -596,7 +600,7 @@ def expression_of(value: Any) -> Expression:
     if callable(value):
         raise ExpressionError(
             f"found the Python function {getattr(value, '__name__', value)}, expected an expression such as "
-            "col('price') > 10; a function is one as opaque(function, reads=['price'])"
+            "col('price') > 10; write opaque(function, reads=['price']) for a function"
         )
     return Const(value)
 
@@ -608,7 +612,7 @@ def _known(value: object, shown: str, method: str) -> Expression:
 
 
 def column_name(name: object) -> str:
-    """A column's name. Raises ExpressionError where it is none."""
+    """The name of a column; raises ExpressionError for other objects."""
     require_name("column", name, "the name of a column")
     return str(name)
 

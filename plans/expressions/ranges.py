@@ -1,4 +1,4 @@
-"""Ranges in join conditions: which keys of one side an element of the other can meet."""
+"""Ranges in join conditions: the keys of one side that can match a key of the other side."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.values.schema import Schema, Type
 
 _LARGEST_SHIFT = 2**53
-"""Shifts up to here are exact as floats."""
+"""The largest shift that is exact as a float."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
     """One side of a comparison: a key, and the constant that is added to it, if there is one.
 
-    `l.x + 5` is the key `l.x` shifted by 5, so that both ends of a band are about the same key.
+    `l.x + 5` is the key `l.x` shifted by 5, so that both ends of a band have the same key.
     """
 
     expression: Expression
@@ -43,24 +43,24 @@ class Comparison:
     right: Term
 
     def mirrored(self) -> Comparison:
-        """The same, said of the other side."""
+        """This comparison with its sides exchanged."""
         return Comparison(self.right, MIRRORED[self.operator], self.left)
 
     @property
     def is_lower(self) -> bool:
-        """Whether it bounds the left key from below."""
+        """True if the comparison bounds the left key from below."""
         return self.operator in (">", ">=")
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Comparisons of one key of the left side with one key of the right side, and what else the condition
-    asks of a pair of which the keys are in range."""
+    """Comparisons of one key of the left side with one key of the right side."""
 
     comparisons: tuple[Comparison, ...]
     parts: tuple[Expression, ...]
-    """The parts of the condition that say so."""
-    rest: Expression
+    """The parts of the join condition that make these comparisons."""
+    residual: Expression
+    """The condition that remains to be checked for pairs whose keys are in range."""
 
     @property
     def keys(self) -> tuple[Expression, Expression]:
@@ -69,13 +69,13 @@ class Range:
 
 
 def find_range(condition: Expression, left: Schema, right: Schema) -> Range | None:
-    """The range in a join condition, or None where it has none. One that has two ends is preferred.
+    """The range in a join condition, or None if it has none; a range with two ends is preferred.
 
     >>> from midstream.plans.expressions.operands import col
     >>> sides = Schema.of(x="integer"), Schema.of(y="integer")
     >>> near = (col("y") - 5 <= col("x")) & (col("x") < col("y"))
-    >>> found = find_range(near.expression, *sides)
-    >>> [str(key) for key in found.keys], len(found.comparisons), str(found.rest)
+    >>> band = find_range(near.expression, *sides)
+    >>> [str(key) for key in band.keys], len(band.comparisons), str(band.residual)
     (['x', 'y'], 2, 'True')
     >>> find_range((col("x") < 5).expression, *sides) is None
     True
@@ -89,14 +89,14 @@ def find_range(condition: Expression, left: Schema, right: Schema) -> Range | No
     if not groups:
         return None
     chosen = max(groups.values(), key=lambda group: len({comparison.is_lower for comparison, _ in group}))
-    # A comparison that the bounds decide need not be made again for each candidate.
+    # A comparison that the bounds decide exactly is not checked again for each candidate.
     decided = {part for comparison, part in chosen if is_exact(comparison, both)}
-    rest = conjunction(part for part in conjuncts(condition) if part not in decided)
-    return Range(tuple(comparison for comparison, _ in chosen), tuple(part for _, part in chosen), rest)
+    residual = conjunction(part for part in conjuncts(condition) if part not in decided)
+    return Range(tuple(comparison for comparison, _ in chosen), tuple(part for _, part in chosen), residual)
 
 
 def why_no_range(condition: Expression, left: Schema, right: Schema) -> str | None:
-    """The reason why `find_range` finds none, or None where it finds one."""
+    """The reason why `find_range` returns None; None if it returns a range."""
     if find_range(condition, left, right) is not None:
         return None
     for part in conjuncts(condition):
@@ -106,8 +106,10 @@ def why_no_range(condition: Expression, left: Schema, right: Schema) -> str | No
 
 
 def is_exact(comparison: Comparison, schema: Schema) -> bool:
-    """Whether shifting the bounds instead of the keys comes to the same, on both sides. It does in integers;
-    floats are rounded after each step."""
+    """True if shifting the bounds instead of the keys gives the same result, on both sides.
+
+    It does for integers; floats are rounded after each step.
+    """
     terms = (comparison.left, comparison.right)
     if all(term.shift == 0 for term in terms):
         return True
@@ -115,7 +117,7 @@ def is_exact(comparison: Comparison, schema: Schema) -> bool:
 
 
 def at_least(bound: Any, shift: int | float) -> float:
-    """A number that no key is below whose sum with a shift, rounded, is at least the bound.
+    """A lower bound of all keys whose rounded sum with a shift is at least `bound`.
 
     >>> 0.1 + 0.2 >= 0.3, 0.1 >= at_least(0.3, 0.2), 0.1 >= 0.3 - 0.2
     (True, True, True)
@@ -124,15 +126,15 @@ def at_least(bound: Any, shift: int | float) -> float:
 
 
 def at_most(bound: Any, shift: int | float) -> float:
-    """A number that no key is above whose sum with a shift, rounded, is at most the bound."""
+    """An upper bound of all keys whose rounded sum with a shift is at most `bound`."""
     return _shifted(bound, shift, 1)
 
 
 def _shifted(bound: Any, shift: int | float, sign: int) -> float:
     try:
         near = float(bound) - shift
-        # The key, its sum with the shift, the bound and the difference may each have been rounded by half a
-        # unit in the last place of one of them. That is doubled twice, because this very sum is rounded too.
+        # The key, its sum with the shift, the bound and the difference may each be rounded by half a unit in
+        # the last place of one of them. That is doubled twice, because this sum is rounded, too.
         wide = near + sign * 8 * (math.ulp(near) + math.ulp(float(bound)) + math.ulp(float(shift)))
     except OverflowError:
         wide = math.nan
@@ -140,7 +142,7 @@ def _shifted(bound: Any, shift: int | float, sign: int) -> float:
 
 
 def _comparison(part: Expression, left: Schema, right: Schema) -> Comparison | None:
-    """A conjunct as a comparison of both sides, be its values ordered or not; None if it is none."""
+    """A conjunct as a comparison of both sides, with or without an order of values; None for others."""
     if not (isinstance(part, Binary) and part.operator in ("<", "<=", ">", ">=")):
         return None
     one, other = part.left, part.right
@@ -157,8 +159,11 @@ def _reads_only(expression: Expression, schema: Schema) -> bool:
 
 
 def _is_ordered(comparison: Comparison, schema: Schema) -> bool:
-    """Whether the keys of a side can be compared with each other. Values of type ANY need not be, as long as
-    the condition does not compare them; what a Python callable gives is only said to be of its type."""
+    """True if the keys of each side can be compared with each other.
+
+    Values of type ANY need not be comparable, unless the condition compares them; a Python callable need not
+    return values of its declared type.
+    """
     parts = [*walk(comparison.left.expression), *walk(comparison.right.expression)]
     return not any(isinstance(part, Apply) or part.kind(schema).type is Type.ANY for part in parts)
 

@@ -59,7 +59,7 @@ def test_a_condition_with_a_range(
     found = find_range(condition.expression, LEFT, RIGHT)
     assert found is not None
     assert found.keys == tuple(key.expression for key in keys)
-    assert found.rest == expression_of(rest)
+    assert found.residual == expression_of(rest)
     assert why_no_range(condition.expression, LEFT, RIGHT) is None
 
 

@@ -146,7 +146,7 @@ def test_a_count_of_nothing_is_zero_and_a_sum_of_nothing_unknown() -> None:
         (lambda: stddev("b").column("y", Schema.of(b="boolean")), r"stddev_samp\(b\) is over boolean"),
         (lambda: top_k("z", 2).column("y", Schema.of(s="string")), "there is no column z"),
         (lambda: SPREAD("z").column("y", Schema.of(s="string")), "there is no column z"),
-        (lambda: AggregateCall("sum"), r"sum\(\) needs an argument; only count\(\) stands without"),
+        (lambda: AggregateCall("sum"), r"sum\(\) needs an argument; only count\(\) has none"),
         (lambda: sum_("s").column("y", Schema.of(s="string")), r"sum\(s\) is over string, expected a number"),
         (lambda: avg("b").column("y", Schema.of(b="boolean")), r"avg\(b\) is over boolean"),
         (lambda: max_("z").column("y", Schema.of(s="string")), "there is no column z"),

@@ -410,7 +410,7 @@ def test_what_a_function_raises_is_the_cause_of_what_is_told(catalog: Catalog) -
     catalog.add_function("half", lambda x, y: x // 0, "integer")
     plan = catalog.query("SELECT half(x, y) FROM s").plan
     with pytest.raises(
-        MidstreamError, match=r"ZeroDivisionError: .*; it was given 3 \(int\), 'a' \(str\)$"
+        MidstreamError, match=r"ZeroDivisionError: .*; called with 3 \(int\), 'a' \(str\)$"
     ) as told:
         run(plan, s=[(1, (3, "a"))])
     assert isinstance(told.value.__cause__, ZeroDivisionError)

@@ -8,6 +8,9 @@ from plain_words import EXCEPTIONS, RIDDLES, ROOMS, ROOT, faults, files, repeate
 CLEAN: tuple[str, ...] = (
     "plans/algebra",
     "plans/equivalence",
+    "plans/expressions",
+    "plans/functions",
+    "plans/pictures",
 )
 """Folders that are written in plain words throughout; in the end, all of `ROOMS`."""
 

@@ -1,7 +1,7 @@
-"""The functions that have a name in expressions, and so a serial form.
+"""The functions that have a name in expressions, and therefore a serial form.
 
-An unknown argument gives unknown, but for `coalesce`, `concat`, `concat_ws`, `nullif`, `in` and `is distinct
-from`. What a function is not defined for gives unknown as well: no function ends a query.
+An unknown argument gives unknown, except in `coalesce`, `concat`, `concat_ws`, `nullif`, `in` and `is
+distinct from`. Where a function is undefined, its value is unknown, too: no function ends a query.
 
     >>> sorted(name for name in FUNCTIONS if name.startswith("log"))
     ['log10', 'log2']
@@ -30,7 +30,7 @@ FUNCTIONS: Mapping[str, Function] = {
 
 
 def function_named(name: str) -> Function:
-    """The function of a name. Raises ExpressionError, naming the nearest one, where there is none."""
+    """The function with a name; raises ExpressionError, with the nearest name, if there is none."""
     if name not in FUNCTIONS:
         raise ExpressionError(
             f"found {name!r}, expected one of {', '.join(FUNCTIONS)}{suggest(name, FUNCTIONS)}"

@@ -1,8 +1,8 @@
-"""Conversions between the types of values: what cannot be converted gives unknown.
+"""Conversions between the types of values; a value that cannot be converted gives unknown.
 
-The rules are those of DuckDB's TRY_CAST, but that numbers in strings are decimal only, that results are
-finite, and that equal floats give one string: -0.0 that of 0.0. An integer is one of 64 bits where it comes
-from a float or a string.
+The rules are those of DuckDB's TRY_CAST, with three exceptions. Numbers in strings are decimal only, results
+are finite, and equal floats give one string: -0.0 gives that of 0.0. An integer that is made from a float or
+a string has 64 bits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LARGEST = 2**63 - 1
 
 
 def to_text(value: Any) -> str | None:
-    """A value as a string; equal floats are spelt alike, so -0.0 as 0.0.
+    """A value as a string; equal floats have equal strings, so that -0.0 gives '0.0'.
 
     >>> to_text(1.0), to_text(1e16), to_text(True), to_text(-7), to_text(-0.0)
     ('1.0', '1e+16', 'true', '-7', '0.0')
@@ -39,7 +39,7 @@ def to_text(value: Any) -> str | None:
             try:
                 return str(value)
             except ValueError:
-                # Python spells only so many digits of an integer; a Decimal has no such limit.
+                # Python limits the digits of an integer as text; a Decimal has no such limit.
                 return str(Decimal(value))
         case float():
             return repr(value + 0.0)
@@ -47,7 +47,7 @@ def to_text(value: Any) -> str | None:
 
 
 def to_float_text(value: Any) -> str | None:
-    """A float as a string, be it kept as an integer or not."""
+    """A value of a float column as a string, even if it is stored as an integer."""
     try:
         return None if value is None else to_text(float(value))
     except OverflowError:
@@ -90,7 +90,7 @@ def to_float(value: Any) -> float | None:
 
 
 def to_boolean(value: Any) -> bool | None:
-    """A value as a boolean: a number is true unless it is zero.
+    """A value as a boolean; a number is true unless it is zero.
 
     >>> to_boolean("Yes"), to_boolean("0"), to_boolean("on"), to_boolean(0.5)
     (True, False, None, True)
@@ -131,7 +131,7 @@ CASTS: Mapping[Type, Callable[[Any], Any]] = {
     Type.STRING: to_text,
     Type.BOOLEAN: to_boolean,
 }
-"""By the type that they give. Each gives unknown for unknown."""
+"""The conversions by target type; each keeps unknown values."""
 
 SURE = frozenset(
     (one, other)
@@ -143,12 +143,12 @@ SURE = frozenset(
     }.items()
     for one in types
 )
-"""The conversions that never fail: from, to."""
+"""The conversions that never fail, as pairs (from, to)."""
 
 SAME = frozenset({(type_, type_) for type_ in (Type.INTEGER, Type.STRING, Type.BOOLEAN)})
-"""The conversions that change nothing. A float may be kept as an integer."""
+"""The conversions that change nothing; a float is none, as it may be stored as an integer."""
 
 
-def conversion(one: Type, other: Type) -> Callable[[Any], Any]:
-    """From one type to the other."""
-    return to_float_text if (one, other) == (Type.FLOAT, Type.STRING) else CASTS[other]
+def conversion(source: Type, target: Type) -> Callable[[Any], Any]:
+    """The conversion from one type to another."""
+    return to_float_text if (source, target) == (Type.FLOAT, Type.STRING) else CASTS[target]

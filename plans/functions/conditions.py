@@ -27,14 +27,14 @@ class ComparingFunction(Function):
     """A function of values that can be compared with each other."""
 
     def kind(self, arguments: Sequence[Argument]) -> tuple[Type, bool]:
-        """A boolean, or, where the result is declared to be any, their common type."""
+        """Boolean; or, if the result is declared as ANY, the common type of the arguments."""
         common = common_type(self.name, arguments)
         if self.result is not Type.ANY:
             return Type.BOOLEAN, self.gives_unknown(arguments)
         return common, self.gives_unknown(arguments) or may_exceed(arguments, common)
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
-        """As of any function; what is chosen may have to be within the floats."""
+        """As of any function; a chosen value may have to be checked against the range of floats."""
         if self.result is not Type.ANY:
             return self._chosen(arguments, texts, scope)
         common = common_type(self.name, arguments)
@@ -50,7 +50,7 @@ class ComparingFunction(Function):
 
 @dataclass(frozen=True, slots=True)
 class CoalesceFunction(ComparingFunction):
-    """`coalesce`: the first value that is known. The values behind it are not computed."""
+    """`coalesce`: the first known value; values behind it are not evaluated."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
         return all(argument.nullable for argument in arguments)
@@ -68,7 +68,7 @@ class CoalesceFunction(ComparingFunction):
 
 @dataclass(frozen=True, slots=True)
 class ExtremeFunction(ComparingFunction):
-    """`greatest` and `least`: the extreme of the values that are known; unknown where none is."""
+    """`greatest` and `least`: the extreme of the known values; unknown if none is known."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
         return all(argument.nullable for argument in arguments)
@@ -85,7 +85,7 @@ class ExtremeFunction(ComparingFunction):
 
 @cache
 def _of_known(choose: Callable[..., Any]) -> Callable[..., Any]:
-    """An extreme of values of which some may be unknown."""
+    """An extreme of values, some of which may be unknown."""
 
     def run(*values: Any) -> Any:
         return choose((value for value in values if value is not None), default=None)
@@ -95,22 +95,22 @@ def _of_known(choose: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class NullIf(ComparingFunction):
-    """`nullif`: the first value, but unknown where it equals the second."""
+    """`nullif`: the first value, or unknown if it equals the second."""
 
     def kind(self, arguments: Sequence[Argument]) -> tuple[Type, bool]:
-        """The type of the first."""
+        """The type of the first argument."""
         ComparingFunction.kind(self, arguments)
         return arguments[0].type, True
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
-        """A comparison, which unknown values pass."""
+        """A comparison, which also accepts unknown values."""
         name = scope.fresh()
         return f"(None if ({name} := {texts[0]}) == {texts[1]} else {name})"
 
 
 @dataclass(frozen=True, slots=True)
 class IsDistinctFrom(ComparingFunction):
-    """`is distinct from`: whether two values differ, where unknown is a value like others."""
+    """`is distinct from`: true if two values differ; unknown counts as a value."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
         return False
@@ -121,14 +121,15 @@ class IsDistinctFrom(ComparingFunction):
 
 @dataclass(frozen=True, slots=True)
 class In(ComparingFunction):
-    """`in`: whether the first value equals one of the others; unknown where it equals none, but one of them
-    is unknown. Constants are looked up in a set.
+    """`in`: true if the first value equals one of the others.
+
+    The result is unknown if it equals none of them, but one is unknown. Constants are looked up in a set.
 
     Cost     O(1), and O(1) more for each value that is no constant.
     """
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
-        """A look-up where all but the first are known constants, else a call."""
+        """A look-up if all but the first are known constants, else a call."""
         first, *rest = arguments
         if first.is_null:
             return "None"
@@ -158,7 +159,7 @@ def _membership(known: frozenset[Any]) -> Any:
 
 
 def _never(*arguments: Any) -> Any:
-    raise AssertionError(f"{arguments}: this function is written in line")
+    raise AssertionError(f"{arguments}: this function is compiled inline")
 
 
 CONDITION_FUNCTIONS: Mapping[str, Function] = {

@@ -1,7 +1,7 @@
 """Functions of instants: integers, counted in chronons from the beginning of 1970 in UTC.
 
-Each is given how many nanoseconds a chronon has. Parts of a day and days of a week are computed for every
-instant; what asks the calendar is unknown outside of the years 1 to 9999.
+Each function takes the length of a chronon in nanoseconds. Parts of a day and days of a week are computed for
+every instant; calendar functions are unknown outside of the years 1 to 9999.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LENGTHS: Mapping[str, int] = {
     "day": DAY,
     "week": 7 * DAY,
 }
-"""The nanoseconds of what always has as many."""
+"""The lengths, in nanoseconds, of parts of time with a fixed length."""
 
 CYCLES: Mapping[str, tuple[int, int, int, int]] = {
     "microsecond": (LENGTHS["microsecond"], 0, 60 * 10**6, 0),
@@ -44,8 +44,10 @@ CYCLES: Mapping[str, tuple[int, int, int, int]] = {
     "dow": (DAY, 4, 7, 0),
     "isodow": (DAY, 3, 7, 1),
 }
-"""Parts that come again: their length, where 1970 begins, how many there are, the number of the first.
-Milliseconds and microseconds are counted from the beginning of the minute, as in DuckDB."""
+"""Cyclic parts of time: length in nanoseconds, value at the start of 1970, number of values, first value.
+
+Milliseconds and microseconds count from the beginning of the minute, as in DuckDB.
+"""
 
 CALENDAR: Mapping[str, Callable[[date], int]] = {
     "year": lambda day: day.year,
@@ -88,7 +90,7 @@ def date_part(part: str, length: int) -> Body:
 
 
 def date_trunc(part: str, length: int) -> Body:
-    """The instant at which the year, the hour or another part of time began that an instant is in.
+    """The start of the year, hour or other part of time that contains an instant.
 
     >>> date_trunc("hour", 10**6).template, date_trunc("second", 60 * 10**9).template
     ('({0} // 3600000 * 3600000)', '{0}')
@@ -117,7 +119,7 @@ def date_trunc(part: str, length: int) -> Body:
 
 
 class Moment(NamedTuple):
-    """An instant by the calendar and the clock."""
+    """An instant as a day and a time of day."""
 
     day: date
     hour: int
@@ -152,7 +154,7 @@ NUMBERS: Mapping[str, tuple[Callable[[Moment], int], int]] = {
     "U": (lambda m: (m.day.timetuple().tm_yday + 6 - m.day.isoweekday() % 7) // 7, 2),
     "W": (lambda m: (m.day.timetuple().tm_yday + 6 - m.day.weekday()) // 7, 2),
 }
-"""Numbers in a format, and how many digits they have at least; `%-d` and the like leave zeros out."""
+"""Numbers in a format, with their minimum digits; `%-d` and the like leave leading zeros out."""
 
 WITHOUT_ZEROS = frozenset("ymdjHIMS")
 
@@ -193,7 +195,7 @@ def strftime(form: str, length: int) -> Body:
 
 
 def _pieces(form: str) -> Iterator[str | Callable[[Moment], str]]:
-    """The texts of a format, and what stands for the parts of an instant."""
+    """The literal texts of a format, and the functions for its parts of an instant."""
     characters = iter(form)
     for character in characters:
         if character != "%":
@@ -227,7 +229,7 @@ def _check(part: str, known: list[str], length: int) -> None:
 
 
 def _quotient(size: int, length: int) -> str:
-    """Source of how many parts of some nanoseconds an instant is behind 1970."""
+    """Source of the number of whole parts of `size` nanoseconds from 1970 to an instant."""
     if size % length == 0:
         return f"{{0}} // {size // length}"
     return f"{{0}} * {length} // {size}"
@@ -244,7 +246,7 @@ def _seconds(length: int) -> Callable[[int], float | None]:
 
 
 def _on(days: int) -> date | None:
-    """The day so many days after the beginning of 1970."""
+    """The day that is `days` days after the beginning of 1970; None outside of the calendar."""
     try:
         return date.fromordinal(EPOCH.toordinal() + days)
     except (OverflowError, ValueError):

@@ -1,4 +1,4 @@
-"""What there is to know of a scalar function: what it takes, what it gives, and its Python source."""
+"""Scalar functions: their parameters, results and Python source."""
 
 from __future__ import annotations
 
@@ -13,40 +13,39 @@ from midstream.plans.values.finite import within_floats
 from midstream.plans.values.schema import PYTHON_TYPES, Type
 
 LONGEST = 10_000_000
-"""A function that would give a string of more characters gives unknown, and tells so once."""
+"""Most characters of a string; a function whose result would be longer gives unknown, and warns once."""
 
 NESTED = 30
-"""So many choices are written as one nested Python expression; longer ones are flat, as Python reads only a
-limited depth."""
+"""Most choices in one nested Python expression; longer ones are flat, as Python limits nesting."""
 
 
 class TextTooLong(Note):
-    """A function would have given a text of more characters than there may be: it is unknown instead."""
+    """The result of a function would exceed the maximum length of a text: it is unknown instead."""
 
 
 @cache
 def too_long(function: str) -> None:
-    """Give unknown in place of a text that is too long, and tell so once."""
-    told = f"{function}: a text of more than {LONGEST:,} characters is unknown (NULL)"
-    warnings.warn(told, TextTooLong, stacklevel=2)
+    """Return unknown in place of a text that is too long, and warn once for each function."""
+    message = f"{function}: a text of more than {LONGEST:,} characters is unknown (NULL)"
+    warnings.warn(message, TextTooLong, stacklevel=2)
 
 
 class Names(Protocol):
-    """Where source text gets its names from."""
+    """A source of names for generated code."""
 
     def bind(self, value: Any) -> str:
-        """A name for an object."""
+        """A new name for an object."""
 
     def fresh(self) -> str:
-        """A name for an intermediate value."""
+        """A new name for an intermediate value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What is known of an argument before it meets a row.
+    """An argument, as it is known before a row arrives.
 
     expression   the argument itself, for messages
-    value        its value where it is a constant
+    value        its value if it is a constant
     """
 
     expression: object
@@ -57,19 +56,19 @@ class Argument:
 
     @property
     def is_null(self) -> bool:
-        """Whether it is the unknown constant, which goes with every type."""
+        """True for the unknown constant, which fits every type."""
         return self.is_constant and self.value is None
 
 
 class Parameter(NamedTuple):
-    """What a function takes in one place."""
+    """A parameter of a function."""
 
     expected: str
     types: frozenset[Type] = frozenset(Type)
     is_constant: bool = False
 
     def accepts(self, argument: Argument) -> bool:
-        """Whether an argument fits. One of type ANY does, as its values show their types only in a row."""
+        """True if an argument fits; type ANY does, as only the values of a row have types."""
         if self.is_constant and (not argument.is_constant or argument.is_null):
             return False
         return argument.type is Type.ANY or argument.type in self.types
@@ -85,15 +84,15 @@ CONSTANT_INTEGER = Parameter("a constant integer", frozenset({Type.INTEGER}), is
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that gives unknown where an argument is unknown.
+    """A function that returns unknown if an argument is unknown.
 
     run          the function in Python, of known arguments
-    result       the type that it gives, of its own or of the arguments'
-    optional     how many of the last parameters may be left out
-    repeats      whether the last parameter may be repeated
-    may_fail     whether it gives unknown for some known arguments
+    result       the type of the result, fixed or computed from the arguments
+    optional     the number of last parameters that may be left out
+    repeats      True if the last parameter may be repeated
+    may_fail     True if some known arguments give unknown
     inline       its source, where `{0}` stands for the first argument, if that is faster than a call
-    words        what is written between the arguments, or before a single one, if it is an operator
+    words        the words between the arguments, or before a single one, if it is an operator
 
     >>> FUNCTION = Function("double", (NUMBER,), lambda x: 2 * x, Type.FLOAT, inline="(2 * {0})")
     >>> FUNCTION.kind([Argument("x", Type.FLOAT, nullable=True)])
@@ -114,7 +113,7 @@ class Function:
     words: tuple[str, ...] = ()
 
     def check_count(self, count: int) -> None:
-        """Raise ExpressionError unless it takes so many arguments."""
+        """Raise ExpressionError unless the function takes `count` arguments."""
         most = len(self.parameters)
         least = most - self.optional
         if count < least or (count > most and not self.repeats):
@@ -122,7 +121,7 @@ class Function:
             raise ExpressionError(f"found {self.name!r} of {count} arguments, expected {least}{end}")
 
     def kind(self, arguments: Sequence[Argument]) -> tuple[Type, bool]:
-        """Type and nullability of the result. Raises ExpressionError where an argument does not fit."""
+        """The type and nullability of the result; raises ExpressionError if an argument does not fit."""
         for number, argument in enumerate(arguments):
             parameter = self.parameters[min(number, len(self.parameters) - 1)]
             if not parameter.accepts(argument):
@@ -136,7 +135,7 @@ class Function:
         return type_, self.gives_unknown(arguments)
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
-        """Whether the result may be unknown."""
+        """True if the result may be unknown."""
         return (
             self.may_fail
             or self._needs_tolerance(arguments)
@@ -151,7 +150,7 @@ class Function:
         return guarded(texts, nullable, scope, lambda known: self.body(arguments, known, scope))
 
     def body(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
-        """The same, of known arguments."""
+        """Python source of the result for known arguments."""
         if self._needs_tolerance(arguments):
             return f"{scope.bind(tolerant(self))}({', '.join(texts)})"
         if self.inline is not None:
@@ -159,7 +158,7 @@ class Function:
         return f"{scope.bind(self.run)}({', '.join(texts)})"
 
     def spelled(self, texts: Sequence[str]) -> str:
-        """A call as it is written."""
+        """A call as it is written in SQL."""
         if not self.words:
             return f"{self.name}({', '.join(texts)})"
         first, *rest = texts
@@ -169,7 +168,7 @@ class Function:
         return first + "".join(f" {word} {text}" for word, text in zip(words, rest, strict=False))
 
     def _needs_tolerance(self, arguments: Sequence[Argument]) -> bool:
-        """Whether an argument may be of a type that the function does not take."""
+        """True if an argument may have a type that the function does not take."""
         places = range(len(arguments))
         parameters = (self.parameters[min(i, len(self.parameters) - 1)] for i in places)
         return any(
@@ -179,33 +178,33 @@ class Function:
 
 
 class Body(NamedTuple):
-    """Source of a function's value over known arguments, and the objects that it names."""
+    """Source of a function's value for known arguments, with the objects that it names."""
 
     template: str
     objects: Mapping[str, Any]
     may_fail: bool = False
 
     def filled(self, texts: Sequence[str], scope: Names) -> str:
-        """The source over the sources of the arguments."""
+        """The source, filled with the sources of the arguments."""
         names = {name: scope.bind(value) for name, value in self.objects.items()}
         return self.template.format(*texts, **names)
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared(Function):
-    """A function that is made ready from some of its arguments, once where these are constants.
+    """A function that is prepared from some of its arguments, once if these are constants.
 
-    prepare      makes it ready; ValueError says what it found instead of what it expected
-    places       where the arguments are that it is made ready from
+    prepare      prepares the function; its ValueError says what it found and what it expected
+    places       the positions of the arguments from which it is prepared
 
-    Where they are no constants, arguments from which it cannot be made ready give unknown.
+    Constants from which it cannot be prepared are an error; other arguments give unknown then.
     """
 
     prepare: Callable[..., Body] = field(kw_only=True)
     places: tuple[int, ...] = field(kw_only=True)
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
-        """As of any function, and by what it was made ready from."""
+        """As of any function; also if the prepared function may fail."""
         if any(argument.is_null for argument in arguments):
             return True
         body = self._ready(arguments)
@@ -237,7 +236,7 @@ def prepared(
     optional: int = 0,
     words: tuple[str, ...] = (),
 ) -> Prepared:
-    """A function that `prepare` makes from the arguments in some places."""
+    """A function that `prepare` makes from the arguments at `places`."""
     ready = lru_cache(maxsize=1024)(prepare)
 
     @lru_cache(maxsize=1024)
@@ -261,7 +260,7 @@ def prepared(
 def guarded(
     texts: Sequence[str], nullable: Sequence[bool], scope: Names, value: Callable[[list[str]], str]
 ) -> str:
-    """Source of a value of several operands: unknown where one is, else what `value` makes of the known ones.
+    """Source of a value of several operands: unknown if an operand is, else `value` of the known operands.
 
     An operand that may be unknown gets a name, which is read only behind the guard that assigns it.
     """
@@ -276,8 +275,9 @@ def guarded(
 
 
 def choice(branches: Sequence[tuple[str, str]], default: str) -> str:
-    """Source of the value of the first branch, `(condition, value)`, of which the condition is true. No other
-    value is computed.
+    """Source of the value of the first branch, `(condition, value)`, whose condition is true.
+
+    No other value is evaluated.
 
     >>> choice([("a", "1"), ("b", "2")], "3")
     '(1 if a else 2 if b else 3)'
@@ -289,7 +289,7 @@ def choice(branches: Sequence[tuple[str, str]], default: str) -> str:
 
 
 def tolerant(function: Function) -> Callable[..., Any]:
-    """A function that gives unknown for values that are not of the types that it takes."""
+    """A function that returns unknown for values of types that it does not take."""
     accepted = [
         frozenset().union(*(PYTHON_TYPES[t] for t in p.types if t is not Type.ANY))
         if p is not VALUE
@@ -308,22 +308,22 @@ def tolerant(function: Function) -> Callable[..., Any]:
     return run
 
 
-def comparable(one: Type, other: Type) -> bool:
-    """Whether values of two types can be compared."""
-    return one is other or Type.ANY in (one, other) or (one.is_numeric and other.is_numeric)
+def comparable(first: Type, second: Type) -> bool:
+    """True if values of two types can be compared."""
+    return first is second or Type.ANY in (first, second) or (first.is_numeric and second.is_numeric)
 
 
-def wider(one: Type, other: Type) -> Type:
-    """The type of what is one of two comparable types."""
-    if one is other:
-        return one
-    if Type.ANY in (one, other):
+def wider(first: Type, second: Type) -> Type:
+    """The common type of two comparable types."""
+    if first is second:
+        return first
+    if Type.ANY in (first, second):
         return Type.ANY
     return Type.FLOAT
 
 
 def may_exceed(arguments: Sequence[Argument], common: Type) -> bool:
-    """Whether a choice among some arguments, declared to be a float, may be an integer beyond all floats."""
+    """True if a choice among arguments, declared as a float, may be an integer beyond the range of floats."""
     return common is Type.FLOAT and any(
         argument.type is Type.INTEGER
         and not (argument.is_constant and within_floats(argument.value) is not None)
@@ -332,7 +332,7 @@ def may_exceed(arguments: Sequence[Argument], common: Type) -> bool:
 
 
 def chosen_text(argument: Argument, text: str, common: Type, scope: Names) -> str:
-    """Source of a value that may be chosen: among floats, a constant integer is the float that it equals."""
+    """Source of a value that may be chosen; among floats, a constant integer becomes the equal float."""
     is_whole = argument.is_constant and type(argument.value) is int
     if common is Type.FLOAT and is_whole and (value := within_floats(argument.value)) is not None:
         return scope.bind(value)
@@ -340,8 +340,10 @@ def chosen_text(argument: Argument, text: str, common: Type, scope: Names) -> st
 
 
 def common_type(who: str, arguments: Sequence[Argument]) -> Type:
-    """The type of what is one of several arguments; the unknown constant has no say. Raises ExpressionError
-    where they cannot be compared."""
+    """The common type of several arguments, without the unknown constant.
+
+    Raises   ExpressionError where they cannot be compared.
+    """
     known = [argument for argument in arguments if not argument.is_null]
     if not known:
         return Type.ANY

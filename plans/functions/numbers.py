@@ -1,4 +1,4 @@
-"""Functions of numbers, as DuckDB has them; a result that is not finite is unknown."""
+"""Functions of numbers, as in DuckDB; a result that is not finite is unknown."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from midstream.plans.values.finite import defined, finite
 from midstream.plans.values.schema import Type
 
 MOST_DIGITS = 324
-"""No float has more digits that count before or behind the point."""
+"""Most digits of a float that are significant, before or behind the decimal point."""
 
 
 def rounded_away(value: float) -> float:
-    """To the nearest integer, and away from zero from the middle.
+    """The nearest integer; halves are rounded away from zero.
 
     >>> rounded_away(2.5), rounded_away(-2.5), rounded_away(0.49999999999999994)
     (3.0, -3.0, 0.0)
@@ -29,15 +29,15 @@ def rounded_away(value: float) -> float:
 
 
 EXACT = Context(prec=1100, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_HALF_UP)
-"""Decimals of all digits that a float has."""
+"""A decimal context with all digits that a float has."""
 
 
 def round_to(value: int | float | Decimal, digits: int = 0) -> int | float | None:
-    """The nearest number of so many digits behind the point, or a multiple of a power of ten where there are
-    fewer than none; of two that are as near, the one away from zero.
+    """The number rounded to so many decimal places; halves are rounded away from zero.
 
-    A float is rounded by its exact value: 2.675 is 2.67499999999999982…, and is rounded down. A decimal is
-    rounded as it is written. Unknown where it comes to more than the largest float.
+    A negative number of places rounds to a multiple of a power of ten. A float is rounded by its exact value:
+    2.675 is 2.67499999999999982…, and is rounded down. A decimal is rounded as it is written. A result beyond
+    the largest float is unknown.
 
     >>> round_to(2.675, 2), round_to(Decimal("2.675"), 2), round_to(0.125, 2)
     (2.67, 2.68, 0.13)
@@ -50,7 +50,7 @@ def round_to(value: int | float | Decimal, digits: int = 0) -> int | float | Non
         return rounded_away(value)
     if digits > MOST_DIGITS:
         return float(value)
-    # Only of multiples of this power of two can two numbers be as near, of which Python takes the even one.
+    # Only multiples of this power of two lie halfway between two results; Python rounds these to even.
     if isinstance(value, float) and digits > 0 and not (value * 2.0 ** (digits + 1)).is_integer():
         return round(value, digits)
     unit = Decimal(1).scaleb(-max(digits, -MOST_DIGITS), EXACT)
@@ -69,14 +69,14 @@ def _round_integer(value: int, digits: int) -> int:
 
 
 def truncated(value: int | float) -> int | float:
-    """Without what is behind the point."""
+    """The number without its decimal places."""
     if isinstance(value, int):
         return value
     return math.copysign(math.floor(abs(value)), value)
 
 
 def modulo(value: int | float, divisor: int | float) -> int | float | None:
-    """What is left of a division that gives an integer nearer to zero: it has the sign of the dividend.
+    """The remainder of a division that rounds towards zero; it has the sign of the dividend.
 
     >>> modulo(-7, 2), modulo(7, -2), modulo(7.5, 2), modulo(7, 0)
     (-1, 1, 1.5, None)
@@ -84,21 +84,21 @@ def modulo(value: int | float, divisor: int | float) -> int | float | None:
     if isinstance(value, int) and isinstance(divisor, int):
         if divisor == 0:
             return None
-        rest = abs(value) % abs(divisor)
-        return rest if value >= 0 else -rest
-    return _rest(value, divisor)
+        remainder = abs(value) % abs(divisor)
+        return remainder if value >= 0 else -remainder
+    return _remainder(value, divisor)
 
 
-_rest: Callable[..., float | None] = defined(math.fmod)
+_remainder: Callable[..., float | None] = defined(math.fmod)
 _quotient: Callable[..., float | None] = defined(truediv)
 
 
 @dataclass(frozen=True, slots=True)
 class Round(Function):
-    """`round`."""
+    """`round`, to an integer or to decimal places."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
-        """Tell whether an argument may be unknown, or rounding may exceed the largest float."""
+        """True if an argument may be unknown, or rounding may exceed the largest float."""
         is_behind_point = len(arguments) == 1 or (type(digits := arguments[1].value) is int and digits >= 0)
         is_integer = arguments[0].type is Type.INTEGER
         return not (is_behind_point or is_integer) or Function.gives_unknown(self, arguments)
@@ -106,16 +106,16 @@ class Round(Function):
 
 @dataclass(frozen=True, slots=True)
 class Modulo(Function):
-    """`mod`, which is written in line where an integer is divided by a constant that is not zero."""
+    """`mod`, compiled inline if an integer is divided by a constant that is not zero."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
-        """Where the remainder may not exist, or an argument is unknown."""
+        """True if an argument may be unknown, or the remainder may be undefined."""
         if self._divisor(arguments):
             return arguments[0].nullable
         return Function.gives_unknown(self, arguments)
 
     def body(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
-        """Python's remainder of the size, with the sign of the dividend; or a call."""
+        """Python's remainder of the absolute value, with the sign of the dividend; or a call."""
         divisor = self._divisor(arguments)
         if not divisor:
             return Function.body(self, arguments, texts, scope)
@@ -124,14 +124,14 @@ class Modulo(Function):
 
     @staticmethod
     def _divisor(arguments: Sequence[Argument]) -> int:
-        """The size of a constant divisor of integers; 0 where there is none such."""
+        """The absolute value of a constant divisor of integers; 0 if there is none."""
         value = arguments[1].value
         is_small = type(value) is int and 0 < abs(value) < 2**64
         return abs(value) if is_small and arguments[0].type is Type.INTEGER else 0
 
 
 def divided(value: int | float, divisor: int | float) -> int | float | None:
-    """`//`: of integers the quotient, cut towards zero; of floats, as in DuckDB, the quotient as it is.
+    """`//`: the quotient of integers, rounded towards zero; of floats, as in DuckDB, the exact quotient.
 
     >>> divided(7, 2), divided(-7, 2), divided(7, 0), divided(7.5, 2)
     (3, -3, None, 3.75)
@@ -145,7 +145,7 @@ def divided(value: int | float, divisor: int | float) -> int | float | None:
 
 
 def within(value: int | float, low: int | float, high: int | float) -> int | float | None:
-    """The value, where it is between two others.
+    """The value if it is between two others, else unknown.
 
     >>> within(5, 1, 9), within(10, 1, 9)
     (5, None)
@@ -155,7 +155,7 @@ def within(value: int | float, low: int | float, high: int | float) -> int | flo
 
 @dataclass(frozen=True, slots=True)
 class Division(Function):
-    """`//`, which depends on the types: a float may be kept as an integer."""
+    """`//`, by the declared types: a float may be stored as an integer."""
 
     def body(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
         """A call for integers, or for floats."""
@@ -165,7 +165,7 @@ class Division(Function):
 
 
 def sign(value: int | float) -> int:
-    """-1, 0 or 1."""
+    """The sign: -1, 0 or 1."""
     return int(value > 0) - int(value < 0)
 
 
@@ -174,7 +174,7 @@ def _to_integer(function: Callable[[float], int]) -> Callable[[Any], float | Non
 
 
 def _either(arguments: Sequence[Argument]) -> Type:
-    """A float where one argument is."""
+    """Float if an argument is a float."""
     types = {argument.type for argument in arguments if not argument.is_null}
     return Type.FLOAT if Type.FLOAT in types else Type.ANY if Type.ANY in types else Type.INTEGER
 

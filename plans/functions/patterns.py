@@ -1,8 +1,8 @@
 """Functions that match patterns: LIKE and regular expressions.
 
-A regular expression is one of Python's. Where RE2, which DuckDB uses, reads the same differently, it is read
-as by RE2: `$` is the very end, a class such as `[[:alpha:]]` is known, and `\\d`, `\\s` and `\\w` are about
-ASCII, unless the pattern ignores case. Python takes time beyond all bounds for patterns such as `(a+)+b`.
+Regular expressions are Python's. Where RE2, which DuckDB uses, reads an expression differently, RE2's meaning
+holds: `$` is the very end, classes such as `[[:alpha:]]` exist, and `\\d`, `\\s` and `\\w` are about ASCII,
+unless the pattern ignores case. Python takes exponential time for patterns such as `(a+)+b`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CLASSES = {
 
 
 def like(pattern: str, escape: str = "") -> Body:
-    """Whether a string is as a pattern says: `%` is any characters, `_` is one.
+    """True where a string matches a pattern: `%` stands for any characters, `_` for one.
 
     >>> like("a%"), like("ab")
     (Body(template='{0}.startswith({p})', objects={'p': 'a'}, may_fail=False), \
@@ -52,13 +52,13 @@ Body(template='({0} == {p})', objects={'p': 'ab'}, may_fail=False))
 
 
 def ilike(pattern: str, escape: str = "") -> Body:
-    """The same of strings that may differ in case. The escape character is one in lower case."""
+    """As `like`, without regard to case; the escape character is compared with the pattern in lower case."""
     segments = _segments(pattern.lower(), escape)
     return Body("({p}({0}.lower()) is not None)", {"p": _like_expression(segments).fullmatch})
 
 
 def _segments(pattern: str, escape: str) -> list[list[str]]:
-    """What stands between the `%`: characters, and empty strings for `_`."""
+    """The parts between the `%` of a pattern: characters, and empty strings for `_`."""
     if len(escape) > 1:
         raise ValueError(f"found escape {escape!r}, expected one character")
     segments: list[list[str]] = [[]]
@@ -77,8 +77,10 @@ def _segments(pattern: str, escape: str) -> list[list[str]]:
 
 
 def _like_expression(segments: list[list[str]]) -> re.Pattern[str]:
-    """Each segment is looked for where it first occurs, and never again further on: trying all places would
-    take time beyond all bounds."""
+    """An expression that matches each segment at its first occurrence, without backtracking.
+
+    Trying all places would take exponential time.
+    """
     first, *rest = ["".join(re.escape(item) if item else "." for item in segment) for segment in segments]
     if not rest:
         return re.compile(first, re.DOTALL)
@@ -87,7 +89,7 @@ def _like_expression(segments: list[list[str]]) -> re.Pattern[str]:
 
 
 def regexp_matches(pattern: str, options: str = "") -> Body:
-    """Whether a regular expression matches somewhere in a string.
+    """True where a regular expression matches somewhere in a string.
 
     Options: `i` ignores case, `c` does not, `s` lets a dot match a line end, `l` takes the pattern literally.
     """
@@ -95,36 +97,36 @@ def regexp_matches(pattern: str, options: str = "") -> Body:
 
 
 def regexp_replace(pattern: str, replacement: str, options: str = "") -> Body:
-    """With the first match replaced, or with `g` each of them; `\\1` stands for the first group."""
+    """The string with the first match replaced, or with `g` all matches; `\\1` stands for the first group."""
     expression = _expression(pattern, options.replace("g", ""), "cilmnps")
     parts = list(_rewriting(replacement, expression.groups))
     is_global = "g" in options
 
     def run(text: str) -> str | None:
-        found: list[str] = []
+        pieces: list[str] = []
         end = size = 0
         previous = -1
         for match in expression.finditer(text):
             if match.start() == match.end() == previous:
-                # Python finds nothing at the end of what it found; RE2 does not.
+                # Python finds an empty match at the end of the previous match; RE2 does not.
                 continue
             previous = match.end()
-            found.append(text[end : match.start()])
+            pieces.append(text[end : match.start()])
             added = "".join([part if isinstance(part, str) else match[part] or "" for part in parts])
-            size += len(found[-1]) + len(added)
+            size += len(pieces[-1]) + len(added)
             if size > LONGEST:
                 return too_long("regexp_replace")
-            found.append(added)
+            pieces.append(added)
             end = match.end()
             if not is_global:
                 break
-        return "".join(found) + text[end:]
+        return "".join(pieces) + text[end:]
 
     return Body("{p}({0})", {"p": run}, may_fail=True)
 
 
 def _rewriting(replacement: str, groups: int) -> Iterator[str | int]:
-    """The text of a replacement, and the numbers of groups."""
+    """The texts of a replacement, and the numbers of its groups."""
     characters = iter(replacement)
     for character in characters:
         if character != "\\":
@@ -163,9 +165,9 @@ _PERL_CLASSES = {r"\w": "0-9A-Za-z_", r"\d": "0-9", r"\s": r"\t\n\f\r "}
 
 
 def _translated(pattern: str) -> Iterator[str]:
-    """RE2's `$`, `\\z` and classes in Python's words; all else as it is.
+    """A pattern with RE2's `$`, `\\z` and classes in Python's syntax.
 
-    `\\w` and the like know ASCII only, also where case is ignored: Python has no flag for both.
+    `\\w` and the like cover ASCII only, also if case is ignored: Python has no flag for both.
     """
     is_multiline = re.match(r"\(\?[a-z]*m", pattern)
     position = 0
@@ -184,7 +186,7 @@ def _translated(pattern: str) -> Iterator[str]:
             in_class = taken != "]"
             yield taken
         elif taken == "[":
-            # A bracket that closes nothing yet is one of the class.
+            # A closing bracket at the start of a class is a member of the class.
             opening = re.compile(r"\[\^?\]?").match(pattern, position)
             assert opening is not None
             taken = opening[0]

@@ -1,6 +1,6 @@
-"""Functions of strings, as DuckDB has them; a character is a code point.
+"""Functions of strings, as in DuckDB; a character is a code point.
 
-Letters change case as in Python: where a letter's other case is several letters (ß), or depends on its
+Letters change case as in Python: where the other case of a letter is several letters (ß), or depends on
 neighbours (Σ), DuckDB differs.
 """
 
@@ -26,11 +26,13 @@ from midstream.plans.functions.function import (
 from midstream.plans.values.schema import Type
 
 SPACES = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-"""What is trimmed: Unicode's separators. A tab and a line end are none."""
+"""The characters that are trimmed: Unicode's space separators, without tabs and line ends."""
 
 
 def substring(text: str, start: int, length: int | None = None) -> str:
-    """From the start-th character on; a negative start counts from the end, a negative length goes back.
+    """The characters from position `start` on; a negative start counts from the end.
+
+    A negative length takes the characters before that position.
 
     >>> substring("hello", 2, 3), substring("hello", -2), substring("hello", 0, 3), substring("hello", 5, -2)
     ('ell', 'lo', 'he', 'll')
@@ -43,7 +45,7 @@ def substring(text: str, start: int, length: int | None = None) -> str:
 
 
 def replace(text: str, old: str, new: str) -> str | None:
-    """With every occurrence of a string replaced; the empty string occurs nowhere."""
+    """The string with every occurrence of `old` replaced; the empty string occurs nowhere."""
     if not old:
         return text
     if len(new) > len(old) and len(text) + text.count(old) * (len(new) - len(old)) > LONGEST:
@@ -57,12 +59,12 @@ def right(text: str, count: int) -> str:
 
 
 def lpad(text: str, length: int, filling: str) -> str | None:
-    """Filled up on the left, or cut on the right; unknown where there is nothing to fill it with."""
+    """The string filled up on the left, or cut on the right, to a length; unknown if the filling is empty."""
     return _padded(text, length, filling, is_left=True)
 
 
 def rpad(text: str, length: int, filling: str) -> str | None:
-    """Filled up or cut on the right."""
+    """The string filled up, or cut, on the right to a length; unknown if the filling is empty."""
     return _padded(text, length, filling, is_left=False)
 
 
@@ -79,14 +81,14 @@ def _padded(text: str, length: int, filling: str, is_left: bool) -> str | None:
 
 
 def repeat(text: str, count: int) -> str | None:
-    """So many times."""
+    """The string repeated `count` times."""
     if count <= 0 or not text:
         return ""
     return text * count if len(text) * count <= LONGEST else too_long("repeat")
 
 
 def split_part(text: str, separator: str, number: int) -> str:
-    """The number-th part, from the end where it is negative; empty where there is none.
+    """The part with that number, from the end if negative; empty if there is none.
 
     >>> split_part("a,b,c", ",", 2), split_part("a,b,c", ",", -1), split_part("a", ",", 2)
     ('b', 'c', '')
@@ -102,21 +104,21 @@ def character(code: int) -> str | None:
 
 
 def concatenated(*texts: str | None) -> str:
-    """What is known of some strings, one behind the other."""
+    """The known strings, joined."""
     return "".join([text for text in texts if text is not None])
 
 
 def separated(separator: str, *texts: str | None) -> str:
-    """The same with a separator between them."""
+    """The known strings, joined with a separator between them."""
     return separator.join([text for text in texts if text is not None])
 
 
 @dataclass(frozen=True, slots=True)
 class Joining(Function):
-    """`||`, of any number of values, which it takes as strings."""
+    """`||`: any number of values, as strings, joined."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
-        """As of any function; also where a value may have no text."""
+        """True if an argument may be unknown, or may have no text."""
         return any(a.nullable or a.type is Type.ANY for a in arguments)
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
@@ -129,13 +131,13 @@ class Joining(Function):
 
 @dataclass(frozen=True, slots=True)
 class Concat(Function):
-    """`concat`, which leaves unknown values out."""
+    """`concat`: the known values, as strings, joined."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
         return False
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
-        """A sum where all are known."""
+        """A sum if all are known, else a call."""
         texts = _as_text(arguments, texts, scope)
         if any(argument.nullable or argument.type is Type.ANY for argument in arguments):
             return f"{scope.bind(self.run)}({', '.join(texts)})"
@@ -144,13 +146,13 @@ class Concat(Function):
 
 @dataclass(frozen=True, slots=True)
 class ConcatWithSeparator(Function):
-    """`concat_ws`, which leaves unknown values out; unknown where the separator is."""
+    """`concat_ws`: the known values with a separator between them; unknown if the separator is."""
 
     def gives_unknown(self, arguments: Sequence[Argument]) -> bool:
         return arguments[0].nullable or self._needs_tolerance(arguments)
 
     def source(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
-        """A call, where the separator is known."""
+        """A call, guarded by the separator."""
         if arguments[0].is_null:
             return "None"
         first, *rest = arguments
@@ -171,7 +173,7 @@ def _as_text(arguments: Sequence[Argument], texts: Sequence[str], scope: Names) 
 def _inlined(
     name: str, parameters: tuple[Parameter, ...], inline: str, result: Type = Type.STRING
 ) -> Function:
-    """A function that its source says all of."""
+    """A function that is defined by its inline source."""
     names = [f"x{i}" for i in range(len(parameters))]
     run: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {inline.format(*names)}")
     return Function(name, parameters, run, result, inline=inline)

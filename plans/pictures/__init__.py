@@ -1,1 +1,1 @@
-"""Plans as pictures."""
+"""Drawings of plans."""

@@ -1,4 +1,4 @@
-"""Plans as pictures: a drawing in SVG, and a graph in DOT for those who have Graphviz.
+"""Drawings of plans in SVG, and as graphs in DOT for Graphviz.
 
 Data flows upwards, as in the thesis' figures: sources at the bottom, outputs on top. A shared subplan is
 drawn once.
@@ -22,12 +22,12 @@ from midstream.plans.pictures.layout import Box, Edge, Layout, Size, Wire, layer
 from midstream.plans.pictures.notes import Notes
 
 LINE = 34
-"""Characters in a line of parameters, at most."""
+"""Most characters in a line of parameters."""
 SMALL_LINE = 42
-"""The same for notes, which are in smaller type."""
+"""Most characters in a line of notes, which have smaller type."""
 FONT = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 ADVANCE = 0.61
-"""How wide a character is, as a share of the font's size: a little more than in the widest of the fonts."""
+"""The width of a character relative to the font size, a little more than in the widest of the fonts."""
 PADDING = 12.0
 
 PAPER, INK, FAINT, WIRE = "#ffffff", "#1b1f24", "#57606a", "#6e7781"
@@ -37,7 +37,7 @@ Noting = Callable[[Node], Iterable[str]]
 
 
 class Style(NamedTuple):
-    """A kind of line in a box."""
+    """A style of text in a box."""
 
     size: float
     weight: str
@@ -46,23 +46,23 @@ class Style(NamedTuple):
 
 TITLE, TEXT, NOTE = Style(14.0, "bold", INK), Style(12.0, "normal", INK), Style(10.0, "normal", FAINT)
 LEADING = 1.4
-"""From line to line, as a share of the font's size."""
+"""The distance between lines relative to the font size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The label of an output, drawn above the node that gives it where a plan has several."""
+    """The label of an output, drawn above its node if the plan has several outputs."""
 
     name: str
 
 
 def properties(node: Node) -> tuple[str, ...]:
-    """The notes that a diagram has unless others are asked for."""
+    """The default notes of a diagram."""
     return Notes(node).lines()
 
 
 def heading(node: Node) -> str:
-    """An operator's symbol and its name, in a physical plan that of the implementation.
+    """The symbol and name of an operator; in a physical plan, the name of its implementation.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> heading(stream("s", x="integer").distinct().node)
@@ -88,7 +88,7 @@ def parameters(node: Node) -> list[str]:
 
 
 def dot(plan: Plan, notes: Noting = properties) -> str:
-    """A plan in Graphviz' language, with the same text in its boxes as `svg` has.
+    """A plan in Graphviz' language, with the same text in its boxes as in `svg`.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> print(dot(stream("s", x="integer").distinct().plan(), notes=lambda node: ()))
@@ -113,7 +113,7 @@ def dot(plan: Plan, notes: Noting = properties) -> str:
         lines.append(f"  n{i} [label={_dot_text(text)}{fill}];")
     for node, i in numbers.items():
         for port, child in enumerate(node.inputs):
-            # Which input is which shows in the order of ports in `svg`; Graphviz is free to change it.
+            # `svg` draws inputs in the order of ports; Graphviz may change it, so that edges are numbered.
             label = f' [headlabel="{port + 1}"]' if len(node.inputs) > 1 else ""
             lines.append(f"  n{numbers[child]} -> n{i}{label};")
     leaves = "".join(f" n{numbers[node]};" for node in plan.nodes if not node.inputs)
@@ -125,11 +125,11 @@ def dot(plan: Plan, notes: Noting = properties) -> str:
 
 
 def svg(plan: Plan, notes: Noting = properties) -> str:
-    """A drawing of a plan.
+    """A plan as an SVG drawing.
 
-    Every box has the operator's symbol and name, its parameters, and the notes in small type; a `<title>`
-    says the same in one piece to those who do not see it. The background is drawn, so that the picture is as
-    legible on a dark page.
+    Every box has the operator's symbol and name, its parameters, and the notes in small type; a `<title>` has
+    the same text for screen readers. The background is drawn, so that the picture is legible on a dark page,
+    too.
     """
     layout = arranged(plan, notes)
     width, height = (f"{number:g}" for number in layout.size)
@@ -161,7 +161,7 @@ def svg(plan: Plan, notes: Noting = properties) -> str:
 
 
 def arranged(plan: Plan, notes: Noting = properties) -> Layout[Node | Output]:
-    """Where the boxes and wires of a plan's drawing go."""
+    """The layout of a plan's drawing."""
     sizes: dict[Node | Output, Size] = {node: _size(_lines(node, notes)) for node in plan.nodes}
     edges: list[Edge[Node | Output]] = [
         Edge(child, node, port) for node in plan.nodes for port, child in enumerate(node.inputs)
@@ -208,15 +208,14 @@ def _label_lines(label: Output) -> list[str]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """The text in lines. What stands between commas, or is joined by `and` or `or`, is kept together where it
-    fits."""
+    """The text in lines; parts between commas, `and` and `or` are kept together if they fit."""
     parts = re.split(r"(?<=,) | (?=and |or )", _printable(text))
     glued = (part.replace(" ", "\xa0") if len(part) <= width else part for part in parts)
     return [line.replace("\xa0", " ") for line in wrap(" ".join(glued), width, break_on_hyphens=False)]
 
 
 def _printable(text: str) -> str:
-    """The text without characters that XML has no place for, or that are not seen."""
+    """The text without characters that XML does not allow, or that are invisible."""
     return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
 
 
@@ -229,7 +228,7 @@ def _width(style: Style, line: str) -> float:
 
 
 _WIDE = frozenset("".join(str(kind.symbol) for kind in KINDS.values()))
-"""Few monospaced fonts have these; what stands in for them is wider."""
+"""Symbols that few monospaced fonts have, so that wider characters of other fonts replace them."""
 
 
 def _size(lines: list[tuple[Style, str]]) -> Size:
@@ -243,9 +242,9 @@ def _draw_wire(drawing: ElementTree.Element, wire: Wire[Node | Output]) -> None:
     end = f"output {target.name}" if isinstance(target, Output) else heading(target)
     inputs = 1 if isinstance(target, Output) else len(target.inputs)
     behind = f", input {port + 1} of {inputs}" if inputs > 1 else ""
-    (x, y), *rest = wire.points
+    (x, y), *others = wire.points
     path = f"M{x:g} {y:g}"
-    for i, (to_x, to_y) in enumerate(rest):
+    for i, (to_x, to_y) in enumerate(others):
         if i % 2 == 0 or to_x == x:
             path += f" L{to_x:g} {to_y:g}"
         else:
@@ -255,7 +254,7 @@ def _draw_wire(drawing: ElementTree.Element, wire: Wire[Node | Output]) -> None:
     group = ElementTree.SubElement(drawing, "g", {"class": "edge"})
     start = heading(source) if isinstance(source, Node) else source.name
     _titled(group, _printable(f"{start} to {end}{behind}"))
-    # Arrow heads would hide where several wires meet; everything flows up.
+    # No arrow heads: everything flows up, and heads would hide the places where wires meet.
     ElementTree.SubElement(group, "path", {"d": path, "fill": "none", "stroke": WIRE, "stroke-width": "1.5"})
 
 
@@ -281,7 +280,7 @@ def _write(group: ElementTree.Element, box: Box, lines: Iterable[tuple[Style, st
     y = box.top + 0.6 * PADDING
     for style, line in lines:
         y += style.size * LEADING
-        # The base line: a third of the leading lies below it.
+        # A third of the leading lies below the base line.
         attributes = {
             "x": f"{box.middle:g}",
             "y": f"{y - style.size * 0.35:g}",
@@ -298,6 +297,6 @@ def _titled(element: ElementTree.Element, text: str) -> None:
 
 
 def _dot_text(lines: Iterable[str]) -> str:
-    """A quoted label. Graphviz reads escapes and, as HTML has them, entities in it."""
+    """A quoted label; Graphviz reads escapes and HTML entities in it."""
     escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return '"' + "\\n".join(escaped) + '"'

@@ -1,10 +1,10 @@
-"""Where the boxes and wires of a drawing go: layers of boxes, everything flowing up.
+"""Layered layout of a drawing: boxes in layers, with wires that flow up.
 
-    layers      the longest way from a source; a wire that passes a layer gets a place of its own in it
-    order       barycentres of neighbours, swept down and up; the arrangement with the fewest crossings stays
-    positions   least squares to the neighbours, under distances in each layer that are kept exactly
+    layers      the longest path from a source; a wire that passes a layer gets a place of its own in it
+    order       barycentres of neighbours, swept down and up; the order with the fewest crossings is kept
+    positions   least squares to the neighbours, with exact minimum distances in each layer
 
-A wire is straight within a layer and bends between layers only, so that it never runs over a box.
+A wire is straight within a layer and bends between layers only, so that it never crosses a box.
 
 Source   Sugiyama, Tagawa, Toda, Methods for visual understanding of hierarchical system structures, 1981;
          the positions by pooling adjacent violators, Best, Chakravarti, 1990
@@ -22,11 +22,11 @@ from typing import Generic, NamedTuple, TypeVar
 import networkx as nx
 
 MARGIN = 20.0
-"""Around the drawing, in pixels, as everything here."""
+"""The space around the drawing, in pixels, as all lengths here."""
 APART = 28.0
-"""Between neighbouring boxes, at least."""
+"""The minimum distance between neighbouring boxes."""
 BETWEEN = 48.0
-"""Between layers, where wires bend."""
+"""The distance between layers, where wires bend."""
 SWEEPS = 12
 PASSES = 40
 
@@ -35,14 +35,14 @@ Point = tuple[float, float]
 
 
 class Size(NamedTuple):
-    """Width and height of a box."""
+    """The width and height of a box."""
 
     width: float
     height: float
 
 
 class Box(NamedTuple):
-    """Where a box lies; down is positive."""
+    """The position and size of a box; y grows downwards."""
 
     left: float
     top: float
@@ -51,22 +51,22 @@ class Box(NamedTuple):
 
     @property
     def right(self) -> float:
-        """Its right edge."""
+        """The right edge."""
         return self.left + self.width
 
     @property
     def bottom(self) -> float:
-        """Its lower edge."""
+        """The lower edge."""
         return self.top + self.height
 
     @property
     def middle(self) -> float:
-        """Halfway between left and right."""
+        """The horizontal centre."""
         return self.left + self.width / 2
 
 
 class Edge(NamedTuple, Generic[V]):
-    """That one vertex feeds a port of another."""
+    """An edge from a vertex to a port of another."""
 
     source: V
     target: V
@@ -77,8 +77,8 @@ class Edge(NamedTuple, Generic[V]):
 class Wire(Generic[V]):
     """An edge as drawn, from the top of one box to the bottom of another.
 
-    Of the points, each two that follow each other are the ends of a straight vertical piece, then of one that
-    bends, then of a straight one again, and so on.
+    Between successive points, straight vertical pieces and bent pieces alternate; the first and the last
+    piece are straight.
     """
 
     edge: Edge[V]
@@ -95,10 +95,9 @@ class Layout(Generic[V]):
 
 
 def layered(sizes: Mapping[V, Size], edges: Sequence[Edge[V]]) -> Layout[V]:
-    """Lay out a directed acyclic graph, sources at the bottom; the input ports of a box run from left to
-    right.
+    """Lay out a directed acyclic graph, sources at the bottom, with the ports of a box from left to right.
 
-    Cost: O(sweeps × wires per layer²), a wire counted in every layer that it passes.
+    Cost: O(sweeps × wires per layer²), where a wire counts in every layer that it passes.
 
     >>> layout = layered({"s": Size(50, 20), "f": Size(80, 30)}, [Edge("s", "f")])
     >>> layout.boxes["f"], layout.boxes["s"].top - layout.boxes["f"].bottom
@@ -110,8 +109,11 @@ def layered(sizes: Mapping[V, Size], edges: Sequence[Edge[V]]) -> Layout[V]:
 
 
 class _Link(NamedTuple):
-    """A piece of a wire between neighbouring layers; `port` is where it enters the upper vertex, as a share
-    of its width from the middle."""
+    """A piece of a wire between neighbouring layers.
+
+    `port` is the position at which it enters the upper vertex: its distance from the middle relative to the
+    width.
+    """
 
     lower: int
     upper: int
@@ -119,8 +121,10 @@ class _Link(NamedTuple):
 
 
 class _Sketch(Generic[V]):
-    """A layout in the making. Vertices are numbers: those of the graph first, then the places where wires
-    pass a layer."""
+    """A layout under construction.
+
+    Vertices are numbers: first those of the graph, then the places where wires pass a layer.
+    """
 
     def __init__(self, sizes: Mapping[V, Size], edges: Sequence[Edge[V]]) -> None:
         self._names = list(sizes)
@@ -151,7 +155,7 @@ class _Sketch(Generic[V]):
         self._rows = self._first_rows()
 
     def _chain(self, source: int, target: int, port: float) -> None:
-        """The vertices that a wire runs through."""
+        """Add the vertices and links of a wire."""
         chain = [source]
         for level in range(self._level[source] + 1, self._level[target]):
             chain.append(len(self._level))
@@ -163,8 +167,10 @@ class _Sketch(Generic[V]):
             self._links.append(_Link(lower, upper, port if upper == target else 0.0))
 
     def _first_rows(self) -> list[list[int]]:
-        """Each layer in the order in which a walk from the outputs, inputs from left to right, meets its
-        vertices: a tree has no crossings then."""
+        """The layers in the order of a walk from the outputs, inputs from left to right.
+
+        A tree has no crossings in this order.
+        """
         rows: list[list[int]] = [[] for _ in range(max(self._level) + 1)]
         seen: set[int] = set()
         stack = [vertex for vertex in reversed(range(len(self._level))) if not self._above[vertex]]
@@ -179,7 +185,7 @@ class _Sketch(Generic[V]):
     # Order
 
     def order(self) -> None:
-        """Sort the layers so that wires cross seldom."""
+        """Sort the layers so that few wires cross."""
         best, fewest = self._rows, self._crossings(self._rows)
         rows = self._rows
         for sweep in range(SWEEPS):
@@ -192,7 +198,7 @@ class _Sketch(Generic[V]):
         self._rows = best
 
     def _swept(self, rows: list[list[int]], is_down: bool) -> list[list[int]]:
-        """Each layer sorted by the mean place of the neighbours above, or below, in those sorted before."""
+        """Sort each layer by the mean place of its neighbours in the layer that was sorted before."""
         place = {vertex: float(i) for row in rows for i, vertex in enumerate(row)}
 
         def barycentre(vertex: int) -> float:
@@ -223,7 +229,7 @@ class _Sketch(Generic[V]):
     # Positions
 
     def placed(self) -> Layout[V]:
-        """The layout with the layers in their order."""
+        """The layout, with the layers in their current order."""
         middles = self._middles()
         left = min(middles[i] - size.width / 2 for i, size in enumerate(self._sizes))
         heights = [max(self._sizes[vertex].height for vertex in row) for row in self._rows]
@@ -250,7 +256,7 @@ class _Sketch(Generic[V]):
             levels = range(len(self._rows))
             for level in reversed(levels) if done % 2 == 0 else levels:
                 row = self._rows[level]
-                # The first pass goes down: what is below has no place yet.
+                # The first pass goes down: vertices below have no place yet.
                 wanted = [self._wanted(vertex, middles, is_first=not done) for vertex in row]
                 for vertex, middle in zip(row, spaced(wanted, gaps[level]), strict=True):
                     middles[vertex] = middle
@@ -258,7 +264,7 @@ class _Sketch(Generic[V]):
         return middles
 
     def _straighten(self, middles: list[float], gaps: list[list[float]]) -> None:
-        """Put the places of a wire one above the other where the boxes beside them leave room."""
+        """Align the places of a wire vertically, if the boxes beside them leave room."""
         for chain in self._chains:
             bends = chain[1:-1]
             lowest, highest = -math.inf, math.inf
@@ -269,14 +275,14 @@ class _Sketch(Generic[V]):
                     lowest = max(lowest, middles[row[i - 1]] + between[i - 1])
                 if i < len(row) - 1:
                     highest = min(highest, middles[row[i + 1]] - between[i])
-            # Where boxes lie close on both sides, rounding may take the room away.
+            # With boxes close on both sides, rounding may leave no room.
             if bends and lowest <= highest + 0.01:
                 mean = sum(middles[vertex] for vertex in bends) / len(bends)
                 for vertex in bends:
                     middles[vertex] = min(max(mean, lowest), highest)
 
     def _wanted(self, vertex: int, middles: list[float], is_first: bool) -> tuple[float, float]:
-        """Where a vertex would have its wires straight, and how much that counts."""
+        """The position at which a vertex has straight wires, with its weight."""
         total = weight = 0.0
         for link in self._above[vertex]:
             pull = self._pull(link)
@@ -289,12 +295,12 @@ class _Sketch(Generic[V]):
         return (total / weight, weight) if weight else (middles[vertex], 1.0)
 
     def _pull(self, link: _Link) -> float:
-        """The longer a wire, the more it shows where it is not straight."""
+        """The weight of a piece of a wire: in longer wires, bends are more visible."""
         passing = sum(vertex >= len(self._names) for vertex in (link.lower, link.upper))
         return (1.0, 2.0, 8.0)[passing]
 
     def _wires(self, boxes: list[Box], rows: list[tuple[float, float]]) -> list[Wire[V]]:
-        """Each edge through the places of its chain; wires that leave a box together spread along its top."""
+        """Each edge through the places of its chain; wires that leave one box spread along its top."""
         entries = {
             (i, link.upper): boxes[link.upper].middle + link.port * boxes[link.upper].width
             for i, link in enumerate(self._links)
@@ -324,8 +330,11 @@ class _Sketch(Generic[V]):
 
 
 def spaced(wanted: Sequence[tuple[float, float]], gaps: Sequence[float]) -> list[float]:
-    """The positions nearest to the wanted ones, in least squares by weight, that keep their order and are at
-    least the gaps apart. Cost: O(n).
+    """The positions nearest to the wanted ones that keep their order and minimum distances.
+
+    Nearest means least squares by weight.
+
+    Cost: O(n).
 
     >>> spaced([(0, 1), (1, 1), (50, 1)], [10, 10])
     [-4.5, 5.5, 50.0]

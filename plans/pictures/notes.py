@@ -1,4 +1,4 @@
-"""What stands beside an operator in a drawing: what is known of its output without running it."""
+"""Notes beside an operator in a drawing: the static properties of its output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Notes(NamedTuple):
     node: Node
 
     def lines(self) -> tuple[str, ...]:
-        """The properties that hold, what is known of the columns, and the columns, as one would say it."""
+        """The properties that hold, the facts about columns, and the columns, as text."""
         node = self.node
         longest = longest_validity(node)
         held = [
@@ -52,10 +52,10 @@ class Notes(NamedTuple):
             ),
         ]
         once = [f"{line} for all time" for line in _key_lines(lasting_keys(node))]
-        return (", ".join(held), *_key_lines(keys(node)), *once, *self._told(), str(node.schema))
+        return (", ".join(held), *_key_lines(keys(node)), *once, *self._facts(), str(node.schema))
 
-    def _told(self) -> Iterator[str]:
-        """The dependencies that no key tells, and the inclusions that are declared."""
+    def _facts(self) -> Iterator[str]:
+        """The dependencies that follow from no key, and the declared inclusions."""
         known = keys(self.node)
         for one in dependencies(self.node):
             if not any(key <= one.columns for key in known):
@@ -63,7 +63,7 @@ class Notes(NamedTuple):
         yield from (str(one) for one in inclusions(self.node) if one.is_declared)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """The properties for JSON."""
         return {
             "snapshot_reducible": logical(self.node).is_snapshot_reducible,
             "chronons": is_chronon_stream(self.node),

@@ -11,6 +11,7 @@ CLEAN: tuple[str, ...] = (
     "plans/expressions",
     "plans/functions",
     "plans/pictures",
+    "plans/values",
 )
 """Folders that are written in plain words throughout; in the end, all of `ROOMS`."""
 

@@ -1,4 +1,4 @@
-"""What callers give, checked once per call: who was called, what was found, what was expected."""
+"""Checks of callers' arguments, with messages that name the caller, the value and the expected form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST = 60
 
 
 def shown(value: object) -> str:
-    """A value in a message, with its type, as far as there is room.
+    """A value with its type, for a message; long values are cut.
 
     >>> shown(5), shown(None)
     ('5 (int)', 'None')
@@ -24,78 +24,77 @@ def shown(value: object) -> str:
     return text if value is None else f"{text} ({type(value).__name__})"
 
 
-def wrong(who: str, found: object, expected: str) -> ArgumentError:
-    """The error that an argument is not what is expected.
+def wrong(who: str, value: object, expected: str) -> ArgumentError:
+    """The error for an argument that is not as expected.
 
     >>> print(wrong("window", "5", "a number of chronons"))
     window: found '5' (str), expected a number of chronons
     """
-    return ArgumentError(f"{who}: found {shown(found)}, expected {expected}")
+    return ArgumentError(f"{who}: found {shown(value)}, expected {expected}")
 
 
-def require(who: str, found: object, types: type | tuple[type, ...], expected: str) -> None:
-    """Raise ArgumentError unless a value is of a type. True is no number here."""
-    if not isinstance(found, types) or (isinstance(found, bool) and types is int):
-        raise wrong(who, found, expected)
+def require(who: str, value: object, types: type | tuple[type, ...], expected: str) -> None:
+    """Raise ArgumentError unless a value has a type; a boolean is no `int` here."""
+    if not isinstance(value, types) or (isinstance(value, bool) and types is int):
+        raise wrong(who, value, expected)
 
 
-def require_name(who: str, found: object, expected: str = "a name") -> None:
-    """Raise ArgumentError unless it is a string that says something."""
-    if not isinstance(found, str) or not found:
-        raise wrong(who, found, expected)
+def require_name(who: str, value: object, expected: str = "a name") -> None:
+    """Raise ArgumentError unless a value is a non-empty string."""
+    if not isinstance(value, str) or not value:
+        raise wrong(who, value, expected)
 
 
-def require_callable(who: str, found: object, expected: str) -> None:
-    """Raise ArgumentError unless it can be called."""
-    if not callable(found):
-        raise wrong(who, found, expected)
+def require_callable(who: str, value: object, expected: str) -> None:
+    """Raise ArgumentError unless a value can be called."""
+    if not callable(value):
+        raise wrong(who, value, expected)
 
 
-def listed(who: str, found: Any, expected: str) -> list[Any]:
-    """What can be iterated over, but is no text and no mapping."""
-    if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
-        raise wrong(who, found, expected)
-    return list(found)
+def listed(who: str, value: Any, expected: str) -> list[Any]:
+    """The values of an iterable that is no text and no mapping; raises ArgumentError for others."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise wrong(who, value, expected)
+    return list(value)
 
 
-def listed_by_name(who: str, found: Any) -> dict[str, list[Any]]:
+def listed_by_name(who: str, value: Any) -> dict[str, list[Any]]:
     """The elements of several streams or relations, by name."""
-    require_mapping(who, found, "elements (start, end, payload) by the name of what brings them")
+    require_mapping(who, value, "elements (start, end, payload) by the name of their stream or relation")
     return {
-        name: listed(f"{who}: {name}", one, "elements (start, end, payload)") for name, one in found.items()
+        name: listed(f"{who}: {name}", one, "elements (start, end, payload)") for name, one in value.items()
     }
 
 
 @contextmanager
 def reading(who: str, expected: str) -> Iterator[None]:
-    """Where something is read whose parts are not looked at one by one: what does not fit raises
-    ArgumentError."""
+    """A context for reading input without checking each part: errors in it become ArgumentErrors."""
     try:
         yield
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(f"{who}: {error}; expected {expected}") from error
 
 
-def require_mapping(who: str, found: object, expected: str) -> None:
-    """Raise ArgumentError unless it is a mapping from names."""
-    if not isinstance(found, Mapping) or not all(isinstance(name, str) for name in found):
-        raise wrong(who, found, expected)
+def require_mapping(who: str, value: object, expected: str) -> None:
+    """Raise ArgumentError unless a value is a mapping from names."""
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise wrong(who, value, expected)
 
 
 def require_number(
     who: str,
-    found: object,
+    value: object,
     expected: str = "a number",
     *,
     least: float | None = None,
     above: float | None = None,
 ) -> float:
-    """A finite number, of at least as much, or above that. Raises ArgumentError for anything else."""
-    if not isinstance(found, bool) and isinstance(found, int | float | Real) and is_finite(found):
-        number = float(found)
+    """A finite number, at least `least`, or greater than `above`; raises ArgumentError for others."""
+    if not isinstance(value, bool) and isinstance(value, int | float | Real) and is_finite(value):
+        number = float(value)
         if (least is None or number >= least) and (above is None or number > above):
             return number
     bound = (
         f" of at least {least:g}" if least is not None else f" above {above:g}" if above is not None else ""
     )
-    raise wrong(who, found, expected + bound)
+    raise wrong(who, value, expected + bound)

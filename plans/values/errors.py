@@ -1,7 +1,7 @@
-"""The one family of errors that Midstream raises for bad input, with a type per cause.
+"""The family of errors that Midstream raises for bad input, with a type per cause.
 
-The class docstring says what to do about it. The message says who, what arrived and what was expected. The
-facts are attributes too, so that a program need not parse a message.
+The docstring of each class says what to do about it. The message says who complains, what arrived and what
+was expected. The facts are attributes, too, so that a program need not parse a message.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class MidstreamError(Exception):
-    """Something that the caller gave cannot be accepted. Every error of this package is one of these."""
+    """The base class of all errors of this package: the caller's input cannot be accepted."""
 
     def __init__(self, message: str, **facts: Any) -> None:
         super().__init__(message)
@@ -19,7 +19,7 @@ class MidstreamError(Exception):
 
 
 class ArgumentError(MidstreamError):
-    """A function was called with what it cannot take. The message says what it expects."""
+    """A function was called with an argument that it cannot take; the message says what it expects."""
 
 
 class SchemaError(MidstreamError):
@@ -30,13 +30,14 @@ class SchemaError(MidstreamError):
 
 
 class ExpressionError(MidstreamError):
-    """An expression reads a column that its input lacks, or combines types that do not go together."""
+    """An expression reads a column that its input lacks, or combines types that do not fit."""
 
 
 class FunctionError(MidstreamError):
-    """A user's function raised an error, or gave a value of another type than it is declared to give.
+    """A user's function raised an error, or returned a value of another type than declared.
 
-    Mend the function, or let a condition, a join, a grouping or CASE keep away from it what it does not take.
+    Correct the function; or filter out the values that it does not take, by a condition, a join, a grouping
+    or CASE.
     """
 
 
@@ -47,7 +48,7 @@ class PlanError(MidstreamError):
 class PlanFormatError(MidstreamError):
     """A serialised plan cannot be read back, or a plan holds something that has no serial form.
 
-    Python callables have none: use symbolic expressions where a plan must be written to a file.
+    Python callables have no serial form: use symbolic expressions where a plan must be written to a file.
     """
 
 
@@ -59,29 +60,29 @@ class StreamOrderError(MidstreamError):
 
 
 class LateElementError(StreamOrderError):
-    """An element came later than the declared slack or delay of its stream allows.
+    """An element arrived later than the declared slack or delay of its stream allows.
 
-    Results that it belongs to may be out already. Declare a larger bound, or give a dead-letter sink for
-    those that are late all the same.
+    Results that it belongs to may already have been output. Declare a larger bound, or define a dead-letter
+    sink for elements that are late all the same.
     """
 
 
 class IntervalError(MidstreamError):
-    """An element's validity is empty, is not made of integers, or is not a chronon where one was declared."""
+    """An element's validity is empty, has no integer ends, or is no chronon where one was declared."""
 
 
 class DeclarationError(MidstreamError):
-    """An element breaks what is declared of its stream or relation: a key, or a reference.
+    """An element breaks a declaration of its stream or relation: a key, or a reference.
 
-    Fix the source, drop the declaration, or give a dead-letter sink for what breaks it. Where the source is
-    known to keep it, declare it as not enforced, and nobody looks.
+    Fix the source, drop the declaration, or define a dead-letter sink for such elements. If the source is
+    known to obey the declaration, declare it as not enforced; then it is not checked.
     """
 
 
 class TieError(MidstreamError):
-    """Rows that a window counts have the same timestamp, so that it is not defined which are the last.
+    """Rows that a window counts have equal timestamps, so that it is undefined which of them are the last.
 
-    Declare `ties="arrival"` on the window, where the order of arrival is meant.
+    Declare `ties="arrival"` on the window if the order of arrival is meant.
     """
 
 
@@ -101,30 +102,30 @@ class MigrationRefused(MidstreamError):
 
 
 class StatisticsError(MidstreamError):
-    """The cost model was asked about a stream that it has no statistics for."""
+    """The cost model has no statistics for a stream that it needs."""
 
 
 class EnumerationLimit(MidstreamError):
-    """There are more equivalent plans than the caller allowed to enumerate. Raise the limit."""
+    """There are more equivalent plans than the caller allowed to enumerate; raise the limit."""
 
 
 class InputFileError(MidstreamError):
-    """A file with streams, plans or study declarations cannot be read as what it should be."""
+    """A file with streams, plans or declarations of a study has not the expected form."""
 
 
 class MissingExtra(MidstreamError):
-    """A feature needs an optional dependency, or a system program, that is not there.
+    """A feature needs an optional dependency, or a system program, that is not installed.
 
     The message says what to install.
     """
 
 
 class SqlError(MidstreamError):
-    """A statement cannot be understood, or asks for what cannot be done.
+    """A statement cannot be understood, or asks for something impossible.
 
-    The message shows where: line, column, and a caret under what was found. `line` and `column` count from 1.
+    The message shows the place: line, column, and a caret below it. `line` and `column` count from 1.
     """
 
 
 class Note(UserWarning):
-    """A fact that the user of a running query should know, told once; the commands print it."""
+    """A fact that the user of a running query should know, reported once; the commands print it."""

@@ -1,7 +1,7 @@
 """Exact statistics of numbers, rounded once.
 
-Floats are the rational numbers that they are; so no result depends on the order in which plans deliver their
-rows. A result beyond the largest float is unknown.
+Floats are computed with as rational numbers, so that no result depends on the order in which plans deliver
+their rows. A result beyond the largest float is unknown.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 
 
 def exact_sum(values: Iterable[int | float]) -> int | float | None:
-    """Their sum, rounded once; an integer where all are.
+    """The sum of numbers, rounded once; an integer if all are integers.
 
     >>> exact_sum([1e16, 1.0, -1e16]), exact_sum([1, 2]), exact_sum([1e308, 1e308])
     (1.0, 3, None)
@@ -24,13 +24,13 @@ def exact_sum(values: Iterable[int | float]) -> int | float | None:
 
 
 def exact_mean(values: Iterable[int | float]) -> float | None:
-    """Their mean, rounded once."""
+    """The mean of numbers, rounded once."""
     values = list(values)
     return rounded(sum(map(Fraction, values), Fraction()) / len(values))
 
 
 def exact_variance(values: Iterable[int | float], freedom: int = 0) -> Fraction:
-    """The squared distances from the mean, added up and divided by the number of values less `freedom`.
+    """The sum of squared distances from the mean, divided by the number of values minus `freedom`.
 
     >>> exact_variance([1, 2, 4], freedom=1)
     Fraction(7, 3)
@@ -52,12 +52,14 @@ def exact_median(values: Iterable[int | float]) -> float | None:
 
 
 def rounded(number: Fraction) -> float | None:
-    """The nearest float; unknown beyond the largest."""
+    """The nearest float; unknown beyond the largest float."""
     return rounded_quotient(number.numerator, number.denominator)
 
 
 def rounded_quotient(numerator: int, denominator: int) -> float | None:
-    """The float nearest to a quotient of integers, the lower one positive; unknown beyond the largest.
+    """The float nearest to a quotient of integers; unknown beyond the largest float.
+
+    The denominator is positive.
 
     >>> rounded_quotient(1, 10), rounded_quotient(-(10**400), 3)
     (0.1, None)
@@ -71,8 +73,8 @@ def rounded_quotient(numerator: int, denominator: int) -> float | None:
 def rounded_root(numerator: int, denominator: int) -> float | None:
     """The float nearest to the square root of a quotient of integers.
 
-    The root is cut off to an integer of more bits than a float has, whose last bit tells whether something
-    was cut off: so the division rounds as if it saw all bits.
+    The root is truncated to an integer with more bits than a float, whose last bit records if anything was
+    cut off. The division then rounds as if it saw all bits.
 
     >>> rounded_root(1, 4), rounded_root(2 * 10**600, 1) == 2**0.5 * 10**300
     (0.5, True)

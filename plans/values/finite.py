@@ -1,7 +1,7 @@
-"""Numbers are finite: what is none, or is beyond the largest float, is unknown, as a division by zero is.
+"""Numbers are finite: NaN, infinity, and floats out of range are unknown, as a division by zero is.
 
-So every value equals itself, results can be written as JSON, and no row ends a query. Integers have no limit
-while no float is computed from them.
+So every value equals itself, results can be written as JSON, and no row ends a query. Integers are unbounded
+as long as no float is computed from them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ LARGEST = sys.float_info.max
 """The largest float."""
 
 NEVER_REACHES = 2.0**970
-"""Half of the distance between the largest float and the one below it: a smaller number that is added to a
-float gives a finite one."""
+"""Half of the distance between the two largest floats.
+
+The sum of any float and a smaller number is finite.
+"""
 
 
 def is_finite(number: Any) -> bool:
-    """Whether a number is one that floats reach: `math.isfinite` raises an error for larger integers.
+    """True if a number is within the range of floats; `math.isfinite` raises for larger integers.
 
     >>> is_finite(7), is_finite(10**400), is_finite(float("inf")), is_finite(float("nan"))
     (True, False, False, False)
@@ -31,19 +33,19 @@ def is_finite(number: Any) -> bool:
 
 
 def finite(value: Any) -> Any:
-    """The value; unknown where it is no number, or infinite.
+    """The value; unknown if it is NaN or infinite.
 
     >>> finite(2.5), finite(float("inf")), finite(float("nan")), finite("inf"), finite(10**400) == 10**400
     (2.5, None, None, 'inf', True)
     """
     if isinstance(value, float):
         return value if -LARGEST <= value <= LARGEST else None
-    is_finite = getattr(value, "is_finite", None)  # a Decimal's
+    is_finite = getattr(value, "is_finite", None)  # a method of Decimal
     return value if is_finite is None or is_finite() else None
 
 
 def within_floats(value: Any) -> Any:
-    """The same for a value that is declared to be a float: an integer becomes the nearest one.
+    """A value of a float column: an integer becomes the nearest float; infinite numbers are unknown.
 
     >>> within_floats(7), within_floats(10**400), within_floats(None)
     (7.0, None, None)
@@ -54,7 +56,7 @@ def within_floats(value: Any) -> Any:
 
 
 def integral(value: Any) -> Any:
-    """A value that is declared to be an integer: another library's integer becomes Python's.
+    """A value of an integer column; another library's integer becomes Python's.
 
     >>> integral(7), integral(10**400) == 10**400, integral(None)
     (7, True, None)
@@ -73,7 +75,7 @@ def integral(value: Any) -> Any:
 
 
 def defined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of numbers that gives unknown where it is not defined, or its value is not finite."""
+    """A function of numbers that returns unknown if it is undefined, or if its value is not finite."""
 
     def run(*arguments: Any) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""What a running plan tells about its inputs: the facts from which statistics are estimated."""
+"""Observations of a running plan's inputs, from which statistics are estimated."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 from midstream.plans.values.streams import Element, Payload, Time
 
 GROUPS = 8
-"""Elements are in so many groups, at random: what follows from all but one tells how sure it is."""
+"""The number of random groups of elements; estimates without one group each tell how sure the whole is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was seen of one input of a plan.
+    """The observed elements of one input of a plan.
 
     `recent` holds the last elements, as many as the observer keeps; `progress` is the time up to which the
     input is complete.
@@ -27,17 +27,17 @@ class Observation:
 
 
 class Cell(NamedTuple):
-    """What came on a stream between two instants of a grid of application time.
+    """Statistics of a stream between two instants of a grid of application time.
 
     start, end   the instants; elements that start at `end` are in the next cell
-    first        when the first element starts
-    elements     how many came
-    length       for how many chronons those of the sample are valid that end, on average
-    endless      the share of the sample that is valid for ever
-    granule      the greatest common divisor of some of the sample's timestamps; 0 where all are 0
+    first        the start of the first element
+    elements     the number of elements
+    length       the average validity, in chronons, of the elements of the sample that end
+    endless      the share of the sample's elements that are valid for ever
+    granule      the greatest common divisor of some of the sample's timestamps; 0 if all are 0
     rows         a sample
-    groups       for each row of it, its group: one of `GROUPS`, at random
-    keys         by column, how often each value is in the sample; None is no value
+    groups       for each row of the sample, its group: one of `GROUPS`, at random
+    keys         for each column, the number of times that each value is in the sample, without None
     """
 
     stream: str
@@ -54,5 +54,5 @@ class Cell(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """For how many elements a row of the sample stands."""
+        """The number of elements that each row of the sample stands for."""
         return self.elements / len(self.rows)

@@ -22,7 +22,7 @@ _ALWAYS_FINITE = frozenset({int, str, bool, bytes, tuple, type(None)})
 
 
 class Type(Enum):
-    """The type of a column. The value is the name used in files."""
+    """The type of a column; its value is the name in files."""
 
     INTEGER = "integer"
     FLOAT = "float"
@@ -37,7 +37,7 @@ class Type(Enum):
 
     @property
     def is_numeric(self) -> bool:
-        """Whether sums and averages are defined on it."""
+        """True if sums and averages are defined on the type."""
         return self in (Type.INTEGER, Type.FLOAT, Type.ANY)
 
 
@@ -47,7 +47,7 @@ PYTHON_TYPES: Mapping[Type, frozenset[type]] = {
     Type.STRING: frozenset({str}),
     Type.BOOLEAN: frozenset({bool}),
 }
-"""Which Python types a column of each type accepts; ANY accepts every hashable value."""
+"""The Python types that a column of each type accepts; ANY accepts every hashable value."""
 
 
 FROM_PYTHON: Mapping[type, Type] = {
@@ -62,7 +62,7 @@ FROM_PYTHON: Mapping[type, Type] = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A named, typed attribute. None stands for SQL's NULL and is accepted only where `nullable`."""
+    """A named, typed attribute; None, SQL's NULL, is accepted only if it is `nullable`."""
 
     name: str
     type: Type = Type.ANY
@@ -94,7 +94,7 @@ class Schema:
 
     columns: tuple[Column, ...]
     _positions: Mapping[str, int] = field(init=False, repr=False, compare=False)
-    """By name; in order."""
+    """Positions by name, in order."""
 
     def __post_init__(self) -> None:
         columns: Any = self.columns
@@ -110,8 +110,10 @@ class Schema:
 
     @classmethod
     def of(cls, **types: ColumnType) -> Schema:
-        """A schema from names and types, for example `Schema.of(item="integer", note="string?")`; `?` allows
-        None."""
+        """A schema from names and types; `?` allows None.
+
+        Schema.of(item="integer", note="string?")
+        """
         return cls(tuple(parse_column(name, type_) for name, type_ in types.items()))
 
     def to_json(self) -> list[list[str]]:
@@ -120,13 +122,13 @@ class Schema:
 
     @classmethod
     def from_json(cls, data: Any) -> Schema:
-        """Read back what `to_json` gave."""
+        """The schema of data that `to_json` returned."""
         columns = (Column(str(name), Type(kind.rstrip("?")), kind.endswith("?")) for name, kind in data)
         return cls(tuple(columns))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns' names in order."""
+        """The names of the columns, in order."""
         return tuple(self._positions)
 
     def __iter__(self) -> Iterator[Column]:
@@ -142,7 +144,7 @@ class Schema:
         return f"({', '.join(map(str, self.columns))})"
 
     def index(self, name: str) -> int:
-        """Position of a column. Raises SchemaError, naming the nearest column, where there is none."""
+        """The position of a column; raises SchemaError, with the nearest name, if there is none."""
         if name not in self:
             raise SchemaError(f"there is no column {name} in {self}{suggest(name, self.names)}", column=name)
         return self._positions[name]
@@ -151,17 +153,19 @@ class Schema:
         return self.columns[self.index(name)]
 
     def select(self, names: Iterable[str]) -> Schema:
-        """The named columns, in the order given."""
+        """The named columns, in the given order."""
         return Schema(tuple(self[name] for name in listed("schema", names, "a list of names of columns")))
 
     def concat(self, other: Schema) -> Schema:
-        """This schema's columns, then the other's. Raises SchemaError where a name occurs in both."""
+        """The columns of this schema, then those of another; raises SchemaError if a name occurs in both."""
         require("schema", other, Schema, "a schema")
         return Schema(self.columns + other.columns)
 
     def check(self, rows: Sequence[Any]) -> None:
-        """Raise SchemaError unless every row is a tuple of this schema. Cost: O(rows × columns), in C
-        loops."""
+        """Raise SchemaError unless every row is a tuple of this schema.
+
+        Cost: O(rows × columns), in C loops.
+        """
         if not isinstance(rows, Sequence):
             raise SchemaError(f"found {rows!r}, expected a list of rows")
         if not rows:
@@ -180,10 +184,11 @@ class Schema:
             self._check_column(column, list(map(itemgetter(position), rows)))
 
     def as_declared(self, elements: list[Element]) -> list[Element]:
-        """Elements of rows of this schema; integers in columns of floats become the nearest floats.
+        """Elements of rows of this schema, with integers in float columns replaced by the nearest floats.
 
-        So an expression of type float has no other values than floats. Cost: O(elements × columns), in C
-        loops; O(elements) where there is nothing to do.
+        Expressions of type float then have float values only.
+
+        Cost: O(elements × columns), in C loops; O(elements) if there is nothing to do.
 
         >>> Schema.of(price="float?").as_declared([(0, 1, (7,)), (1, 2, (None,))])
         [(0, 1, (7.0,)), (1, 2, (None,))]
@@ -228,14 +233,14 @@ class Schema:
             if odd is not None:
                 shown = "NaN" if odd != odd else "an integer beyond all floats" if type(odd) is int else odd
                 raise SchemaError(
-                    f"column {column.name}: found {shown}, expected a number that is finite; "
-                    "None stands for what is not known",
+                    f"column {column.name}: found {shown}, expected a finite number; "
+                    "None stands for an unknown value",
                     column=column.name,
                 )
 
 
 ColumnType = str | Type | type | UnionType
-"""How a column's type is declared: "integer", "string?", `Type.INTEGER`, `int`, `str | None`."""
+"""The forms of a column's type: "integer", "string?", `Type.INTEGER`, `int`, `str | None`."""
 
 
 def parse_column(name: str, type_: ColumnType) -> Column:
@@ -262,7 +267,7 @@ def parse_column(name: str, type_: ColumnType) -> Column:
 
 
 def unused(name: str, taken: Iterable[str]) -> str:
-    """A name that is not taken: this one, or with a number behind.
+    """A name that is not taken: this one, or one with a number appended.
 
     >>> unused("n", ["x"]), unused("n", ["n", "n_1"])
     ('n', 'n_2')
@@ -272,27 +277,27 @@ def unused(name: str, taken: Iterable[str]) -> str:
     return next(each for each in candidates if each not in names)
 
 
-def suggest(name: object, known: Iterable[str]) -> str:
-    """`; did you mean …?` when a known name is near, else nothing."""
+def suggest(name: object, names: Iterable[str]) -> str:
+    """`; did you mean …?` if one of the names is near, else nothing."""
     import difflib
 
     if not isinstance(name, str):
         return "; a name is a string"
-    near = difflib.get_close_matches(name, list(known), n=1)
+    near = difflib.get_close_matches(name, list(names), n=1)
     return suggestion(near[0]) if near else ""
 
 
-def suggest_in_any_case(name: str, known: Iterable[str]) -> str:
-    """The same where names do not depend on case; the near one is spelled as it is known.
+def suggest_in_any_case(name: str, names: Iterable[str]) -> str:
+    """As `suggest`, for names that do not depend on case; the suggestion keeps the given spelling.
 
     >>> suggest_in_any_case("ITEMIT", ["itemID", "price"])
     '; did you mean itemID?'
     """
-    spelled = {one.lower(): one for one in known}
-    found = suggest(name.lower(), spelled)
-    return next((suggestion(one) for lower, one in spelled.items() if found == suggestion(lower)), "")
+    spelled = {one.lower(): one for one in names}
+    near = suggest(name.lower(), spelled)
+    return next((suggestion(one) for lower, one in spelled.items() if near == suggestion(lower)), "")
 
 
 def suggestion(name: str) -> str:
-    """How a near name is proposed."""
+    """The suggestion of a near name, as part of a message."""
     return f"; did you mean {name}?"

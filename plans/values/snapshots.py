@@ -1,9 +1,9 @@
 """The snapshot normal form of a physical stream, and equality decided on it.
 
-Two physical streams mean the same if their snapshots agree at every instant (thesis, Definition 12.1).
-Sampling instants could miss one; the normal form cannot: per payload, the step function from time to
-multiplicity, with neighbouring steps of equal height merged. It is unique, so streams are equivalent exactly
-where their normal forms are equal.
+Two physical streams are equivalent if their snapshots agree at every instant (thesis, Definition 12.1).
+Sampling instants could miss one; the normal form cannot. It is, for each payload, the step function from time
+to multiplicity, with neighbouring steps of equal height merged. It is unique, so that streams are equivalent
+exactly if their normal forms are equal.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from midstream.plans.values.verdicts import Equivalence, SnapshotDifference
 _ELEMENTS = "elements (start, end, payload) with numbers for times and payloads that can be hashed"
 
 Step = tuple[Time, Time, int]
-"""From, to, and how many times the payload is valid in between."""
+"""The start and end of a step, and the multiplicity of the payload in between."""
 
 NormalForm = dict[Payload, tuple[Step, ...]]
 
 
 def normal_form(elements: Iterable[Element]) -> NormalForm:
-    """The unique step functions of a stream. Cost: O(n log n).
+    """The unique step functions of a stream.
+
+    Cost: O(n log n).
 
     >>> normal_form([(1, 5, "a"), (3, 9, "a"), (9, 12, "a")])
     {'a': ((1, 3, 1), (3, 5, 2), (5, 12, 1))}
@@ -50,8 +52,10 @@ def _steps(changes: Mapping[Time, int]) -> tuple[Step, ...]:
 
 
 def from_snapshots(snapshots: Mapping[int, Mapping[Payload, int]], *, since_ever: bool = False) -> NormalForm:
-    """The normal form of a stream given by its snapshots at consecutive instants, the last of which holds for
-    ever, and the first of which, where that is so, `since_ever`."""
+    """The normal form of a stream with these snapshots at consecutive instants.
+
+    The last snapshot holds for ever; with `since_ever`, the first one holds since the beginning of time.
+    """
     elements: list[Element] = []
     first, last = min(snapshots, default=0), max(snapshots, default=0)
     for instant, snapshot in snapshots.items():
@@ -63,13 +67,15 @@ def from_snapshots(snapshots: Mapping[int, Mapping[Payload, int]], *, since_ever
 
 
 def snapshot(elements: Iterable[Element], instant: Time) -> Counter[Payload]:
-    """The multiset of payloads valid at an instant (thesis, Definition 10.1)."""
+    """The multiset of payloads that are valid at an instant (thesis, Definition 10.1)."""
     with reading("snapshot", f"an instant in chronons, and {_ELEMENTS}"):
         return Counter(payload for start, end, payload in elements if start <= instant < end)
 
 
 def equivalent(left: Iterable[Element], right: Iterable[Element]) -> Equivalence:
-    """Compare two streams snapshot by snapshot. Cost: O(n log n).
+    """Compare two streams snapshot by snapshot.
+
+    Cost: O(n log n).
 
     >>> bool(equivalent([(1, 5, "a"), (5, 9, "a")], [(1, 9, "a")]))
     True
@@ -82,7 +88,7 @@ def equivalent(left: Iterable[Element], right: Iterable[Element]) -> Equivalence
 
 
 def compare(left: NormalForm, right: NormalForm) -> Equivalence:
-    """Compare two normal forms. Differences come in order of time."""
+    """Compare two normal forms; differences are in order of time."""
     differences: list[SnapshotDifference] = []
     for payload in dict.fromkeys([*left, *right]):
         ours, theirs = left.get(payload, ()), right.get(payload, ())

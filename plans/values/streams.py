@@ -1,11 +1,11 @@
 """Physical streams: elements, batches and application time.
 
-A physical stream element is the tuple `(start, end, payload)`: the payload is valid in the half-open interval
+A physical stream element is a tuple `(start, end, payload)`: the payload is valid in the half-open interval
 `[start, end)` of application time. A batch is a list of elements in stream order, that is, non-decreasing in
 `start` (thesis, Definition 6.3).
 
-Application time is counted in chronons by Python integers of any size and sign. Two values that are no
-integers occur: `FOREVER` as an end, and `BEGINNING` as the progress of an input that has not spoken yet.
+Application time is counted in chronons by Python integers of any size and sign. Two other values occur:
+`FOREVER` as an end, and `BEGINNING` as the progress of an input that has not delivered anything yet.
 """
 
 from __future__ import annotations
@@ -22,30 +22,29 @@ from midstream.plans.values.arguments import wrong
 from midstream.plans.values.errors import ArgumentError, IntervalError
 
 Payload = Any
-"""What is valid: any hashable value; a plain tuple where a schema is known."""
+"""The valid content of an element: any hashable value; a plain tuple if a schema is known."""
 
 Time = int | float | Fraction
-"""An instant. Users see integers, FOREVER and BEGINNING. Only the inside of a migration knows finer
-instants."""
+"""An instant: an integer, FOREVER or BEGINNING; only migrations use finer instants internally."""
 
 Element = tuple[Time, Time, Payload]
 Batch = list[Element]
 
 START, END = itemgetter(0), itemgetter(1)
-"""Of an element, when its validity begins and ends."""
+"""Functions from an element to the start and the end of its validity."""
 
 FOREVER: float = math.inf
-"""The end of what stays valid; also the progress of an input that has ended."""
+"""The end of an element that never expires; also the progress of an input that has ended."""
 
 BEGINNING: float = -math.inf
-"""The progress of an input that has not delivered anything."""
+"""The progress of an input that has not delivered anything yet."""
 
 _LARGEST_EXACT_HALF = 2**51
-"""Up to here, n + 0.5 is exact as a float."""
+"""The largest n for which n + 0.5 is exact as a float."""
 
 
 def is_ordered(elements: Iterable[Element]) -> bool:
-    """Whether elements never go back in time.
+    """True if starts never decrease.
 
     >>> is_ordered([(1, 9, "a"), (1, 2, "b"), (3, 4, "c")]), is_ordered([(3, 4, "c"), (1, 9, "a")])
     (True, False)
@@ -54,9 +53,9 @@ def is_ordered(elements: Iterable[Element]) -> bool:
 
 
 def just_before(chronon_end: int) -> Time:
-    """An instant inside the chronon `[chronon_end - 1, chronon_end)`, so that no integer timestamp equals it.
+    """An instant inside the chronon `[chronon_end - 1, chronon_end)`, which no integer timestamp equals.
 
-    Order is exact against integers of any size. A float serves where it is exact, because it compares
+    Its order is exact against integers of any size. It is a float where that is exact, because floats compare
     fastest.
 
     >>> just_before(41)
@@ -70,7 +69,7 @@ def just_before(chronon_end: int) -> Time:
 
 
 def chronon_end(instant: Time) -> Time:
-    """The first integer at or after an instant; FOREVER and BEGINNING stay what they are.
+    """The first integer at or after an instant; FOREVER and BEGINNING do not change.
 
     >>> chronon_end(40.5), chronon_end(7), chronon_end(FOREVER)
     (41, 7, inf)
@@ -79,10 +78,11 @@ def chronon_end(instant: Time) -> Time:
 
 
 def instant(time: int | date | str, time_unit: str) -> int:
-    """The chronon of a date, or a date and time, where chronons are seconds, say, counted from the beginning
-    of 1970; UTC, where it names no zone. An integer is one already.
+    """The chronon of a date, or a date and time, counted in a unit from the beginning of 1970.
 
-    Raises   IntervalError where it is none, or lies between two chronons.
+    Times without a zone are in UTC. An integer is a chronon already.
+
+    Raises   IntervalError where the time is invalid, or lies between two chronons.
 
     >>> from datetime import datetime
     >>> instant(datetime(1970, 1, 1, 0, 1), "seconds"), instant("1970-01-02", "hours"), instant(7, "days")
@@ -96,18 +96,18 @@ def instant(time: int | date | str, time_unit: str) -> int:
             return time
         if not isinstance(time, date | str):
             raise ValueError(expected)
-        found = TimeUnit.of(time_unit).instant(time if isinstance(time, str) else time.isoformat())
+        chronon = TimeUnit.of(time_unit).instant(time if isinstance(time, str) else time.isoformat())
     except (TypeError, ValueError, AttributeError) as error:
         raise IntervalError(
             f"instant: found {time!r} in {time_unit!r}: {error}; expected {expected}"
         ) from error
-    if found is None:
+    if chronon is None:
         raise IntervalError(f"instant: found {time!r}, expected a whole number of {time_unit}")
-    return found
+    return chronon
 
 
 class Chronons(Iterator[Element]):
-    """Elements of a raw stream, and in which unit their time is counted, where whoever made them said so."""
+    """The elements of a raw stream, with the unit of their time, if it was given."""
 
     __slots__ = ("_elements", "unit")
 
@@ -120,11 +120,13 @@ class Chronons(Iterator[Element]):
 
 
 def chronons(rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | None = None) -> Chronons:
-    """A raw stream `(timestamp, payload)` as a physical one: each payload is valid for one chronon (section
-    6.5.1). With a unit of time, timestamps may be instants of the calendar, and a plan that counts the stream
-    in another unit refuses them.
+    """A raw stream `(timestamp, payload)` as a physical stream: each payload is valid for one chronon.
 
-    Raises ArgumentError where there is no such unit.
+    With a unit of time, timestamps may be dates and times, and a plan that counts the stream in another unit
+    refuses it.
+
+    Raises   ArgumentError where there is no such unit.
+    Source   thesis, section 6.5.1
 
     >>> list(chronons([(3, "a"), (3, "b"), (5, "a")]))
     [(3, 4, 'a'), (3, 4, 'b'), (5, 6, 'a')]

@@ -1,4 +1,4 @@
-"""Streams as text: a line an element, with its validity under a common axis of time."""
+"""Streams as text: each element on a line, with its validity drawn below a common axis of time."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 
 MOST_LINES = 40
-"""Of longer drawings the rest is counted."""
+"""Most lines of a drawing; further lines are counted."""
 
 
 def drawn(streams: Iterable[tuple[str, Sequence[Element]]]) -> str:
-    """Draw streams by name. The axis has the instants at which something begins or ends, and no others.
+    """Draw streams by name, on an axis of the instants at which elements start or end.
 
     >>> print(drawn([("bids", [(0, 1, (7,)), (3, float("inf"), (8,))]), ("result", [])]))
                   0   1   3

@@ -1,4 +1,4 @@
-"""Words about timestamps: what integers seem to count, and how a script says what they count."""
+"""Messages about timestamps: the unit that integers seem to count, and how a script declares it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from midstream.plans.values.instants import iso_format
 from midstream.plans.values.units import TimeUnit
 
 PLAUSIBLE = range(315_532_800, 4_102_444_800)
-"""Seconds since 1970, from 1980 to 2100: when most data are from."""
+"""The seconds since 1970 from 1980 to 2100, when most data are from."""
 
 GUESSES = ("seconds", "milliseconds", "microseconds", "nanoseconds")
-"""What integers are guessed to count. Of shorter numbers, such as 5000 days, nothing can be told."""
+"""The units that integers may be guessed to count; shorter numbers, such as 5000 days, give no hint."""
 
 
 IN_SCRIPTS = "SET time_unit = '{0}' at the script's beginning, or TIME_UNIT '{0}' behind the declaration"
-"""How a script says what integers count, where the unit is {0}."""
+"""The ways in which a script declares the unit {0} of its integers."""
 
 
 def guess(first: int, last: int) -> str:
-    """What integers look like, as timestamps.
+    """A guess of the unit that timestamps count, in words.
 
     >>> guess(1_356_999_120, 1_357_002_720)
     'look like seconds since 1970, from 2013-01-01T00:12:00 to 2013-01-01T01:12:00'
@@ -40,7 +40,7 @@ def guess(first: int, last: int) -> str:
 
 
 def advice(values: Sequence[int], remedy: str = IN_SCRIPTS) -> tuple[str, str]:
-    """What was found where integers have no unit, and what is to be done about it."""
+    """The finding that integers have no unit, and the remedy."""
     first, last = min(values), max(values)
     looks = guess(first, last)
     word = next((word for word in GUESSES if f" {word} " in looks), "seconds")
@@ -52,20 +52,20 @@ def advice(values: Sequence[int], remedy: str = IN_SCRIPTS) -> tuple[str, str]:
 
 
 USUAL = range(-2_208_988_800, 7_258_118_400)
-"""Seconds since 1970, from 1900 to 2200."""
+"""The seconds since 1970 from 1900 to 2200."""
 
 
 class ImplausibleTime(Note):
-    """A timestamp lies outside of 1900 to 2200; mostly integers count something else than is declared."""
+    """A timestamp is outside of 1900 to 2200; mostly because integers count another unit than declared."""
 
 
 def usual_until(unit: str) -> int:
-    """The chronon with which 2200 begins."""
+    """The chronon at which the year 2200 begins."""
     return USUAL.stop * 10**9 // TimeUnit.of(unit).nanoseconds
 
 
 def implausible(times: Sequence[int], unit: str) -> str:
-    """Of timestamps in chronons: the first that lies outside of 1900 to 2200, in words; nothing of others.
+    """A message about the first timestamp, in chronons, outside of 1900 to 2200; empty if there is none.
 
     >>> print(implausible([5, 1_700_000_000_000], "seconds").partition(";")[0])
     found a timestamp outside of 1900 to 2200: 1700000000000 in seconds, which is +055840-11-08T22:13:20

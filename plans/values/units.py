@@ -1,4 +1,4 @@
-"""The unit of application time that a catalog counts in."""
+"""Units of application time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NANOSECONDS = {
     "day": 86_400 * 10**9,
     "week": 7 * 86_400 * 10**9,
 }
-"""How long each unit is. Months and years have no length of their own, so they are none."""
+"""The length of each unit; months and years have no fixed length, and are no units."""
 
 SHORT = {
     "ns": "nanosecond",
@@ -32,19 +32,19 @@ SHORT = {
 
 
 def unit_name(word: str) -> str | None:
-    """The unit that a word names, in the singular; None where it names none.
+    """The unit that a word names, in the singular; None if it names no unit.
 
     >>> unit_name("HOURS"), unit_name("ms"), unit_name("fortnight")
     ('hour', 'millisecond', None)
     """
     lower = word.lower()
-    found = SHORT.get(lower, lower.removesuffix("s"))
-    return found if found in NANOSECONDS else None
+    name = SHORT.get(lower, lower.removesuffix("s"))
+    return name if name in NANOSECONDS else None
 
 
 @dataclass(frozen=True, slots=True)
 class TimeUnit:
-    """What a chronon is: its name, in the plural, and its length.
+    """The unit of a chronon: its name, in the plural, and its length.
 
     >>> TimeUnit.of("seconds").chronons(5, "hour")
     18000
@@ -57,7 +57,7 @@ class TimeUnit:
 
     @classmethod
     def of(cls, word: str) -> TimeUnit:
-        """The unit of that name. Raises ValueError where there is none."""
+        """The unit with that name; raises ValueError if there is none."""
         name = unit_name(word)
         if name is None:
             raise ValueError(
@@ -66,31 +66,31 @@ class TimeUnit:
         return cls(f"{name}s", NANOSECONDS[name])
 
     def instant(self, text: str) -> int | None:
-        """The chronon of a date, or a date and time, in ISO 8601; UTC, where it names no zone.
+        """The chronon of a date, or a date and time, in ISO 8601; in UTC, if it names no zone.
 
-        None where it is not a whole number of them. Raises ValueError where the text is none.
+        None if it lies between two chronons. Raises ValueError if the text is no instant.
 
         >>> MILLISECONDS.instant("1970-01-01 00:01"), TimeUnit.of("days").instant("1970-01-01T12")
         (60000, None)
         """
-        whole, rest = divmod(nanoseconds(text), self.nanoseconds)
-        return None if rest else whole
+        chronons, remainder = divmod(nanoseconds(text), self.nanoseconds)
+        return None if remainder else chronons
 
     def chronons(self, count: int, unit: str) -> int | None:
-        """A duration in chronons; None where it is not a whole number of them."""
-        whole, rest = divmod(count * NANOSECONDS[unit], self.nanoseconds)
-        return None if rest else whole
+        """A duration in chronons; None if it is no whole number of chronons."""
+        chronons, remainder = divmod(count * NANOSECONDS[unit], self.nanoseconds)
+        return None if remainder else chronons
 
 
 MILLISECONDS = TimeUnit.of("milliseconds")
-"""What programs count in unless they say otherwise."""
+"""The default unit of programs."""
 
 MICROSECONDS = TimeUnit.of("microseconds")
-"""What scripts count in where nothing is declared: as fine as most programs write dates and times."""
+"""The default unit of scripts, as fine as most programs write dates and times."""
 
 
 class WatchedUnit(TimeUnit):
-    """A unit that notes whether something was counted in it: whether anybody asked for its length.
+    """A unit that records if its length was ever read, that is, if time was counted in it.
 
     >>> watched = WatchedUnit(MILLISECONDS)
     >>> watched.is_used, watched.chronons(5, "second"), watched.is_used

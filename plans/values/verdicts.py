@@ -1,4 +1,4 @@
-"""What is known of whether two streams, or two plans, mean the same."""
+"""Verdicts on the equivalence of two streams, or of two plans."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from enum import Enum
 from midstream.plans.values.streams import FOREVER, Element, Time
 
 SHOWN_DIFFERENCES = 10
-"""How many differences between two streams are spelled out at most."""
+"""Most differences between two streams that are written out."""
 
 
 class Answer(Enum):
-    """The three values of an answer. The value is the name used in files and messages."""
+    """The three values of an answer; each value is the name in files and messages."""
 
     PROVED = "proved"
-    """They mean the same, whatever arrives."""
+    """The two are equivalent, for every input."""
     REFUTED = "refuted"
-    """They do not: there is an input on which they differ."""
+    """The two are not equivalent: they differ on some input."""
     UNKNOWN = "unknown"
     """Neither was shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotDifference:
-    """A payload and an interval in which two streams disagree, with the multiplicities in each."""
+    """A payload and an interval in which two streams differ, with the multiplicities in each."""
 
     payload: Hashable
     start: Time
@@ -34,7 +34,7 @@ class SnapshotDifference:
     right: int
 
     def text(self, show: Callable[[Time], str] = str) -> str:
-        """The same in words, instants as `show` gives them."""
+        """The difference in words; `show` formats instants."""
         until = "for ever" if self.end == FOREVER else f"{show(self.end)})"
         return (
             f"{self.payload!r} in [{show(self.start)}, {until}: "
@@ -47,26 +47,26 @@ class SnapshotDifference:
 
 @dataclass(frozen=True, slots=True)
 class CounterExample:
-    """An input on which two plans give different snapshots."""
+    """An input on which two plans have different snapshots."""
 
     streams: Mapping[str, Sequence[Element]]
-    """The elements of every source and every relation; few, as it was made as small as it could be."""
+    """The elements of every source and every relation; few, as the input was made as small as possible."""
     output: str
     """The output that differs."""
     left: Sequence[Element]
-    """What the one plan gives there, in normal form."""
+    """The output of the left plan, in normal form."""
     right: Sequence[Element]
-    """What the other plan gives there."""
+    """The output of the right plan, in normal form."""
     raised: str = ""
-    """Which of the plans raises which error there, where one does and the other does not."""
+    """The errors that the plans raise on the input, if one raises and the other does not."""
 
     @property
     def size(self) -> int:
-        """How many elements arrive."""
+        """The number of elements that arrive."""
         return sum(map(len, self.streams.values()))
 
     def drawn(self, left: str = "left", right: str = "right") -> str:
-        """As text, with names for the two plans."""
+        """The counter-example as text, with names for the two plans."""
         from midstream.plans.values.timelines import drawn
 
         rows = [(name, elements) for name, elements in self.streams.items() if elements]
@@ -79,11 +79,11 @@ class CounterExample:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """The answer to whether two streams, or two plans, mean the same. It is true where that is proved.
+    """An answer about the equivalence of two streams, or of two plans; truthy if equivalence is proved.
 
-    `reason` tells what it was proved by, or why it is refuted or unknown. Where two streams differ,
-    `differences` tells where; where two plans do, also on which input, in `counterexample`. `plans` are the
-    plans that were asked about.
+    `reason` says how it was proved, or why it is refuted or unknown. If two streams differ, `differences`
+    says where; if two plans differ, `counterexample` is an input on which they do. `plans` are the compared
+    plans.
     """
 
     answer: Answer
@@ -92,11 +92,11 @@ class Equivalence:
     counterexample: CounterExample | None = None
     plans: tuple[Hashable, Hashable] | None = None
     certificate: Hashable | None = None
-    """Of two plans that are proved to mean the same: the steps by which one becomes the other."""
+    """For plans that are proved equivalent: the steps by which one becomes the other."""
 
     @classmethod
     def of(cls, differences: Sequence[SnapshotDifference]) -> Equivalence:
-        """Of two streams that have been compared."""
+        """The answer for two streams with these differences."""
         return cls(Answer.REFUTED if differences else Answer.PROVED, differences=tuple(differences))
 
     def __bool__(self) -> bool:
@@ -106,7 +106,7 @@ class Equivalence:
         return self.text()
 
     def text(self, show: Callable[[Time], str] = str) -> str:
-        """The answer in words, with the first differences, instants as `show` gives them."""
+        """The answer in words, with the first differences; `show` formats instants."""
         if self.plans is not None:
             drawn = f"\n{self.counterexample}" if self.counterexample else ""
             return f"{self.answer.value}: {self.reason}{drawn}"

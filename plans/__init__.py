@@ -1,2 +1,1 @@
-"""What a query means: schemas, expressions, plans as data, and the logical algebra as executable
-specification."""
+"""Queries as data: schemas, expressions, plans, SQL, and the logical algebra with its specification."""

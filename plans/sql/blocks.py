@@ -1,4 +1,4 @@
-"""FROM and WHERE: the items of a query, joined as far as its conditions go, left to right."""
+"""FROM and WHERE: the items of a query, joined from left to right by its conditions."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ JOINS: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(("RIGHT", "RIGHT OUTER"), _RIGHT),
     **dict.fromkeys(("FULL", "FULL OUTER"), _LEFT | _RIGHT),
 }
-"""Joins, with the sides whose rows stay without a match."""
+"""The joins, with the sides whose rows are preserved without a match."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """An item of FROM before it is joined: its rows, and what a query may call them.
+    """An item of FROM before it is joined: its rows, and the names that a query may use for them.
 
-    `on` is the condition it is joined on; `using` the names that both sides share; `kept` the sides, LEFT,
-    RIGHT or both, whose rows stay without a match; `follows_comma` tells that it begins a group.
+    `on` is its join condition; `using` are the names that both sides share; `preserved` are the sides, LEFT,
+    RIGHT or both, whose rows stay without a match; `follows_comma` says that it begins a group.
     """
 
     item: Item
@@ -47,14 +47,14 @@ class Part:
     tree: exp.Expr
     on: exp.Expr | None = None
     using: tuple[exp.Identifier, ...] = ()
-    kept: frozenset[str] = frozenset()
+    preserved: frozenset[str] = frozenset()
     follows_comma: bool = False
 
 
 def qualified(script: Script, parts: Sequence[Part]) -> tuple[Part, ...]:
-    """The parts with columns of distinct names: `alias.column`, where there are several parts.
+    """The parts with columns of distinct names: `alias.column` if there are several parts.
 
-    A single part stays as it is, so that queries over one stream share what they have in common.
+    A single part keeps its names, so that queries over one stream share subplans.
     """
     seen: dict[str, Part] = {}
     for part in parts:
@@ -77,10 +77,10 @@ def _qualified(part: Part) -> Part:
 
 
 class JoinedParts:
-    """Parts joined from left to right, in groups: a comma begins one, as it binds weaker than JOIN.
+    """Parts joined from left to right, in groups: a comma begins a group, as it binds weaker than JOIN.
 
-    A condition is put where all that it reads is there for the first time: on one part it is a filter, on
-    several the condition of a join.
+    A condition is applied at the first node that has all its columns: over one part it is a filter, over
+    several parts the condition of a join.
     """
 
     def __init__(self, script: Script, outer: Scope | None, obstacle: str | None) -> None:
@@ -89,17 +89,17 @@ class JoinedParts:
         self._merged: dict[str, str] = {}
         self._items: list[Item] = []
         self._nodes: list[Node] = []
-        # Where the items and the nodes of the group begin that is being joined.
+        # The positions at which the items and nodes of the current group begin.
         self._first_item = self._first_node = 0
 
     @property
     def scope(self) -> Scope:
-        """What names stand for above all parts."""
+        """The scope above all parts."""
         return self._scope(self._items, self._nodes)
 
     @property
     def group(self) -> Scope:
-        """What names stand for above the parts joined since the last comma."""
+        """The scope above the parts joined since the last comma."""
         scope = self._scope(self._items[self._first_item :], self._nodes[self._first_node :])
         return replace(scope, before=tuple(self._items[: self._first_item]))
 
@@ -112,10 +112,10 @@ class JoinedParts:
         self._first_item, self._first_node = len(self._items), len(self._nodes)
 
     def add(self, part: Part) -> Expression:
-        """Join one more part on nothing yet; gives the equalities of its USING."""
+        """Add a part, still without a condition; returns the equalities of its USING."""
         equalities: list[Expression] = []
         for identifier in part.using:
-            # A name of USING belongs to the two sides, never to a query around.
+            # A name of USING belongs to the two sides, never to an outer query.
             mine, theirs = (
                 _in_using(scope, identifier)
                 for scope in (replace(self.group, outer=None), Scope(self._script, part.node, (part.item,)))
@@ -125,7 +125,7 @@ class JoinedParts:
             with self._script.at(partial(span, identifier)):
                 equal.kind(schema)
             equalities.append(equal)
-            self._merge(mine.name, theirs.name, theirs.name if part.kept == {"RIGHT"} else mine.name)
+            self._merge(mine.name, theirs.name, theirs.name if part.preserved == {"RIGHT"} else mine.name)
         self._items.append(part.item)
         self._nodes.append(part.node)
         return conjunction(equalities)
@@ -135,19 +135,20 @@ class JoinedParts:
         self._merged.update(dict.fromkeys([*same, mine, theirs], shown))
 
     def keep(self, part: Part, conditions: Sequence[Expression], on: Expression) -> None:
-        """Make the join with the last part an outer one, on a condition; `conditions` are those of the joins
-        before it in its group.
+        """Make the join with the last part an outer join on a condition.
 
-        Rows without a match are found by an anti-join, and get unknown values for the other side.
+        `conditions` are those of the earlier joins of its group. An anti-join finds the rows without a match,
+        which get unknown values for the other side.
         """
         *before, right = self._nodes[self._first_node :]
         left = joined(before, conditions)
         columns = left.schema.names + right.schema.names
         rows = [Node(Join(on, columns), (left, right))]
-        for side, kept, other in (("LEFT", left, right), ("RIGHT", right, left)):
-            if side in part.kept:
-                alone = Node(AntiJoin(on), (kept, other))
-                rows.append(Node(Project(tuple((n, _or_unknown(n, kept, other)) for n in columns)), (alone,)))
+        for side, rows_of, other in (("LEFT", left, right), ("RIGHT", right, left)):
+            if side in part.preserved:
+                alone = Node(AntiJoin(on), (rows_of, other))
+                shown = tuple((name, _or_unknown(name, rows_of, other)) for name in columns)
+                rows.append(Node(Project(shown), (alone,)))
         self._nodes[self._first_node :] = [Node(Union(), tuple(rows))]
 
     def on(self, conditions: Sequence[Expression]) -> Node:
@@ -156,21 +157,23 @@ class JoinedParts:
 
 
 def _in_using(scope: Scope, identifier: exp.Identifier) -> Col:
-    """The column of one side that a name of USING stands for; an error is shown at the name."""
+    """The column of one side for a name of USING; errors are shown at the name."""
     column = exp.Column(this=identifier.copy())
     column.meta.update(identifier.meta)
-    found = scope.resolve(column)
-    assert isinstance(found, Col)
-    return found
+    resolved = scope.resolve(column)
+    assert isinstance(resolved, Col)
+    return resolved
 
 
-def _or_unknown(name: str, kept: Node, other: Node) -> Expression:
-    return Col(name) if name in kept.schema else Cast(Const(None), other.schema[name].type)
+def _or_unknown(name: str, preserved: Node, other: Node) -> Expression:
+    return Col(name) if name in preserved.schema else Cast(Const(None), other.schema[name].type)
 
 
 def joined(nodes: Sequence[Node], conditions: Sequence[Expression]) -> Node:
-    """Join nodes from left to right on conditions, each as far down as it can be read; one that may raise is
-    asked of what has met all the others."""
+    """Join nodes from left to right, with each condition as far down as its columns allow.
+
+    A condition that may raise is evaluated last, on rows that satisfy all others.
+    """
     parts = [inner for condition in conditions for inner in conjuncts(condition) if inner != TRUE]
     *before, right = nodes
     if not before:
@@ -179,8 +182,8 @@ def joined(nodes: Sequence[Node], conditions: Sequence[Expression]) -> Node:
     free = [part for part in parts if not may_raise(part)]
     in_left = [part for part in free if _reads_only(part, columns)]
     in_right = [part for part in free if _reads_only(part, right.schema.names)]
-    rest = [part for part in parts if part not in in_left and part not in in_right]
-    return _product(joined(before, in_left), joined([right], in_right), conjunction(rest))
+    of_both = [part for part in parts if part not in in_left and part not in in_right]
+    return _product(joined(before, in_left), joined([right], in_right), conjunction(of_both))
 
 
 def _product(left: Node, right: Node, condition: Expression = TRUE) -> Node:

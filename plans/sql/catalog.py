@@ -1,4 +1,4 @@
-"""A catalog: what a script declares, and the queries that it asks."""
+"""A catalog: the declarations and queries of scripts."""
 
 from __future__ import annotations
 
@@ -53,8 +53,11 @@ from midstream.plans.values.units import MICROSECONDS, MILLISECONDS, TimeUnit, W
 
 @dataclass(frozen=True)
 class Query:
-    """A query of a script: its name, its plan, its text, and where in the script its windows are; and what
-    its author should know of it."""
+    """A query of a script.
+
+    `places` are the windows of the plan with their places in the script, and `notes` facts that its author
+    should know.
+    """
 
     name: str
     plan: Plan
@@ -69,8 +72,11 @@ _Declaration = TypeVar("_Declaration", StreamDeclaration, RelationDeclaration)
 
 @dataclass(frozen=True)
 class _Derived:
-    """A stream that a query defines, and the names that the query reads; `names` are those that it gives its
-    columns, and `times` what these hold, if dates, timestamps or intervals."""
+    """A stream that a query defines.
+
+    `reads` are the names that the query reads, `names` the names that it gives its columns, and `times` the
+    kinds of columns that hold dates, timestamps or intervals.
+    """
 
     name: str
     node: Node
@@ -84,11 +90,11 @@ class _Derived:
 class Catalog:
     """Streams, relations, functions and aggregates by name; names do not depend on case.
 
-    unit    what integers and bare numbers count in scripts; None where only SET time_unit, or TIME_UNIT
-            behind a stream, says it
-    checks  whether plans are to refuse integers whose unit nothing declares; those who feed streams may do so
+    unit    the unit of integers and bare numbers in scripts; None if only SET time_unit, or TIME_UNIT of a
+            stream, declares it
+    checks  if plans refuse integers without a declared unit; callers that feed streams may check this
             themselves, as the command line does
-    ties    whether count windows take rows of equal timestamps in order of arrival, or refuse them
+    ties    if count windows take rows with equal timestamps in order of arrival, or refuse them
 
     >>> catalog = Catalog()
     >>> (query,) = catalog.execute('''
@@ -106,12 +112,11 @@ class Catalog:
         self, unit: str | TimeUnit | None = MILLISECONDS, ties: Ties = "error", *, checks: bool = False
     ) -> None:
         self.declared_unit = TimeUnit.of(unit) if isinstance(unit, str) else unit
-        """What integers and bare numbers count, unless a stream says otherwise; None where nothing does."""
+        """The default unit of integers and bare numbers; None if no unit is declared."""
         self._chronon = self.declared_unit
         self._checks = checks
         self._counts_time = False
-        """Whether a query has an interval, an instant, a window of some time, or a stream with a reference
-        within some time."""
+        """True if a query has an interval, an instant, a time window, or a reference within some time."""
         self._ties: Ties = ties
         self._is_unbounded_allowed = False
         self._streams: dict[str, StreamDeclaration] = {}
@@ -126,15 +131,15 @@ class Catalog:
 
     @property
     def unit(self) -> TimeUnit:
-        """What a chronon is: the finest unit that is declared for the catalog or one of its streams.
+        """The unit of a chronon: the finest unit that is declared for the catalog or one of its streams.
 
-        What has timestamps, but no unit, has microseconds.
+        Without a declared unit, timestamps count microseconds.
         """
         return self._chronon or MICROSECONDS
 
     @property
     def number_unit(self) -> TimeUnit | None:
-        """What a bare number counts beside the script; None where nothing says it, or streams differ."""
+        """The unit of a bare number outside of scripts; None if it is undeclared, or if streams differ."""
         return self.declared_unit or _only_unit(self._streams.values())
 
     @property
@@ -161,14 +166,14 @@ class Catalog:
         strict: bool = True,
         total: bool = False,
     ) -> None:
-        """Make a Python function known to SQL; `type` is what it gives, "float?" if that may be unknown.
+        """Define a Python function for SQL; `type` is the type of its result, "float?" if it may be unknown.
 
-        It must depend on its arguments alone. Where `strict`, an unknown argument gives unknown at once. It
-        goes before a built-in one of its name. What it raises, and a result of another type, become
-        FunctionErrors of the run.
+        The result must depend on the arguments alone. With `strict`, an unknown argument gives unknown
+        without a call. The function hides a built-in one of its name. Errors that it raises, and results of
+        another type, become FunctionErrors of the run.
 
-        What may raise is asked of no row that the query keeps away from it, so that the optimizer moves it
-        less. Say `total` of a function that never raises and always gives a value of its type.
+        A function that may raise is not called for rows that the query filters out, which limits the
+        optimizer. Set `total` if the function never raises and always returns a value of its type.
 
         Raises PlanError where a built-in aggregate has the name.
         """
@@ -183,13 +188,13 @@ class Catalog:
         )
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
-        """Make an aggregate function known to SQL, under its own name.
+        """Define an aggregate function for SQL, under its own name.
 
-        What its functions raise, and a result of another type, become MidstreamErrors of the run.
+        Errors that its functions raise, and results of another type, become MidstreamErrors of the run.
 
-        Raises PlanError where a built-in one has it.
+        Raises PlanError where a built-in aggregate has the name.
         """
-        require("add_aggregate", aggregate, UserAggregate, "what ms.user_aggregate gives")
+        require("add_aggregate", aggregate, UserAggregate, "a result of ms.user_aggregate")
         self._require_free(aggregate.name)
         name, inverse = aggregate.name, aggregate.inverse
         self._aggregates[name.lower()] = replace(
@@ -201,7 +206,7 @@ class Catalog:
         )
 
     def add_stream(self, name: str, schema: Schema, *, intervals: bool = False) -> None:
-        """Declare a stream whose elements come from the program; with `intervals` they bring their own."""
+        """Declare a stream whose elements the program provides; with `intervals`, they carry their own."""
         require_name("add_stream", name, "the name of a stream")
         require(f"stream {name}", schema, Schema, "a schema")
         self._require_new(Script(""), name, None)
@@ -212,9 +217,9 @@ class Catalog:
             self._streams[name.lower()] = StreamDeclaration(name, columns)
 
     def execute(self, text: str, name: str = "SQL") -> list[Query]:
-        """Carry out the statements of a script; gives its queries, in order.
+        """Execute the statements of a script; returns its queries, in order.
 
-        Raises SqlError, with line, column and a caret; the statements before it have been carried out.
+        Raises SqlError, with line, column and a caret; earlier statements have then been executed.
         """
         require("script", text, str, "the text of a script")
         script = Script(text, name)
@@ -235,7 +240,7 @@ class Catalog:
         return queries[0]
 
     def stop(self, query: str) -> None:
-        """A query is no longer running: streams that it reads may be dropped."""
+        """Record that a query has stopped: streams that only it reads may then be dropped."""
         self._reading.pop(query, None)
 
     def _execute(self, script: Script, statement: Statement) -> Query | None:
@@ -283,7 +288,7 @@ class Catalog:
         return rows, {below: places[below] for below in rows.node.walk() if below in places}
 
     def _assuming(self, node: Node, places: dict[Node, Span]) -> tuple[Node, dict[Node, Span]]:
-        """A node, and the streams that queries define, where it is assumed what integers count."""
+        """A node, rebuilt with an assumed unit of integers, like the streams that queries define."""
         plan = Plan({"": node, **{key: one.node for key, one in self._derived.items()}})
         assumed: dict[Node, Node] = {}
         for below in plan.nodes:
@@ -303,22 +308,25 @@ class Catalog:
         return operator
 
     def _counted(self, stream: StreamDeclaration, source: Source) -> Source:
-        """The source of a stream with the unit that is declared of it; or with an assumed one, where nothing
-        declares one and queries count time. Plans that do not count it may have any."""
+        """The source of a stream with its declared unit, or with an assumed unit.
+
+        A unit is assumed if none is declared and queries count time. Plans that count no time may have any
+        unit.
+        """
         is_declared = stream.unit is not None or self.declared_unit is not None
         if stream.ordered_by is None or not (is_declared or self._counts_time or not self._checks):
             return source
         return replace(source, unit=self.unit.name, is_assumed=self._checks and not is_declared)
 
     def _unit_of(self, node: Node) -> TimeUnit | None:
-        """What a bare number counts in a window over a node."""
+        """The unit of a bare number in a window over a node; None if undeclared, or if streams differ."""
         if self.declared_unit is not None:
             return self.declared_unit
         streams = (self._streams.get(source.stream.lower()) for source in Plan(node).sources)
         return _only_unit(one for one in streams if one is not None)
 
     def _require_unit(self, script: Script, unit: TimeUnit, at: Span) -> None:
-        """Let chronons be as short as a unit."""
+        """Make chronons as short as a unit."""
         if self._chronon is None or unit.nanoseconds < self._chronon.nanoseconds:
             if self._derived or self._asked:
                 raise script.fault(
@@ -354,7 +362,7 @@ class Catalog:
         return tuple(reference.counted_in(self.unit) for reference in declared.references)
 
     def _reads(self, tree: exp.Expr) -> frozenset[str]:
-        # Not all names in a query are those of streams: columns and aliases may be called like one.
+        # A name in a query need not be a stream: a column or alias may have the same name.
         names = {
             identifier.name.lower()
             for table in tree.find_all(exp.Table)
@@ -512,25 +520,25 @@ class Catalog:
 
 
 def _has_timed_reference(node: Node) -> bool:
-    """Whether a stream below refers to rows that were valid some time before, but not at any time."""
+    """True if a stream below refers to rows that were valid within some time before, but not any time."""
     references = (reference for source in Plan(node).sources for reference in source.references)
     return any(0 < reference.within < FOREVER for reference in references)
 
 
 def _times(declared: StreamDeclaration | RelationDeclaration) -> tuple[str | None, ...]:
-    """By column of its rows, what it holds, if that is dates or timestamps."""
+    """For each column of the rows, "date" or "timestamp" if it holds these."""
     times = {column.name: column.time for column in declared.columns}
     return tuple(times[name] for name in declared.schema.names)
 
 
 def _only_unit(streams: Iterable[StreamDeclaration]) -> TimeUnit | None:
-    """The unit of all streams; None where one has none, or another one."""
-    found = {one.unit for one in streams}
-    return found.pop() if len(found) == 1 else None
+    """The unit that all streams share; None if one has no unit, or another one."""
+    units = {one.unit for one in streams}
+    return units.pop() if len(units) == 1 else None
 
 
 SETTINGS = ("time_unit", "ties", "unbounded_state")
-"""What SET can set."""
+"""The settings of SET."""
 
 _NOWHERE = Scope(Script(""), Node(Source("none", Schema(()))), ())
-"""Takes the place of a scope until there is one."""
+"""The scope of a place before the query has a FROM."""

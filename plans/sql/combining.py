@@ -1,4 +1,4 @@
-"""Queries made alike, to be combined: the same names, the wider types."""
+"""Two queries made alike for set operations: equal names, and the wider types."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from midstream.plans.values.schema import Column, Type
 
 
 def projected(node: Node, outputs: Sequence[tuple[str, Expression]]) -> Node:
-    """Rows mapped to named values; the rows themselves where that is what they are."""
+    """Rows mapped to named values; the same node if that changes nothing."""
     if tuple((name, Col(name)) for name in node.schema.names) == tuple(outputs):
         return node
     return Node(Project(tuple(outputs)), (node,))
 
 
 def alike(left: Node, right: Node) -> tuple[Node, Node]:
-    """Two queries with columns of the same names and types: the left one's names, the wider types."""
+    """Two queries with columns of equal names and types: the names of the left query, and the wider types."""
     if len(left.schema) != len(right.schema):
         raise PlanError(f"found {len(left.schema)} columns and {len(right.schema)}, expected as many")
     types = [_common(one, other) for one, other in zip(left.schema, right.schema, strict=True)]
@@ -34,7 +34,8 @@ def _common(one: Column, other: Column) -> Type:
     if Type.ANY in (one.type, other.type):
         return one.type if other.type is Type.ANY else other.type
     raise PlanError(
-        f"column {one.name}: found {one.type.value} and {other.type.value}, expected types that go together"
+        f"column {one.name}: found {one.type.value} and {other.type.value}, expected types that can be "
+        "combined"
     )
 
 

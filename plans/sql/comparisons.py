@@ -1,6 +1,7 @@
-"""Comparisons of SQL: an integer beside a float is the nearest float, as in arithmetic and set operations.
+"""Comparisons in SQL: an integer beside a float is compared as the nearest float.
 
-Floats are dense up to 2⁵³ only; beyond, several integers have one nearest float, and are equal to it.
+The same holds in arithmetic and set operations. Floats are dense up to 2⁵³ only; beyond, several integers
+have one nearest float, and are equal to it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from midstream.plans.values.finite import within_floats
 from midstream.plans.values.schema import Schema, Type
 
 DENSE = 2**53
-"""Up to here every integer is a float."""
+"""The limit up to which every integer is a float."""
 
 
 def comparison(operator: str, left: Expression, right: Expression, schema: Schema) -> Binary:
@@ -31,11 +32,13 @@ def comparison(operator: str, left: Expression, right: Expression, schema: Schem
 
 
 def compared(values: Sequence[Expression], schema: Schema) -> list[Expression]:
-    """Values that are compared with each other. Beside a float, integers become floats, unless that makes no
-    difference."""
+    """Values that are compared with each other; beside a float, integers become floats.
+
+    They stay integers if this makes no difference.
+    """
     try:
         kinds = [value.kind(schema).type for value in values]
-    except MidstreamError:  # whoever asks for the kind of all of it says where
+    except MidstreamError:  # the caller checks the kind, and reports the error at its place
         return list(values)
     floats = [value for value, kind in zip(values, kinds, strict=True) if kind is Type.FLOAT]
     if not floats or all(isinstance(one, Const) and abs(one.value) < DENSE for one in floats):

@@ -1,4 +1,4 @@
-"""What CREATE says of rows: keys, and references to other streams and relations."""
+"""Constraints of CREATE: keys, and references to other streams and relations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from midstream.plans.values.schema import Schema
 from midstream.plans.values.units import NANOSECONDS, TimeUnit
 
 Declared = Mapping[str, StreamDeclaration | RelationDeclaration]
-"""What is declared so far, by its name in small letters."""
+"""The declarations so far, by names in lower case."""
 
 Names = Iterable[tuple[str, Span]]
 
@@ -27,7 +27,7 @@ Names = Iterable[tuple[str, Span]]
 class Constraints:
     """The keys and references of a CREATE statement, whose columns make the payload `schema`.
 
-    unit    what a bare number counts; None where nothing says it
+    unit    the unit of a bare number; None if it is undeclared
     """
 
     script: Script
@@ -36,8 +36,11 @@ class Constraints:
     unit: TimeUnit | None
 
     def key(self, clause: KeyClause) -> Key:
-        """A key. Raises SqlError where a column is none, or may be unknown: SQL lets unknown values be there
-        twice, and rows that agree on them in groups do not differ."""
+        """The declaration of a key.
+
+        Raises   SqlError where a column does not exist, or is nullable: SQL allows unknown values twice,
+                 while rows with unknown values agree in groups.
+        """
         columns = self._named(clause.columns, self.schema)
         for column, (_, at) in zip(columns, clause.columns, strict=True):
             if self.schema[column].nullable and not clause.nulls_agree:
@@ -51,8 +54,10 @@ class Constraints:
     def reference(
         self, clause: ReferenceClause, declared: Declared, own: KeyClause | None
     ) -> ReferenceDeclaration:
-        """A reference. Raises SqlError where it names what is not declared, or as many columns as there are
-        not."""
+        """The declaration of a reference.
+
+        Raises   SqlError where a name is undeclared, or the numbers of columns differ.
+        """
         columns = self._named(clause.columns, self.schema)
         name, at = clause.to
         if name.lower() == self.name.lower():
@@ -76,7 +81,7 @@ class Constraints:
         return ReferenceDeclaration(columns, to, primary, time, clause.is_enforced)
 
     def _named(self, names: Names, schema: Schema) -> tuple[str, ...]:
-        """Columns as they are declared; letters may be small or large."""
+        """The columns as they are declared; names do not depend on case."""
         known = {column.lower(): column for column in schema.names}
         for name, at in names:
             if name.lower() not in known:
@@ -97,15 +102,15 @@ class Constraints:
 
 
 def primary_key(script: Script, statement: CreateStatement) -> KeyClause | None:
-    """The primary key. Raises SqlError where there are two."""
-    found = [key for key in statement.keys if key.is_primary]
-    if len(found) > 1:
+    """The primary key; raises SqlError if there are two."""
+    keys = [key for key in statement.keys if key.is_primary]
+    if len(keys) > 1:
         raise script.fault(
-            f"{statement.name} has two primary keys, expected one; the other may be UNIQUE", found[1].at
+            f"{statement.name} has two primary keys, expected one; the other may be UNIQUE", keys[1].at
         )
-    return found[0] if found else None
+    return keys[0] if keys else None
 
 
 def is_in_key(column: ColumnClause, key: KeyClause | None) -> bool:
-    """Whether a column is one of a key's."""
+    """True if a column belongs to a key."""
     return key is not None and column.name.lower() in {name.lower() for name, _ in key.columns}

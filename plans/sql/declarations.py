@@ -1,4 +1,4 @@
-"""What is known of the streams and relations that a catalog declares."""
+"""Declarations of streams and relations in a catalog."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from midstream.plans.values.units import TimeUnit
 
 @dataclass(frozen=True)
 class ColumnDeclaration:
-    """A column as declared. A timestamp is an integer: how many chronons have passed since 1970 (UTC)."""
+    """A declared column; a timestamp is an integer, the number of chronons since 1970 (UTC)."""
 
     name: str
     type: Type
@@ -24,13 +24,13 @@ class ColumnDeclaration:
 
     @property
     def time(self) -> str | None:
-        """What it holds, if that is dates or timestamps."""
+        """ "date" or "timestamp" if the column holds these."""
         return ("date" if self.is_date else "timestamp") if self.is_timestamp else None
 
 
 @dataclass(frozen=True)
 class SourceClause:
-    """Where a stream comes from: `SOURCE kind('argument', …)`."""
+    """The source of a stream: `SOURCE kind('argument', …)`."""
 
     kind: str
     arguments: tuple[Any, ...] = ()
@@ -41,8 +41,7 @@ class SourceClause:
 
 @dataclass(frozen=True)
 class ReferenceDeclaration:
-    """A reference as declared: as the operator has it, but that time is in nanoseconds; None is for all
-    time."""
+    """A declared reference, as in a plan, but with time in nanoseconds; None is for all time."""
 
     columns: tuple[str, ...]
     to: str
@@ -51,7 +50,7 @@ class ReferenceDeclaration:
     is_enforced: bool = True
 
     def counted_in(self, unit: TimeUnit) -> Reference:
-        """The same with time in chronons of a unit, rounded up."""
+        """The reference with time in chronons of a unit, rounded up."""
         time = FOREVER if self.nanoseconds is None else -(-self.nanoseconds // unit.nanoseconds)
         return Reference(self.columns, self.to, self.to_columns, time, self.is_enforced)
 
@@ -61,11 +60,11 @@ class StreamDeclaration:
     """A stream as declared by CREATE STREAM.
 
     ordered_by   the column that holds an element's timestamp; without it, elements are stamped on arrival
-    source       where it comes from, as far as the statement says
-    unit         what integers count that its source has for timestamps; None where nothing says it
-    keys         which columns no two rows agree on
-    primary_key  the columns of the key that others refer to where they name none
-    references   to what its rows refer
+    source       the source that the statement names, if any
+    unit         the unit of integer timestamps of the source; None if it is undeclared
+    keys         the declared keys
+    primary_key  the columns of the key to which references without columns refer
+    references   the declared references of its rows
 
     The timestamp is no part of the payload (thesis, Remark 7.1).
     """
@@ -81,12 +80,12 @@ class StreamDeclaration:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether its elements bring intervals of their own, as results of another query do."""
+        """True if the elements carry intervals of their own, as results of another query do."""
         return self.source is not None and self.source.kind.lower() == "elements"
 
     @cached_property
     def schema(self) -> Schema:
-        """The payload's columns."""
+        """The columns of the payload."""
         return _payload(self.columns, self.ordered_by)
 
 
@@ -95,9 +94,8 @@ class RelationDeclaration:
     """A relation as declared by CREATE RELATION.
 
     valid_from, valid_to    the columns of a temporal relation that hold the period in which a row is valid;
-                            both None where the relation is constant
-    source, unit            as a stream's
-    keys, primary_key, references   the same
+                            both None if the relation is constant
+    source, unit, keys, primary_key, references   as of a stream
     """
 
     name: str
@@ -112,7 +110,7 @@ class RelationDeclaration:
 
     @cached_property
     def schema(self) -> Schema:
-        """The rows' columns, without the period."""
+        """The columns of the rows, without the period."""
         return _payload(self.columns, self.valid_from, self.valid_to)
 
 

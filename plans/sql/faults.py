@@ -1,4 +1,4 @@
-"""Errors that show where in a script they are."""
+"""Errors with their places in a script."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from midstream.plans.values.schema import suggest_in_any_case
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """The text of a script, and what to call it in messages."""
+    """The text of a script, with its name in messages."""
 
     text: str
     name: str = "SQL"
 
     def fault(self, message: str, at: Span | None, **facts: Any) -> SqlError:
-        """An error about a place in the script.
+        """An error at a place in the script.
 
         >>> print(Script("SELECT prize FROM bid").fault("there is no column prize", Span(7, 11)))
         SQL, line 1, column 8: there is no column prize
@@ -37,7 +37,7 @@ class Script:
         line, column = self.text.count("\n", 0, start) + 1, start - begin + 1
         before, shown = _part_of(shown, column - 1)
         width = max(1, min(at.end + 1 - start, len(shown) - before))
-        # A tab is as wide under the line as in it.
+        # Tabs are repeated, so that the caret stands below its place.
         margin = "".join("\t" if c == "\t" else " " for c in shown[:before])
         message = _shortened(message)
         return SqlError(
@@ -47,9 +47,9 @@ class Script:
             **facts,
         )
 
-    def unknown(self, what: str, name: str, known: Iterable[str], at: Span | None) -> SqlError:
-        """The error that there is nothing of a name, with a name that is near."""
-        near = suggest_in_any_case(name, known)
+    def unknown(self, what: str, name: str, names: Iterable[str], at: Span | None) -> SqlError:
+        """The error for an unknown name, with a near name among `names`."""
+        near = suggest_in_any_case(name, names)
         return self.fault(f"there is no {what} {name}{near}", at)
 
     @contextmanager
@@ -64,11 +64,11 @@ class Script:
 
 
 WIDEST_LINE, LONGEST_MESSAGE = 160, 600
-"""Characters; a program may have written the script, and then it can be one line."""
+"""Most characters of a shown line, and of a message; a program may write a script as one long line."""
 
 
 def _part_of(line: str, position: int) -> tuple[int, str]:
-    """Of a long line the part around a position, and where the position is in it."""
+    """The part of a long line around a position, with the position in it."""
     if len(line) <= WIDEST_LINE:
         return position, line
     begin = max(0, min(position - WIDEST_LINE // 2, len(line) - WIDEST_LINE))
@@ -84,17 +84,17 @@ def _shortened(message: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From the first to the last character of something in a script, counted from 0."""
+    """The first and the last character of a part of a script, counted from 0."""
 
     start: int
     end: int
 
 
 def span(node: exp.Expr | None) -> Span | None:
-    """The place of an expression: that of all its parts that have one; of what it is part of, if none has."""
+    """The place of an expression: that of all its parts with a place, or else that of its parent."""
     while node is not None:
-        found = [part.meta for part in node.walk() if "start" in part.meta]
-        if found:
-            return Span(min(meta["start"] for meta in found), max(meta["end"] for meta in found))
+        metas = [part.meta for part in node.walk() if "start" in part.meta]
+        if metas:
+            return Span(min(meta["start"] for meta in metas), max(meta["end"] for meta in metas))
         node = node.parent
     return None

@@ -20,7 +20,7 @@ from midstream.plans.values.schema import unused
 
 
 def shallow(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """The parts of an expression, without those of the queries in it."""
+    """The parts of an expression, without the parts of queries in it."""
     return tree.walk(prune=lambda part: isinstance(part, exp.Query))
 
 
@@ -30,7 +30,7 @@ def aggregates_in(tree: exp.Expr, place: Place) -> list[exp.Expr]:
 
 
 def is_aggregate(tree: exp.Expr, place: Place) -> bool:
-    """Whether this is a call of an aggregate function."""
+    """True for a call of an aggregate function."""
     if not isinstance(tree, exp.Anonymous):
         return False
     name = tree.name.lower()
@@ -38,10 +38,10 @@ def is_aggregate(tree: exp.Expr, place: Place) -> bool:
 
 
 class Grouping:
-    """Rows put into groups: the place above them, where grouped expressions and aggregates are columns.
+    """Rows in groups, with the place above them, where grouped expressions and aggregates are columns.
 
     keys     the grouping expressions
-    trees    the expressions in whose aggregate functions somebody is interested
+    trees    the expressions whose aggregate functions are computed
     """
 
     def __init__(self, place: Place, keys: Sequence[Expression], trees: Iterable[exp.Expr]) -> None:
@@ -80,10 +80,10 @@ class Grouping:
         return replace(self.place, special=special)
 
     def of_star(self, item: Expression, at: Span | None) -> Expression:
-        """A column that `*` stands for, which must be a key."""
+        """A column of `*`, which must be a key."""
         if item not in self._keys:
             raise self._below.scope.script.fault(
-                f"column {item}, which * stands for, is neither grouped by nor in an aggregate function", at
+                f"column {item} of * is neither grouped by nor in an aggregate function", at
             )
         return Col(self._keys[item])
 
@@ -155,7 +155,7 @@ class Grouping:
         value = self._below.reader().value(arguments[0])
         if reads_outer(value):
             raise script.fault(
-                "a column of the query around, in an aggregate function, is not supported", span(tree)
+                "a column of the outer query, in an aggregate function, is not supported", span(tree)
             )
         try:
             call = AggregateCall(function, value, distinct, k)

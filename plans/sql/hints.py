@@ -1,4 +1,4 @@
-"""What is written in other dialects, and how it is written here."""
+"""Hints for words of other SQL dialects: the way to write them here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WINDOW_FUNCTIONS: Mapping[str, str] = {
     **dict.fromkeys(("TUMBLE", "TUMBLE_START", "TUMBLE_END"), _TUMBLING),
     **dict.fromkeys(("HOP", "HOP_START", "HOP_END"), _HOPPING),
 }
-"""Windows that are called like functions."""
+"""Windows that other dialects call like functions."""
 
 _HINTS: Mapping[str, str] = {
     **WINDOW_FUNCTIONS,
@@ -21,10 +21,10 @@ _HINTS: Mapping[str, str] = {
     "HOPPING": _HOPPING,
     "OVER": "a window stands behind its stream: FROM bid WINDOW(PARTITION BY item ROWS 3) GROUP BY item",
     "TABLE": "write CREATE STREAM name(column type, …) ORDERED BY column, or CREATE RELATION for rows "
-    "that are known before",
+    "that are known before the streams begin",
     "VIEW": _QUERY,
     "MATERIALIZED": _QUERY,
-    "WITH": "where rows come from is said by SOURCE csv('bids.csv')",
+    "WITH": "SOURCE csv('bids.csv') declares the source of the rows",
     **dict.fromkeys(
         ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP", "NOW", "SYSDATE"), _NOW
     ),
@@ -38,5 +38,5 @@ def hint(word: str) -> str:
     >>> hint("explain"), hint("SELECT")
     ('; midstream explain QUERY.sql shows how a query runs', '')
     """
-    found = _HINTS.get(word.upper())
-    return "" if found is None else f"; {found}"
+    advice = _HINTS.get(word.upper())
+    return "" if advice is None else f"; {advice}"

@@ -1,4 +1,4 @@
-"""Intervals of time, from their texts."""
+"""Lengths of SQL intervals, from their texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _WHOLE = "a whole number of weeks, days, hours, …"
 
 
 def interval(text: str, units: Sequence[str]) -> int:
-    """The length of INTERVAL 'text' UNIT [TO UNIT], in nanoseconds. Raises ValueError, with what it expects.
+    """The length of INTERVAL 'text' UNIT [TO UNIT], in nanoseconds.
+
+    Raises   ValueError with the expected form.
 
     >>> interval("5", ["MINUTE"]) == interval("5 minutes", []) == 300 * 10**9
     True
@@ -37,21 +39,21 @@ def interval(text: str, units: Sequence[str]) -> int:
 
 
 def _of_parts(text: str) -> int:
-    """5 minutes, 1 day 2 hours."""
-    found: dict[str, int] = {}
+    """The length of parts with units, such as `5 minutes` or `1 day 2 hours`."""
+    lengths: dict[str, int] = {}
     at = len(text) - len(text.lstrip())
-    while at < len(text) or not found:
+    while at < len(text) or not lengths:
         part = _PART.match(text, at)
         name = unit_name(part[2]) if part else None
-        if part is None or name is None or name in found or not part[1].isascii():
+        if part is None or name is None or name in lengths or not part[1].isascii():
             raise ValueError(_WHOLE)
-        found[name] = int(part[1]) * NANOSECONDS[name]
+        lengths[name] = int(part[1]) * NANOSECONDS[name]
         at = part.end()
-    return sum(found.values())
+    return sum(lengths.values())
 
 
 def _of_fields(text: str, names: Sequence[str | None]) -> int:
-    """1 02:03:04.5, from one unit to another."""
+    """The length of fields from one unit to another, such as `1 02:03:04.5`."""
     first, last = names
     if first not in _FIELDS or last not in _FIELDS[_FIELDS.index(first) + 1 :]:
         raise ValueError("a unit, TO, and a smaller one, of DAY, HOUR, MINUTE and SECOND")
@@ -62,10 +64,10 @@ def _of_fields(text: str, names: Sequence[str | None]) -> int:
     form = "".join({"day": "D ", "hour": "HH:", "minute": "MM:", "second": "SS"}[f] for f in fields).rstrip(
         ": "
     )
-    found = re.fullmatch(rf"\s*([+-]?){pattern}\s*", text, re.ASCII)
-    if found is None:
+    match = re.fullmatch(rf"\s*([+-]?){pattern}\s*", text, re.ASCII)
+    if match is None:
         raise ValueError(form)
-    sign, *numbers = found.groups()
+    sign, *numbers = match.groups()
     length = 0
     for field, number in zip(fields, numbers, strict=False):
         if field != fields[0] and int(number) >= _LIMITS[field]:

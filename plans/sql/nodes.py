@@ -1,7 +1,7 @@
-"""The parts of sqlglot's trees that are read, of all that sqlglot reads.
+"""The parts of sqlglot's trees that the translation reads.
 
-A kind of node that is not here, and an argument that is not here, is refused: what nobody reads must not
-change what a query means, and a newer sqlglot may add any.
+Other kinds of nodes, and other arguments, are refused: a part that is not read must not change the meaning of
+a query, and a newer sqlglot may add parts.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ _ARGUMENTS: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Anonymous: ("this", "expressions"),
 }
 READ: Mapping[type[exp.Expr], frozenset[str]] = {node: frozenset(names) for node, names in _ARGUMENTS.items()}
-"""By kind of node, the arguments that are read.
+"""The arguments that are read, by kind of node.
 
-Of DPipe and the casts, sqlglot sets some by the dialect: that || does not make texts of its sides, that
-TRY_CAST gives NULL, and the type of a cast a second time.
+sqlglot sets some arguments of DPipe and the casts by the dialect: || does not convert its sides to text,
+TRY_CAST gives NULL, and the type of a cast is there a second time.
 """
 
 WORDS: Mapping[tuple[type[exp.Expr], str], str] = {
@@ -95,7 +95,7 @@ WORDS: Mapping[tuple[type[exp.Expr], str], str] = {
     (exp.In, "field"): "IN without brackets",
     **{(node, "by_name"): "BY NAME" for node in (exp.Union, exp.Except, exp.Intersect)},
 }
-"""What to call arguments of a kind of node."""
+"""The words of messages for arguments of a kind of node."""
 
 CLAUSES: Mapping[str, str] = {
     "order": "ORDER BY (results come in order of time)",
@@ -106,35 +106,35 @@ CLAUSES: Mapping[str, str] = {
     "match": "MATCH_RECOGNIZE",
     "locks": "FOR UPDATE",
 }
-"""What to call others, of whatever is part of a query."""
+"""The words of messages for other arguments, of any part of a query."""
 
 QUERY_PARTS = (exp.Query, exp.Table, exp.Join, exp.With, exp.CTE, exp.From, exp.Group, exp.TableAlias)
 
 FALSE_SAYS = frozenset({(exp.CTE, "materialized"), (exp.Group, "all")})
-"""The arguments that are False only where a word says so."""
+"""The arguments that are False only if a word in the query says so."""
 
 
 def refuse_unread(script: Script, query: exp.Expr) -> None:
-    """Raise SqlError, at its place, for what nobody would read of a query."""
+    """Raise SqlError, with its place, for a part of a query that the translation does not read."""
     for node in _nodes(query):
         read = READ.get(type(node))
         if read is None:
             raise unsupported(script, in_words(node), node)
-        for name, found in node.args.items():
-            is_there = found or (found is False and (type(node), name) in FALSE_SAYS)
+        for name, value in node.args.items():
+            is_there = value or (value is False and (type(node), name) in FALSE_SAYS)
             if is_there and name not in read:
-                at = found[0] if isinstance(found, list) else found
+                at = value[0] if isinstance(value, list) else value
                 raise unsupported(script, _words(node, name), at if isinstance(at, exp.Expr) else node)
 
 
 def unsupported(script: Script, what: str, node: exp.Expr) -> SqlError:
-    """The error that something is not supported."""
+    """The error for a part of a query that is not supported."""
     instead = hint("OVER") if isinstance(node, exp.Window) else ""
     return script.fault(f"{what} is not supported{instead}", span(node))
 
 
 def _nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """All nodes, each before its parts; also those of windows."""
+    """All nodes, each before its parts, also those in windows."""
     for node in tree.dfs():
         yield node
         window: Any = node.meta.get(WINDOW)
@@ -151,7 +151,7 @@ def _words(node: exp.Expr, name: str) -> str:
 
 
 def text_of(tree: exp.Expr) -> str:
-    """A part of a query as sqlglot writes it, or its kind, where it cannot write it."""
+    """A part of a query as sqlglot writes it, or its kind if sqlglot cannot write it."""
     try:
         return tree.sql(comments=False, unsupported_level=ErrorLevel.IGNORE)
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -159,7 +159,7 @@ def text_of(tree: exp.Expr) -> str:
 
 
 def in_words(tree: exp.Expr) -> str:
-    """What to call a part of a query in a message: its text, as far as there is room for it.
+    """A part of a query in a message: its text, cut to 40 characters.
 
     >>> in_words(exp.column("price") + 1)
     'price + 1'

@@ -1,4 +1,4 @@
-"""Notes for the author of a query: joins and groupings without a window, and aggregates over nothing."""
+"""Notes for the author of a query: joins and groupings without a window, and aggregates over no rows."""
 
 from __future__ import annotations
 
@@ -21,22 +21,21 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, reads_stream
 
 WORDS = {Join: "join", SemiJoin: "join", AntiJoin: "join", Aggregate: "grouping", Distinct: "DISTINCT"}
-"""What operators that put rows together are called."""
+"""The words for operators that combine rows."""
 
 ENDING = (TimeWindow, CountWindow, PartitionedWindow, Istream, Dstream)
-"""Behind these, rows are valid as long as somebody has said, or are changes."""
+"""Operators above which rows have a stated validity, or are changes."""
 
 
 def windowless(plan: Plan, with_now: Collection[Node]) -> tuple[str, ...]:
-    """A sentence for each operator that puts together rows of streams without any window.
+    """A sentence for each operator that combines rows of streams without any window.
 
-    It sees those of one instant only, which is seldom meant. Those `with_now` were given NOW as their window.
-
-    Where one side of a join has a window, or is a relation, the other one is often meant to look up what is
-    there when it comes.
+    It sees the rows of one instant only, which is seldom meant. Nodes in `with_now` have NOW as their window.
+    If one side of a join has a window, or is a relation, there is no sentence: the other side often looks up
+    the rows that are valid when its row arrives.
     """
-    bare: dict[Node, frozenset[str]] = {}  # by node, the streams whose chronons it gives on
-    told: dict[str, None] = {}
+    bare: dict[Node, frozenset[str]] = {}  # by node, the streams whose chronons it passes on
+    sentences: dict[str, None] = {}
     for node in plan.nodes:
         operator = logical(node)
         below = frozenset().union(*(bare[child] for child in node.inputs))
@@ -48,14 +47,14 @@ def windowless(plan: Plan, with_now: Collection[Node]) -> tuple[str, ...]:
             streams = [child for child in node.inputs if reads_stream(child)]
             if word != "join" or len(streams) > 1:
                 if all(bare[child] for child in streams):
-                    told[_sentence(word, below)] = None
+                    sentences[_sentence(word, below)] = None
                 below = frozenset()
         bare[node] = below
-    return tuple(told)
+    return tuple(sentences)
 
 
 def of_all_rows(plan: Plan, groupings: Collection[Node]) -> tuple[str, ...]:
-    """A sentence where one of the plan's groupings of all rows has no row over nothing (thesis, 8.9)."""
+    """A sentence if one of the plan's groupings of all rows has no result over no rows (thesis, 8.9)."""
     if not any(node in groupings for node in plan.nodes):
         return ()
     return (

@@ -1,4 +1,4 @@
-"""A place in a query where expressions stand."""
+"""Places of expressions in a query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Special = Callable[[exp.Expr], Expression | None]
 
 @dataclass(frozen=True)
 class Place:
-    """A scope with what is known besides; `special` tells what parts of expressions stand for here."""
+    """A scope with functions, aggregates and a unit; `special` translates some parts of expressions first."""
 
     scope: Scope
     unit: TimeUnit
@@ -27,12 +27,12 @@ class Place:
     aggregates: Mapping[str, UserAggregate]
     special: Special = field(default=lambda _: None)
 
-    def reader(self, known: Mapping[int, Expression] | None = None) -> Reader:
-        """Reads expressions here; `known` are parts that are columns already, by identity."""
+    def reader(self, translated: Mapping[int, Expression] | None = None) -> Reader:
+        """A reader of expressions here; `translated` are parts that are already translated, by identity."""
 
         def special(tree: exp.Expr) -> Expression | None:
-            if known is not None and id(tree) in known:
-                return known[id(tree)]
+            if translated is not None and id(tree) in translated:
+                return translated[id(tree)]
             return self.special(tree)
 
         scope = self.scope
@@ -41,5 +41,5 @@ class Place:
         )
 
     def over(self, node: Node) -> Place:
-        """The same place over another stream of the same columns."""
+        """This place over another stream with the same columns."""
         return replace(self, scope=replace(self.scope, node=node))

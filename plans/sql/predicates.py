@@ -1,18 +1,18 @@
 """Conditions with queries in them, as semi-joins and anti-joins (thesis, section 9.3).
 
     x IN (query)                 semi-join on x = y
-    EXISTS (query)               semi-join on what ties the query to the rows around it
+    EXISTS (query)               semi-join on the conditions that tie the query to outer rows
     x > ANY (query)              semi-join on x > y
-    x > ALL (query)              anti-join on what is not x > y
-    x > (query), with one row    semi-join on x > y, where it is not true of what the query gives over nothing
-    f(x, (query)), otherwise     join with the query, or with what it gives over nothing; then a filter
+    x > ALL (query)              anti-join on x > y being false or unknown
+    x > (query), with one row    semi-join on x > y, if x > y is false for the query's result over no rows
+    f(x, (query)), otherwise     join with the query, or with its result over no rows; then a filter
 
-A query that aggregates without GROUP BY has exactly one row, also over nothing: there COUNT is 0, and all
-other aggregates are unknown. With HAVING it has one row at most. So IN, ANY and ALL compare with its one
-value, and EXISTS asks whether its HAVING is true.
+A query that aggregates without GROUP BY has exactly one row, also over no rows: there COUNT is 0, and all
+other aggregates are unknown. With HAVING it has one row at most. Therefore IN, ANY and ALL compare with its
+one value, and EXISTS asks if its HAVING is true.
 
-NOT goes down to these, and turns one into the other. A row belongs to `A OR B` if it belongs to A, or is left
-over by A and belongs to B; so an OR is a union of two parts that have no row in common.
+NOT is pushed down to these, and turns semi-joins into anti-joins and the reverse. A row belongs to `A OR B`
+if it belongs to A, or if it does not belong to A but to B. So an OR is a union of two disjoint parts.
 """
 
 from __future__ import annotations
@@ -53,34 +53,38 @@ from midstream.plans.sql.scope import OUTER, reads_outer
 from midstream.plans.values.schema import Column, Schema, Type, unused
 
 INNER = "\0inner"
-"""Takes the place of a query in an expression of the query around, until both are put together."""
+"""The placeholder of a query in an expression of its outer query, until both are joined."""
 
 MOST_PARTS = 300
-"""The filters and joins of the conditions of a statement. OR in AND in OR doubles them with each level."""
+"""Most filters and joins in the conditions of a statement.
+
+Nesting OR in AND in OR doubles them with each level.
+"""
 
 
 @dataclass(frozen=True)
 class Inner:
-    """A query in a condition: its rows, what it selects of them, and what ties them to the rows around.
+    """A query in a condition: its rows, the selected columns, and the conditions that tie it to outer rows.
 
-    `times` are what it selects, if dates, timestamps or intervals.
-
-    Expressions read the columns of `node`, and those of the stream around under names with `OUTER`.
+    `times` are the kinds of selected columns that hold dates, timestamps or intervals. Expressions read the
+    columns of `node`, and columns of the outer query under names with `OUTER`.
     """
 
     node: Node
     outputs: tuple[Col, ...]
     ties: tuple[Expression, ...]
     over_nothing: OverNothing | None = None
-    """Of a query that aggregates without GROUP BY; the rows of `node` are then those of all groups."""
+    """The result over no rows, if the query aggregates without GROUP BY; `node` then has all groups."""
     times: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True)
 class OverNothing:
-    """The result over nothing of a query that aggregates without GROUP BY: the values of its outputs, which
-    read no columns. With HAVING, `has_row` is the column that tells whether a group has a row, and `is_row`
-    whether there is one over nothing."""
+    """The result over no rows of a query that aggregates without GROUP BY.
+
+    `values` are its outputs, which read no columns. With HAVING, the column `has_row` says if a group has a
+    row, and `is_row` if there is a row over no rows.
+    """
 
     values: tuple[Expression, ...]
     has_row: Col | None
@@ -88,12 +92,12 @@ class OverNothing:
 
 
 InnerQuery = Callable[[exp.Expr, Place, bool], Inner]
-"""Translates a query in a condition at a place; the flag tells that it must have just one row, or none."""
+"""Translates a query in a condition at a place; if the flag is set, the query must have at most one row."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """A condition that says which rows of another stream a row needs, or, if `is_anti`, must not have."""
+    """A condition on the rows of another stream that a row needs, or, if `is_anti`, must not have."""
 
     is_anti: bool
     node: Node
@@ -101,15 +105,17 @@ class Match:
 
 
 class Predicates:
-    """Keeps the rows of a stream for which a condition is true."""
+    """Filters of streams by conditions that may have queries in them."""
 
     def __init__(self, inner_query: InnerQuery) -> None:
         self._inner_query = inner_query
         self._parts = 0
 
     def keep(self, place: Place, tree: exp.Expr, wanted: bool = True, is_kept: bool = True) -> Node:
-        """The rows for which the condition is true; where not `wanted`, those for which it is false. Where
-        they are not kept, all other rows."""
+        """The rows for which the condition is true, or false if not `wanted`.
+
+        With `is_kept` False, the result is all other rows.
+        """
         match _unwrapped(tree):
             case exp.Not() as negation:
                 return self.keep(place, negation.this, not wanted, is_kept)
@@ -124,7 +130,7 @@ class Predicates:
                 return self._apply(place, other, wanted, is_kept)
 
     def _alternatives(self, place: Place, parts: Sequence[exp.Expr], wanted: bool, is_kept: bool) -> Node:
-        """What one part lets through, and of the rest what the next one does."""
+        """The rows that satisfy one of the parts: each part sees the rows that the parts before it reject."""
         through = []
         for i, part in enumerate(parts):
             through.append(self.keep(place, part, wanted, is_kept))
@@ -146,7 +152,7 @@ class Predicates:
             if reads_outer(condition):
                 where = "the same OR as a query" if place.scope.ungrouped is None else "HAVING"
                 raise place.scope.script.fault(
-                    f"a column of the query around is not supported in {where}", span(tree)
+                    f"a column of the outer query is not supported in {where}", span(tree)
                 )
             if not wanted:
                 condition = Not(condition)
@@ -155,11 +161,11 @@ class Predicates:
             return Node(Filter(conjunction([condition])), (node,))
         inners: dict[int, Inner] = {}
         if (match := self._match(place, tree, wanted, inners)) is None:
-            above, known = self.extended(place, tree, inners)
-            kept = above.reader(known).condition(tree)
-            kept = kept if wanted else Not(kept)
-            kept = kept if is_kept else _not_true(kept, above.scope.node)
-            filtered = Node(Filter(conjunction([kept])), (above.scope.node,))
+            above, translated = self.extended(place, tree, inners)
+            condition = above.reader(translated).condition(tree)
+            condition = condition if wanted else Not(condition)
+            condition = condition if is_kept else _not_true(condition, above.scope.node)
+            filtered = Node(Filter(conjunction([condition])), (above.scope.node,))
             return Node(Project(tuple((name, Col(name)) for name in node.schema.names)), (filtered,))
         with place.scope.script.at(lambda: span(tree)):
             return _matched(node, match, is_anti=match.is_anti == is_kept)
@@ -167,11 +173,10 @@ class Predicates:
     def extended(
         self, place: Place, tree: exp.Expr, inners: Mapping[int, Inner] | None = None
     ) -> tuple[Place, dict[int, Expression]]:
-        """The rows with the outputs of each query in an expression beside them. The queries have one row at
-        most; `inners` are those that were translated before, by identity.
+        """Add the outputs of each query in an expression as columns; each query has at most one row.
 
-        Also what stands for each query, or for the EXISTS, IN, ANY or ALL around it, by the identity of that
-        part.
+        Returns the place above, and the expression for each query, or for the EXISTS, IN, ANY or ALL around
+        it, by the identity of that part. `inners` are queries that are already translated, by identity.
         """
         known: dict[int, Expression] = {}
         for query in _queries(tree):
@@ -201,22 +206,24 @@ class Predicates:
     def _beside_each(
         self, place: Place, inner: Inner, query: exp.Expr, reads: bool
     ) -> tuple[Place, list[Expression], Expression]:
-        """The rows with the one row of a query beside each, or what the query gives over nothing: also its
-        outputs, where somebody reads them, and whether it has a row."""
+        """Join each row with the one row of a query, or with the query's result over no rows.
+
+        Returns the place above, the query's outputs, if they are read, and the condition that it has a row.
+        """
         over_nothing = inner.over_nothing
         assert over_nothing is not None
-        given: dict[str, Expression] = {}
+        defaults: dict[str, Expression] = {}
         if reads:
-            given.update(zip((output.name for output in inner.outputs), over_nothing.values, strict=True))
+            defaults.update(zip((output.name for output in inner.outputs), over_nothing.values, strict=True))
         if over_nothing.has_row is not None:
-            given[over_nothing.has_row.name] = over_nothing.is_row
+            defaults[over_nothing.has_row.name] = over_nothing.is_row
         left = place.scope.node
         with place.scope.script.at(lambda: span(query)):
-            right, ties, names = _beside(left, inner.node, conjunction(inner.ties), tuple(given))
-            shown = [names[name] for name in given]
+            right, ties, names = _beside(left, inner.node, conjunction(inner.ties), tuple(defaults))
+            shown = [names[name] for name in defaults]
             there = Node(Join(ties, (*left.schema.names, *shown)), (left, right))
             columns: list[tuple[str, Expression]] = [(name, Col(name)) for name in left.schema.names]
-            for name, value in given.items():
+            for name, value in defaults.items():
                 columns.append((names[name], _of_type(value, right.schema[names[name]].type)))
             absent = Node(Project(tuple(columns)), (Node(AntiJoin(ties), (left, right)),))
             place = place.over(Node(Union(), (there, absent)))
@@ -225,8 +232,7 @@ class Predicates:
         return place, outputs, TRUE if has_row is None else Col(names[has_row.name])
 
     def _match(self, place: Place, tree: exp.Expr, wanted: bool, inners: dict[int, Inner]) -> Match | None:
-        """The semi-join or anti-join that a condition is; None where it is neither. Queries that were
-        translated go to `inners`."""
+        """The semi-join or anti-join for a condition, or None; translated queries are added to `inners`."""
         match tree:
             case exp.Exists():
                 inner = inners[id(tree.this)] = self._inner_query(tree.this, place, False)
@@ -263,14 +269,14 @@ class Predicates:
         return Match(not wanted, rows.node, conjunction([*rows.ties, *equal]))
 
     def _quantified(self, place: Place, tree: exp.Expr, wanted: bool, inner: Inner) -> Match | None:
-        """x op ANY: there is a row for which it is true. x op ALL: none for which it is not."""
+        """x op ANY: some row makes it true. x op ALL: no row makes it false or unknown."""
         is_any = isinstance(tree.expression, exp.Any)
         (output,) = _as_many(place, inner, 1, tree)
         operator, mine = OPERATORS[type(tree)], self._mine(place, tree.this)
         schema = _both(place, inner)
         if (rows := _with_rows(inner)) is None:
             return _of_one_row(inner, lambda values: comparison(operator, mine, values[0], schema), wanted)
-        # What is ANY is false where ALL of the opposite is true, and the other way round.
+        # ANY is false exactly where ALL of the opposite is true, and the reverse.
         asked = comparison(operator if is_any else OPPOSITE[operator], mine, output, schema)
         if is_any == wanted:
             return Match(False, rows.node, conjunction([*rows.ties, asked]))
@@ -279,7 +285,7 @@ class Predicates:
     def _compared(
         self, place: Place, tree: exp.Expr, wanted: bool, inner: Inner, query: exp.Expr
     ) -> Match | None:
-        """A comparison with a query of one row: where there is none, it is unknown."""
+        """A comparison with a query of at most one row; without a row, it is unknown."""
         (output,) = _as_many(place, inner, 1, query)
 
         def asked(values: Sequence[Expression]) -> Expression:
@@ -302,9 +308,12 @@ class Predicates:
     def _mine(
         self, place: Place, tree: exp.Expr, inside: tuple[exp.Expr, Expression, Kind] | None = None
     ) -> Expression:
-        """An expression over the rows around a query, as seen from inside it; `inside` is that query, where
-        it is part of the expression, its value there, which is a column or has none, and the value's kind."""
-        # The column may be called as one around is.
+        """An outer expression, as seen from inside a query.
+
+        If the query is part of the expression, `inside` is the query, its value there, which is a column or
+        reads none, and the value's kind.
+        """
+        # The column may have the same name as an outer column.
         known: dict[int, Expression] = {}
         reader = place.reader(known)
         if inside is not None:
@@ -322,8 +331,10 @@ class Predicates:
 
 
 def _condition_of(query: exp.Expr) -> tuple[exp.Expr, bool]:
-    """The part of a condition that a query belongs to, and whether it reads what the query selects: EXISTS,
-    IN, a comparison with ANY or ALL; else the query itself, which is a value."""
+    """The part of a condition around a query: EXISTS, IN, or a comparison with ANY or ALL; else the query.
+
+    The flag says if that part reads the query's outputs.
+    """
     parent = query.parent
     while isinstance(parent, exp.Paren):
         parent = parent.parent
@@ -338,14 +349,14 @@ def _condition_of(query: exp.Expr) -> tuple[exp.Expr, bool]:
 
 
 def _compared_with(part: exp.Expr) -> list[exp.Expr]:
-    """The expressions that are compared with what a query selects."""
+    """The expressions that are compared with the outputs of a query."""
     if isinstance(part, exp.In) and isinstance(part.this, exp.Tuple):
         return list(part.this.expressions)
     return [part.this]
 
 
 def _with_rows(inner: Inner) -> Inner | None:
-    """A query whose rows are those of its node; None where it may have a row over nothing."""
+    """A query whose rows are those of its node; None if it may have a row over no rows."""
     over_nothing = inner.over_nothing
     if over_nothing is None:
         return inner
@@ -357,8 +368,10 @@ def _with_rows(inner: Inner) -> Inner | None:
 def _of_one_row(
     inner: Inner, asked: Callable[[Sequence[Expression]], Expression], wanted: bool
 ) -> Match | None:
-    """The rows for which a condition is true of the one row of a query, as a semi-join. None where it may be
-    true over nothing, or where the query may have no row, by its HAVING."""
+    """A condition that is true of the one row of a query, as a semi-join.
+
+    None if the condition may be true over no rows, or if the query may lack its row, because of its HAVING.
+    """
     over_nothing = inner.over_nothing
     assert over_nothing is not None
 
@@ -371,14 +384,14 @@ def _of_one_row(
 
 
 def may_be_true(condition: Expression) -> bool:
-    """Tell whether a condition may be true of some row, as far as this is seen at once."""
+    """True unless it is obvious that a condition is true of no row."""
     if any(map(_is_unknown, conjuncts(condition))):
         return False
     return bool(condition.columns()) or may_raise(condition) or compile_row(condition, Schema(()))(()) is True
 
 
 def _is_unknown(expression: Expression) -> bool:
-    """Tell whether an expression is unknown for every row, as far as this is seen at once."""
+    """True if it is obvious that an expression is unknown for every row."""
     match expression:
         case Const(value):
             return value is None
@@ -394,7 +407,7 @@ def _if(condition: Expression, value: Expression, default: Expression) -> Expres
 
 
 def _of_type(value: Expression, type_: Type) -> Expression:
-    """A value without columns, of a type."""
+    """A value without columns, converted to a type."""
     return value if value.kind(Schema(())).type is type_ else Cast(value, type_)
 
 
@@ -407,25 +420,25 @@ def _as_many(place: Place, inner: Inner, count: int, tree: exp.Expr) -> tuple[Co
 
 
 def _maybe(place: Place, inner: Inner, condition: Expression) -> Expression:
-    """Where a condition is true or unknown."""
+    """The condition that a condition is true or unknown."""
     schema = _both(place, inner)
     parts = [condition, *(IsNull(side) for side in condition.parts() if side.kind(schema).nullable)]
     return parts[0] if len(parts) == 1 else Logic("or", tuple(parts))
 
 
 def _both(place: Place, inner: Inner) -> Schema:
-    """The columns of a query in a condition, and those of the query around."""
+    """The columns of a query in a condition, and those of its outer query."""
     around = (Column(OUTER + c.name, c.type, c.nullable) for c in place.scope.node.schema)
     return Schema((*inner.node.schema, *around))
 
 
 def _equal(left: Sequence[Expression], right: Sequence[Expression], schema: Schema) -> Expression:
-    """The condition that values are equal one by one."""
+    """The condition that values are pairwise equal."""
     return conjunction(comparison("==", one, other, schema) for one, other in zip(left, right, strict=True))
 
 
 def _matched(left: Node, match: Match, is_anti: bool) -> Node:
-    """The semi-join or anti-join."""
+    """The semi-join or anti-join of a match."""
     right, condition, _ = _beside(left, match.node, match.condition)
     return Node(AntiJoin(condition) if is_anti else SemiJoin(condition), (left, right))
 
@@ -433,8 +446,11 @@ def _matched(left: Node, match: Match, is_anti: bool) -> Node:
 def _beside(
     left: Node, inner: Node, condition: Expression, wanted: Sequence[str] = ()
 ) -> tuple[Node, Expression, dict[str, str]]:
-    """A query as the other side of a join: cut down to the columns that the condition reads or somebody
-    wants, which get other names where the left side has the same; with the condition and the names."""
+    """A query as the right side of a join, with the condition and the new names of its columns.
+
+    Only columns that the condition reads, or that are `wanted`, remain. They are renamed if the left side has
+    equal names.
+    """
     read = {*condition.columns(), *wanted}
     names: dict[str, str] = {}
     taken = [*left.schema.names, *inner.schema.names]
@@ -452,14 +468,14 @@ def _beside(
 
 
 def _not_true(condition: Expression, node: Node) -> Expression:
-    """Where a condition is false or unknown."""
+    """The condition that a condition is false or unknown."""
     if condition.kind(node.schema).nullable:
         return Logic("or", (Not(condition), IsNull(condition)))
     return Not(condition)
 
 
 def _is_unknown_without(tree: exp.Expr) -> bool:
-    """Whether a comparison has one query, and is unknown where that is."""
+    """True if a comparison has one query, and is unknown if the query's value is."""
     queries = list(_queries(tree))
     if len(queries) != 1:
         return False
@@ -483,11 +499,11 @@ def _unwrapped(tree: exp.Expr) -> exp.Expr:
 
 
 def has_query(tree: exp.Expr) -> bool:
-    """Whether there is a query in an expression."""
+    """True if an expression has a query in it."""
     return next(_queries(tree), None) is not None
 
 
 def _queries(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """The queries in an expression, without those in them; no recursion, as chains of OR are long."""
+    """The queries in an expression, without nested ones; not recursive, as chains of OR are long."""
     parts = tree.dfs(prune=lambda part: isinstance(part, exp.Query))
     return (part for part in parts if isinstance(part, exp.Query))

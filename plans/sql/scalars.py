@@ -1,4 +1,4 @@
-"""Expressions: from sqlglot's tree to ours."""
+"""Translation of expressions from sqlglot's trees."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.Mul: "*",
     exp.Div: "/",
 }
-"""The operators that are the same in both trees."""
+"""The operators that are operators in both trees."""
 
 CALLS: Mapping[type[exp.Expr], str] = {
     exp.IntDiv: "//",
@@ -62,7 +62,7 @@ CALLS: Mapping[type[exp.Expr], str] = {
     exp.ILike: "ilike",
     exp.NullSafeNEQ: "is distinct from",
 }
-"""The operators that are functions with us."""
+"""The operators of sqlglot that are functions of expressions."""
 
 ALIASES: Mapping[str, str] = {
     "len": "length",
@@ -83,7 +83,7 @@ ALIASES: Mapping[str, str] = {
     "datepart": "date_part",
     "datetrunc": "date_trunc",
 }
-"""Other names of functions."""
+"""Alternative names of functions."""
 
 TYPES: Mapping[exp.DType, Type] = {
     **dict.fromkeys((exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT), Type.INTEGER),
@@ -105,29 +105,29 @@ TIMES = (
 """The types of timestamps, which are integers."""
 
 RANGES: Mapping[exp.DType, int] = {exp.DType.TINYINT: 8, exp.DType.SMALLINT: 16, exp.DType.MEDIUMINT: 24}
-"""The integers of limited size, and how many bits they have."""
+"""The integer types of limited size, with their numbers of bits."""
 
 TEXTS = (exp.DType.VARCHAR, exp.DType.NVARCHAR)
-"""The texts that may have a length."""
+"""The text types that may have a length."""
 
 MOST_PRECISE = 38
-"""The digits of a DECIMAL."""
+"""Most digits of a DECIMAL."""
 
 TIME = "midstream_time"
-"""Where a query in an expression keeps, among its meta data, what time its value is (`Reader.time`)."""
+"""The key, in the meta data of a query in an expression, of the kind of time of its value (`Reader.time`)."""
 
 KEEPING = ("coalesce", "ifnull", "nvl", "greatest", "least", "min", "max")
-"""The functions that give one of what they take."""
+"""The functions that return one of their arguments."""
 
 MOST_DIGITS = 300
-"""Of an integer in a query: as many as there is a float for."""
+"""Most digits of an integer in a query; floats reach as far."""
 
 
 @dataclass(frozen=True)
 class UserFunction:
-    """A Python function to be called in SQL; `type` as in a schema, so that "float?" may be unknown.
+    """A Python function for SQL; `type` is as in a schema, so that "float?" may be unknown.
 
-    Where `strict`, an unknown argument gives unknown, without a call. Where `total`, it never raises.
+    With `strict`, an unknown argument gives unknown, without a call. With `total`, the function never raises.
     """
 
     name: str
@@ -140,12 +140,12 @@ class UserFunction:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads expressions in one place of a query.
+    """Translates the expressions at one place of a query.
 
-    resolve    what a column stands for
-    schema     the columns that expressions may come to read, for their types
-    special    asked first about every part: what stands for it here, or None for the usual
-    time_of    what a column holds, if that is dates, timestamps or intervals
+    resolve    the expression of a column
+    schema     the columns that expressions may read, for their types
+    special    a translation that is tried first for every part; None means the usual one
+    time_of    "date", "timestamp" or "interval" if a column holds these
     """
 
     script: Script
@@ -158,13 +158,13 @@ class Reader:
     _times: dict[int, str | None] = field(default_factory=dict, compare=False)
 
     def value(self, tree: exp.Expr) -> Expression:
-        """An expression of any type that fits its columns."""
+        """An expression of any type, checked against its columns."""
         expression = self.read(tree)
         self._kind(expression, tree)
         return expression
 
     def condition(self, tree: exp.Expr) -> Expression:
-        """A condition."""
+        """An expression that is a condition."""
         expression = self.read(tree)
         kind = self._kind(expression, tree)
         if kind.type not in (Type.BOOLEAN, Type.ANY):
@@ -174,7 +174,7 @@ class Reader:
     def _kind(self, expression: Expression, tree: exp.Expr) -> Kind:
         try:
             kind = expression.kind(self.schema)
-            compile_row(expression, self.schema)  # refuses what nests too deeply for Python
+            compile_row(expression, self.schema)  # raises if it nests too deeply for Python
             return kind
         except SqlError:
             raise
@@ -182,7 +182,7 @@ class Reader:
             raise self._narrowed(error, tree) from error
 
     def _narrowed(self, error: MidstreamError, tree: exp.Expr) -> SqlError:
-        """The error, at the smallest part that has it."""
+        """The error, at the smallest part that raises it."""
         for part in reversed(list(tree.walk())):
             if isinstance(part, exp.Connector) and type(part) is type(part.parent):
                 continue  # a link of a chain, which may be long
@@ -191,12 +191,12 @@ class Reader:
                     self.read(part).kind(self.schema)
                 except SqlError:
                     continue
-                except MidstreamError as found:
-                    return self.script.fault(f"{found}{self._written(part)}", span(part))
+                except MidstreamError as inner:
+                    return self.script.fault(f"{inner}{self._written(part)}", span(part))
         return self.script.fault(str(error), span(tree))
 
     def _written(self, tree: exp.Expr) -> str:
-        """How to write a text that stands beside a timestamp."""
+        """Advice for a text beside a timestamp; empty if there is none."""
         sides = list(tree.iter_expressions())
         texts = [side for side in sides if isinstance(side, exp.Literal) and side.is_string]
         for side in sides:
@@ -205,7 +205,7 @@ class Reader:
         return ""
 
     def time(self, tree: exp.Expr) -> str | None:
-        """What an expression is in SQL, if that is "date", "timestamp" or "interval": integers with us."""
+        """The kind of time of an expression, an integer in plans: "date", "timestamp" or "interval"."""
         if id(tree) not in self._times:
             self._times[id(tree)] = self._time(tree)
         return self._times[id(tree)]
@@ -221,8 +221,8 @@ class Reader:
             case exp.Interval():
                 return "interval"
             case exp.Subquery():
-                found: str | None = tree.meta.get(TIME)
-                return found
+                time: str | None = tree.meta.get(TIME)
+                return time
             case exp.Cast() if tree.to.this in TIMES:
                 return "date" if tree.to.this == exp.DType.DATE else "timestamp"
             case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
@@ -247,7 +247,7 @@ class Reader:
         return None
 
     def _of_days(self, tree: exp.Expr) -> Expression | None:
-        """A date and a number of days, or the days between two dates; None where there is neither."""
+        """A date plus or minus days, or the days between two dates; None for other operands."""
         left, right = self.time(tree.this), self.time(tree.expression)
         if "date" not in (left, right) or "interval" in (left, right) or "timestamp" in (left, right):
             return None
@@ -269,7 +269,7 @@ class Reader:
         return Binary("+" if is_sum else "-", self.read(date), days)
 
     def read(self, tree: exp.Expr) -> Expression:
-        """An expression, whose types are not looked at yet."""
+        """An expression whose types are not checked yet."""
         if (answer := self.special(tree)) is not None:
             return answer
         try:
@@ -287,8 +287,8 @@ class Reader:
             is_comparison = operator in COMPARISONS
             return (self._compared if is_comparison else Binary)(operator, left, right)
         if type(tree) in CALLS:
-            found = Call(CALLS[type(tree)], (self.read(tree.this), self.read(tree.expression)))
-            return Not(found) if tree.args.get("negate") else found
+            call = Call(CALLS[type(tree)], (self.read(tree.this), self.read(tree.expression)))
+            return Not(call) if tree.args.get("negate") else call
         match tree:
             case exp.Column():
                 return self.resolve(tree)
@@ -351,13 +351,15 @@ class Reader:
         return comparison(operator, left, right, self.schema)
 
     def _repeated(self, tree: exp.Expr) -> Expression:
-        """An expression that becomes part of another more than once; within each other, these would double
-        in size again and again."""
+        """An expression that becomes part of another more than once, if it is not too large.
+
+        Nested in each other, such expressions would double in size each time.
+        """
         value = self.read(tree)
         if is_large(value, deepest=DEEPEST_EXPRESSION):
             raise self.script.fault(
-                f"found more than {LARGEST_REPEATED} parts, expected less in what is compared several times; "
-                "compute it in a query in FROM",
+                f"found more than {LARGEST_REPEATED} parts, expected less in a value that is compared "
+                "several times; compute it in a query in FROM",
                 span(tree),
             )
         return value
@@ -381,15 +383,15 @@ class Reader:
             value = float("inf")
         if value in (float("inf"), float("-inf")):
             raise self.script.fault(f"found {text}, expected a number that a float can hold", span(tree))
-        digits, _, rest = text.partition(".")
-        if rest.isdigit() and not int(rest) and int(digits or "0") != value:
+        digits, _, decimals = text.partition(".")
+        if decimals.isdigit() and not int(decimals) and int(digits or "0") != value:
             raise self.script.fault(
                 f"found {text}, which no float holds; write {digits}, which is an integer", span(tree)
             )
         return Const(value)
 
     def _rounded(self, tree: exp.Expr, value: Expression, digits: Expression) -> Expression:
-        """A value rounded; a decimal literal is rounded as it is written."""
+        """A rounded value; a decimal literal is rounded as it is written."""
         decimal = _decimal(tree)
         if decimal is not None and isinstance(digits, Const) and type(digits.value) is int:
             return Const(round_to(decimal, digits.value))
@@ -415,8 +417,8 @@ class Reader:
         if not isinstance(like, exp.Like | exp.ILike):
             raise self._unsupported(tree, "ESCAPE behind anything but LIKE")
         parts = self.read(like.this), self.read(like.expression), self.read(tree.expression)
-        found = Call(CALLS[type(like)], parts)
-        return Not(found) if like.args.get("negate") else found
+        call = Call(CALLS[type(like)], parts)
+        return Not(call) if like.args.get("negate") else call
 
     def _case(self, tree: exp.Case) -> Expression:
         subject = None if tree.this is None else self._repeated(tree.this)
@@ -446,7 +448,7 @@ class Reader:
         return self._sized(tree.to, Cast(value, TYPES[kind]), tree.this)
 
     def _sized(self, tree: exp.DataType, value: Expression, of: exp.Expr) -> Expression:
-        """A value of a type, cut to its size; unknown where that is not possible."""
+        """A value of a type, cut to its size; unknown if it cannot be cut."""
         sizes = [int(param.this.name) if param.this.name.isdigit() else -1 for param in tree.expressions]
         match tree.this, sizes:
             case (exp.DType.CHAR, _):
@@ -486,8 +488,7 @@ class Reader:
                 ) from None
             if instant is None:
                 raise self.script.fault(
-                    f"found {value.value!r}, expected a whole number of {self.unit.name}, which time is "
-                    "counted in",
+                    f"found {value.value!r}, expected a whole number of {self.unit.name}, the unit of time",
                     span(tree),
                 )
             value = Const(instant)
@@ -501,19 +502,19 @@ class Reader:
         try:
             length = interval(text, units)
         except ValueError as error:
-            found = f"{in_words(tree.this)} {' TO '.join(units)}".rstrip()
+            words = f"{in_words(tree.this)} {' TO '.join(units)}".rstrip()
             raise self.script.fault(
-                f"found an interval of {found}, expected {error} (months and years have no fixed length)",
+                f"found an interval of {words}, expected {error} (months and years have no fixed length)",
                 span(tree),
             ) from None
-        whole, rest = divmod(length, self.unit.nanoseconds)
-        if rest:
+        chronons, remainder = divmod(length, self.unit.nanoseconds)
+        if remainder:
             raise self.script.fault(
-                f"found an interval of {text} {' TO '.join(units)}, expected a multiple of a chronon, "
-                f"which is one of {self.unit.name}",
+                f"found an interval of {text} {' TO '.join(units)}, expected a whole number of "
+                f"{self.unit.name}, the unit of time",
                 span(tree),
             )
-        return Const(whole)
+        return Const(chronons)
 
     def _date(self, function: str, *arguments: Expression) -> Expression:
         return Call(function, (*arguments, Const(self.unit.nanoseconds)))
@@ -562,14 +563,16 @@ DATE_PARTS = (
     "year", "quarter", "month", "week", "day", "hour", "minute", "second",
     "millisecond", "epoch", "dow", "isodow", "doy",
 )  # fmt: skip
-"""What `date_part` knows; each is a function, too."""
+"""The parts of `date_part` that are also functions."""
 
 
 def common_time(*times: str | None) -> str | None:
-    """What a value is that is one of several, or made of them: a timestamp, where they differ. Those that
-    are no times, as NULL, do not count."""
-    known = {time for time in times if time is not None}
-    return "timestamp" if len(known) > 1 else next(iter(known), None)
+    """The kind of time of a value that is one of several, or is made of them.
+
+    Values that are no times, such as NULL, do not count. Different kinds give a timestamp.
+    """
+    kinds = {time for time in times if time is not None}
+    return "timestamp" if len(kinds) > 1 else next(iter(kinds), None)
 
 
 def _negated(condition: Expression) -> Expression:
@@ -577,7 +580,7 @@ def _negated(condition: Expression) -> Expression:
 
 
 def _decimal(tree: exp.Expr) -> Decimal | None:
-    """The number that a decimal literal is as it is written; None of anything else."""
+    """The exact number of a decimal literal; None for other expressions."""
     inner = bare(tree)
     if isinstance(inner, exp.Neg) and (decimal := _decimal(inner.this)) is not None:
         return -decimal

@@ -1,4 +1,4 @@
-"""What names stand for at one place of a query."""
+"""Scopes: the names that can be used at one place of a query."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ from midstream.plans.values.errors import SqlError
 from midstream.plans.values.schema import Column, Schema
 
 OUTER = "\0outer "
-"""Put before the names of columns that belong to the query around this one, until both are put together."""
+"""The prefix of the names of columns of the outer query, until both queries are joined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What stands in a FROM clause: its alias, and the columns of the plan by the names that a query uses.
+    """An item of a FROM clause: its alias, and the plan's columns by the names that a query uses.
 
-    stream    the name of the stream, which its alias replaces
-    time      the column that the stream is ordered by, which is none of its rows'
-    given     the names as they were given, where one may be there twice; `columns` tells such apart
-    times     what those columns are that hold dates, timestamps or intervals, by the names of `columns`
+    stream          the name of the stream, which its alias replaces
+    time            the column that the stream is ordered by, which its rows lack
+    original_names  the names as written, which may repeat; those in `columns` are distinct
+    times           "date", "timestamp" or "interval" for columns that hold these, by the names in `columns`
     """
 
     alias: str
     columns: Mapping[str, str]
     stream: str | None = None
     time: str | None = None
-    given: tuple[str, ...] = ()
+    original_names: tuple[str, ...] = ()
     times: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, name: str) -> str | None:
-        """The column of that name, whatever its case; a quoted name decides between several."""
+        """The column with a name, in any case; the exact case decides between several."""
         if name in self.columns:
             return self.columns[name]
-        return next((c for known, c in self.columns.items() if known.lower() == name.lower()), None)
+        return next((c for own, c in self.columns.items() if own.lower() == name.lower()), None)
 
     def time_of(self, name: str) -> str | None:
-        """What a column holds, if that is dates, timestamps or intervals."""
-        return next((time for known, time in self.times.items() if known.lower() == name.lower()), None)
+        """ "date", "timestamp" or "interval" if a column holds these."""
+        return next((time for own, time in self.times.items() if own.lower() == name.lower()), None)
 
     def is_ambiguous(self, name: exp.Identifier) -> bool:
-        """Whether several columns were given that name; a quoted name depends on case."""
+        """True if several columns were written with that name; a quoted name depends on case."""
         if name.args.get("quoted"):
-            return self.given.count(name.name) > 1
-        return [given.lower() for given in self.given].count(name.name.lower()) > 1
+            return self.original_names.count(name.name) > 1
+        return [own.lower() for own in self.original_names].count(name.name.lower()) > 1
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The items of a FROM clause, and the scope around it.
+    """The items of a FROM clause, and the scope of the outer query.
 
-    merged      the columns of JOIN … USING, which need no alias: what stands for each of them
-    obstacle    what stands between, and why the scope around cannot be read
+    merged      the columns of JOIN … USING, which need no alias, with the columns that they stand for
+    obstacle    the reason why the outer scope cannot be read: the clause in between
     before      items before a comma, which conditions of joins behind it cannot read
     ungrouped   above a grouping, the scope below it
     """
@@ -73,15 +73,14 @@ class Scope:
 
     @property
     def schema(self) -> Schema:
-        """All columns that expressions here may read, those of the scope around it under names of their
-        own."""
+        """All columns that expressions here may read; those of the outer scope have prefixed names."""
         if self.outer is None or self.obstacle is not None:
             return self.node.schema
         around = (Column(OUTER + c.name, c.type, c.nullable) for c in self.outer.node.schema)
         return Schema((*self.node.schema, *around))
 
     def resolve(self, column: exp.Column) -> Expression:
-        """What a column stands for: the innermost scope that has its qualifier, or else its name, decides.
+        """The expression of a column: the innermost scope with its qualifier, or else with its name, decides.
 
         Raises SqlError where it is unknown, ambiguous, or further out than can be read.
         """
@@ -94,17 +93,19 @@ class Scope:
             if scope._hides(column):
                 break
             if obstacle is None and scope.obstacle is not None:
-                obstacle = f"the query around, which is not supported in {scope.obstacle}"
+                obstacle = f"the outer query, which is not supported in {scope.obstacle}"
             elif obstacle is None and depth:
                 obstacle = (
-                    "a query two levels further out, which is not supported; only the query around it can be "
+                    "a query two levels further out, which is not supported; only the outer query can be "
                     "referred to"
                 )
         raise self._unknown(column)
 
     def _hides(self, column: exp.Column) -> bool:
-        """Whether none further out is meant by a column that is not found here: its qualifier is here, or it
-        is before a comma, or it is a timestamp that rows do not have."""
+        """True if a column that is not found here cannot be one further out.
+
+        Its qualifier is here, or it stands before a comma, or it is a timestamp that rows lack.
+        """
         items = (*self.items, *self.before)
         if column.table:
             return any(item.alias.lower() == column.table.lower() for item in items)
@@ -114,7 +115,7 @@ class Scope:
         )
 
     def time_of(self, column: exp.Column) -> str | None:
-        """What a column holds, if that is dates, timestamps or intervals."""
+        """ "date", "timestamp" or "interval" if a column holds these."""
         for scope in self._outwards():
             for item in (scope.ungrouped or scope).items:
                 if column.table.lower() in ("", item.alias.lower()) and item.find(column.name) is not None:
@@ -122,11 +123,11 @@ class Scope:
         return None
 
     def knows(self, column: exp.Column) -> bool:
-        """Whether a column can be found here or further out."""
+        """True if a column can be found here or further out."""
         return any(scope.find(column) is not None for scope in self._outwards())
 
     def find(self, column: exp.Column) -> str | None:
-        """The column of the plan that a column stands for here, not further out; None where there is none."""
+        """The plan's column for a column here, not further out; None if there is none."""
         name = column.name
         if column.args.get("db") is not None:
             raise self.script.fault(f"found {column.sql()}, expected a column or alias.column", span(column))
@@ -153,7 +154,7 @@ class Scope:
         return next(iter(shown), None)
 
     def item(self, name: str) -> Item | None:
-        """The item that is called by a name."""
+        """The item with a name."""
         return next((item for item in self.items if item.alias.lower() == name.lower()), None)
 
     def _unknown(self, column: exp.Column) -> SqlError:
@@ -200,5 +201,5 @@ class Scope:
 
 
 def reads_outer(expression: Expression) -> bool:
-    """Whether an expression reads a column of the query around."""
+    """True if an expression reads a column of the outer query."""
     return any(name.startswith(OUTER) for name in expression.columns())

@@ -3,7 +3,7 @@
     <stream> WINDOW( [PARTITION BY <columns>] RANGE | ROWS <extent> [SLIDE <value>] [TIES BY ARRIVAL] )
              GRANULARITY( <value> | COARSEST <value>, FINEST <value> )
     <extent>  NOW | UNBOUNDED | <value> | MIN <value>, MAX <value>
-    <value>   a positive integer, with a unit of time where it is one
+    <value>   a positive integer, with a unit of time where it is a duration
 
     CREATE STREAM | RELATION <name> ( <part>, … ) …
     <part>        <name> <type> [NOT NULL] [<key>] [REFERENCES …] | <key> ( <columns> ) <claim>
@@ -11,7 +11,7 @@
     <key>         PRIMARY KEY | UNIQUE [NULLS NOT DISTINCT]
     <claim>       [FOR ALL TIME] [NOT ENFORCED]
 
-CQL's brackets may stand for WINDOW( ). An alias may stand before or after the window.
+CQL's brackets may replace WINDOW( ). An alias may stand before or after the window.
 
 Source   thesis, Figure 7.1, sections 7.2, 17.1, 20.2 and 21.2
 """
@@ -36,20 +36,22 @@ from midstream.plans.values.errors import SqlError
 from midstream.plans.values.schema import suggest
 
 MOST_BRACKETS = 100
-"""Brackets in brackets; sqlglot recurses, and tries some readings again on each level."""
+"""Most nested brackets; sqlglot recurses, and parses some alternatives again on each level."""
 
 OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 
 LEAST_WORK, WORK_PER_TOKEN = 2000, 40
-"""How many parts sqlglot may make of a script until it is stopped: it needs less than two per token, unless
-it tries readings again within readings that it tries again."""
+"""The nodes that sqlglot may make of a script, in total and per token, before it is stopped.
+
+It needs less than two per token, unless nested alternatives are parsed again and again.
+"""
 
 TOO_DEEP = "this nests too deeply; define parts of it by CREATE STREAM … AS"
 
 
 class Value(NamedTuple):
-    """A positive integer, and the word for its unit, if one was given."""
+    """A positive integer, with the word for its unit, if one was given."""
 
     number: int
     unit: str | None
@@ -57,14 +59,14 @@ class Value(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """How much a window holds: from `least` to `most`; None is unbounded."""
+    """The bounds of a window's size, from `least` to `most`; None is unbounded."""
 
     least: Value | None
     most: Value | None
 
 
 class WindowClause(NamedTuple):
-    """What stands in WINDOW( ) or in CQL's brackets; `is_now` for NOW, and then nothing else does."""
+    """The content of WINDOW( ) or of CQL's brackets; with `is_now`, for NOW, it has nothing else."""
 
     by_rows: bool
     extent: Extent
@@ -76,7 +78,7 @@ class WindowClause(NamedTuple):
 
 
 class GranularityClause(NamedTuple):
-    """GRANULARITY( ): from `finest` to `coarsest`."""
+    """The content of GRANULARITY( ): from `finest` to `coarsest`."""
 
     finest: Value
     coarsest: Value
@@ -104,8 +106,10 @@ class KeyClause(NamedTuple):
 
 
 class ReferenceClause(NamedTuple):
-    """FOREIGN KEY … REFERENCES. `to_columns` is None where they are not named; `within` is None where it is
-    not said, or FOR ALL TIME is."""
+    """FOREIGN KEY … REFERENCES.
+
+    `to_columns` is None if they are not named; `within` is None without WITHIN, also for FOR ALL TIME.
+    """
 
     columns: tuple[tuple[str, Span], ...]
     to: tuple[str, Span]
@@ -119,7 +123,8 @@ class ReferenceClause(NamedTuple):
 class CreateStatement(NamedTuple):
     """CREATE STREAM or CREATE RELATION with columns.
 
-    `order` is the column of ORDERED BY; `period` those of VALID FROM … TO …; `unit` the word of TIME_UNIT.
+    `order` is the column of ORDERED BY, `period` are those of VALID FROM … TO …, and `unit` is the word of
+    TIME_UNIT.
     """
 
     is_relation: bool
@@ -159,7 +164,7 @@ class SetStatement(NamedTuple):
 
 
 class QueryStatement(NamedTuple):
-    """A query by itself."""
+    """A query as a statement."""
 
     query: exp.Expr
     text: str
@@ -169,19 +174,19 @@ class QueryStatement(NamedTuple):
 Statement = CreateStatement | DeriveStatement | DropStatement | SetStatement | QueryStatement
 
 WINDOW, GRANULARITY, CHANGES = "midstream_window", "midstream_granularity", "midstream_changes"
-"""Where a reference to a stream keeps its clauses: among its meta data, as they are no expressions."""
+"""The keys of a stream's clauses in the meta data of its reference, as they are no expressions."""
 
 COMMA = "midstream_comma"
-"""Tells, among the meta data of a join, that it is written as a comma."""
+"""The key, in the meta data of a join, that says that it is written as a comma."""
 
 JOINS_ELSEWHERE = ("POSITIONAL", "GLOBAL", "ANY", "ALL", "LOCAL")
-"""Words before JOIN in other dialects; with AS before them, they are aliases."""
+"""Words before JOIN in other dialects; after AS, they are aliases."""
 
 CHANGE_WORDS = ("ISTREAM", "DSTREAM", "RSTREAM")
 
 
 class Misread(ParseError):
-    """Something stands where nothing of the kind can; sqlglot catches this where it has another reading."""
+    """A syntax error; sqlglot catches it where it has another alternative."""
 
     def __init__(self, message: str, at: Span) -> None:
         super().__init__(message)
@@ -191,7 +196,7 @@ class Misread(ParseError):
 WANTED: Mapping[tuple[str, str], str] = {
     ("CTE", "alias"): "a name",
 }
-"""What is missing, by sqlglot's words for it; of all else, it is an expression."""
+"""The missing parts, by sqlglot's words for them; by default, an expression."""
 
 WORDS: Mapping[str, str] = {
     "CTE to have alias": "a name",
@@ -199,10 +204,10 @@ WORDS: Mapping[str, str] = {
     "FROM or comma after EXTRACT": "FROM",
     "table name": "the name of a stream",
 }
-"""What is expected, in words for what sqlglot calls so."""
+"""The expected parts, by sqlglot's words for them."""
 
 TYPES_WANTED = ("TYPE after CAST", "type after '::'", "a type")
-"""What sqlglot and we call a type that is expected."""
+"""The words of sqlglot, and of this parser, for an expected type."""
 
 KNOWN_TYPES = "INTEGER, BIGINT, REAL, DOUBLE, DECIMAL, VARCHAR, TEXT, BOOLEAN, TIMESTAMP or DATE"
 
@@ -222,17 +227,17 @@ AGGREGATES: Mapping[str, str] = {
     "median": "median",
     "top_k": "top_k",
 }
-"""The aggregate functions, by the names that SQL has for them."""
+"""The aggregate functions, by their names in SQL."""
 
 
 def _closed(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """As a parser of sqlglot's, but that the bracket must be closed."""
+    """A parser of sqlglot that requires the closing bracket."""
 
     def parse_closed(parser: Any) -> Any:
-        found = parse(parser)
+        node = parse(parser)
         if parser._curr.token_type != TokenType.R_PAREN:
             parser.raise_error("expected )")
-        return found
+        return node
 
     return parse_closed
 
@@ -241,15 +246,14 @@ class StreamSql(Dialect):
     """SQL with windows, for sqlglot."""
 
     class Tokenizer(UsualTokenizer):
-        """As usual, but nothing is passed on as an unread command."""
+        """The usual tokenizer, which passes no text on as an unparsed command."""
 
         COMMANDS: ClassVar[set[TokenType]] = set()
 
     class Parser(UsualParser):
-        """Reads queries; statements are read by `_Statements`."""
+        """The parser of queries; `_Statements` parses statements."""
 
-        # Functions keep the name and the place that they were written with; which there are, the
-        # translation knows.
+        # Functions keep their name and place as written; the translation knows which functions exist.
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {}
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
@@ -262,24 +266,27 @@ class StreamSql(Dialect):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
 
         def expression(self, instance: Any, token: Any = None, comments: Any = None) -> Any:
-            """A part of a query; the words that sqlglot gives no place get that of the last token."""
-            made: Any = super().expression(instance, token, comments)
-            if isinstance(made, exp.Boolean | exp.Null) and "start" not in made.meta:
-                made.update_positions(self._prev)
-            return made
+            """A node of a query; constants that sqlglot gives no place get that of the last token."""
+            node: Any = super().expression(instance, token, comments)
+            if isinstance(node, exp.Boolean | exp.Null) and "start" not in node.meta:
+                node.update_positions(self._prev)
+            return node
 
         def raise_error(self, message: str, token: Any = None) -> None:
-            """Misread, at a token; without one at the current one, or behind the last."""
+            """Raise Misread at a token; by default at the current token, or behind the last one."""
             # sqlglot may name the token before the one that is wrong.
             token = self._curr if message.startswith("Expected") else token or self._curr
             at = Span(token.start, token.end) if token else Span(self._prev.end + 1, self._prev.end + 1)
-            found = " ".join(self.sql[at.start : at.end + 1].split()) or "the end"
-            words = _in_words(message, found if len(found) <= 40 else f"{found[:40]}…")
-            raise Misread(f"{words}{hint(found)}", at)
+            text = " ".join(self.sql[at.start : at.end + 1].split()) or "the end"
+            words = _in_words(message, text if len(text) <= 40 else f"{text[:40]}…")
+            raise Misread(f"{words}{hint(text)}", at)
 
         def _parse_types(self, check_func: bool = False, *_: Any, **__: Any) -> Any:
-            """A word, and a size. With `check_func`, a string must follow, as in DATE '2024-01-01': anything
-            else that begins like a type is none."""
+            """A type: a word, and a size.
+
+            With `check_func`, a string must follow, as in DATE '2024-01-01': other words that may name types
+            do not begin one.
+            """
             token = self._curr
             if check_func and self._next.token_type != TokenType.STRING:
                 return None
@@ -305,7 +312,7 @@ class StreamSql(Dialect):
             return exp.DataTypeParam(this=number.update_positions(self._prev))
 
         def _parse_interval(self, require_interval: bool = True, *arguments: Any, **options: Any) -> Any:
-            """INTERVAL 'text' or a number, with units behind it or not; the text stays as it is written."""
+            """INTERVAL 'text' or a number, with or without units; the text stays as it is written."""
             if self._curr.token_type != TokenType.INTERVAL or self._next.token_type not in (
                 TokenType.STRING,
                 TokenType.NUMBER,
@@ -331,7 +338,7 @@ class StreamSql(Dialect):
             return exp.Var(this=self._prev.text.upper()).update_positions(self._prev)
 
         def _parse_between(self, this: Any) -> Any:
-            """As usual, but that AND must be there."""
+            """BETWEEN, where AND is required."""
             if self._words("SYMMETRIC"):
                 self.raise_error(
                     "found BETWEEN SYMMETRIC, which is not supported; write least(…, …) and greatest(…, …)",
@@ -344,7 +351,7 @@ class StreamSql(Dialect):
             return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
 
         def _parse_case(self) -> Any:
-            """As usual, but that THEN must be there."""
+            """CASE, where THEN is required."""
             subject = self._parse_disjunction()
             branches = []
             while self._match(TokenType.WHEN):
@@ -359,17 +366,17 @@ class StreamSql(Dialect):
 
         def _parse_alias(self, this: Any, explicit: bool = False) -> Any:
             is_explicit = self._curr.token_type == TokenType.ALIAS
-            found = super()._parse_alias(this, explicit)
-            if is_explicit and found is this:
+            alias = super()._parse_alias(this, explicit)
+            if is_explicit and alias is this:
                 self.raise_error("expected a name")
-            return found
+            return alias
 
         def _parse_table_alias(self, alias_tokens: Any = None) -> Any:
             is_explicit = self._curr.token_type == TokenType.ALIAS
-            found = super()._parse_table_alias(alias_tokens)
-            if is_explicit and found is None:
+            alias = super()._parse_table_alias(alias_tokens)
+            if is_explicit and alias is None:
                 self.raise_error("expected a name")
-            return found
+            return alias
 
         def _parse_hint(self) -> Any:
             if self._curr.token_type == TokenType.HINT:
@@ -406,10 +413,10 @@ class StreamSql(Dialect):
 
         def _placed(self, parse: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
             """A clause whose place begins with its keyword."""
-            first, found = self._curr, parse(*arguments, **options)
+            first, clause = self._curr, parse(*arguments, **options)
             if self._curr is not first:
-                found.update_positions(first)
-            return found
+                clause.update_positions(first)
+            return clause
 
         def _parse_function(self, *arguments: Any, **options: Any) -> Any:
             self._refuse_window_function()
@@ -440,7 +447,7 @@ class StreamSql(Dialect):
             return self.expression(exp.Subquery(this=query))
 
         def _parse_changes_of(self) -> Any:
-            """ISTREAM(query), and the others; None where that is not what follows."""
+            """ISTREAM(query), DSTREAM(query) or RSTREAM(query); None if none of them follows."""
             behind = self._tokens[self._index + 2 : self._index + 3]
             if (
                 self._curr.text.upper() in CHANGE_WORDS
@@ -456,7 +463,7 @@ class StreamSql(Dialect):
             return None
 
         def _parse_suffixes(self, this: Any, alias_tokens: Any) -> None:
-            """Alias, window and granularity, the alias anywhere among them."""
+            """Alias, window and granularity, in any order."""
             while True:
                 if self._match(TokenType.WINDOW):
                     self._once(this, WINDOW)
@@ -537,15 +544,15 @@ class StreamSql(Dialect):
             return GranularityClause(bounds["FINEST"], bounds["COARSEST"], Span(start, self._prev.end))
 
         def _parse_amount(self) -> Value:
-            """5, 5 MINUTES, '5' MINUTES, INTERVAL '5' MINUTE, INTERVAL '5 minutes'."""
+            """A value such as 5, 5 MINUTES, '5' MINUTES, INTERVAL '5' MINUTE, INTERVAL '5 minutes'."""
             token = self._curr
             is_interval = self._words("INTERVAL")
             number, unit = self._curr, None
             if not (self._match(TokenType.NUMBER) or self._match(TokenType.STRING)):
                 self.raise_error("expected a positive integer")
-            digits, _, rest = number.text.strip().partition(" ")
+            digits, _, word = number.text.strip().partition(" ")
             if number.token_type == TokenType.STRING:
-                unit = rest.strip() or None
+                unit = word.strip() or None
             if not (digits.isascii() and digits.isdigit()) or set(digits) == {"0"}:
                 self.raise_error(f"found {number.text}, expected a positive integer", number)
             if len(digits) > 18:
@@ -562,7 +569,7 @@ class StreamSql(Dialect):
 
             word = self._curr.text
             is_last = self._next.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.COMMA)
-            # A word that is no unit is taken for one where nothing else can stand, to be refused by its name.
+            # Where nothing else can stand, any word counts as a unit, so that it is refused by its name.
             return word.isalpha() and (
                 unit_name(word) is not None or (is_last and self._curr.token_type == TokenType.VAR)
             )
@@ -575,10 +582,10 @@ class StreamSql(Dialect):
 
 
 class _Statements(StreamSql.Parser):
-    """Reads the statements of a script, one after the other."""
+    """The parser of the statements of a script."""
 
     def statements(self, tokens: list[Token], text: str) -> Sequence[Statement]:
-        """All statements; an empty one is none."""
+        """All statements, without empty ones."""
         self.reset()
         self.sql = text
         cuts = [i for i, token in enumerate(tokens) if token.token_type == TokenType.SEMICOLON]
@@ -675,7 +682,7 @@ class _Statements(StreamSql.Parser):
         return token.text, Span(token.start, token.end)
 
     def _parse_part(self) -> list[ColumnClause | KeyClause | ReferenceClause]:
-        """A column with what is said of it alone, or what is said of several."""
+        """A column with its own constraints, or a constraint on several columns."""
         follows = self._next.text.upper() if self._next else ""
         if self._is_word("FOREIGN KEY") and follows == "(":
             start = self._curr.start
@@ -687,17 +694,17 @@ class _Statements(StreamSql.Parser):
         if (self._is_word("PRIMARY KEY") or self._is_word("UNIQUE")) and follows in ("(", "NULLS"):
             return [self._parse_key(())]
         column = self._parse_column_clause()
-        found: list[ColumnClause | KeyClause | ReferenceClause] = [column]
+        clauses: list[ColumnClause | KeyClause | ReferenceClause] = [column]
         own = ((column.name, column.at),)
         while self._is_word("PRIMARY KEY") or self._is_word("UNIQUE"):
-            found.append(self._parse_key(own))
+            clauses.append(self._parse_key(own))
         start = self._curr.start if self._curr else column.at.start
         while self._words("REFERENCES"):
-            found.append(self._parse_reference(own, start))
-        return found
+            clauses.append(self._parse_reference(own, start))
+        return clauses
 
     def _parse_key(self, columns: tuple[tuple[str, Span], ...]) -> KeyClause:
-        """From PRIMARY KEY or UNIQUE on; without columns, they follow."""
+        """PRIMARY KEY or UNIQUE, up to the end of the claim; without `columns`, their list follows."""
         at = Span(self._curr.start, self._curr.end)
         is_primary = self._is_word("PRIMARY KEY")
         self._advance()
@@ -707,7 +714,7 @@ class _Statements(StreamSql.Parser):
         return KeyClause(columns, is_primary, nulls_agree, is_lasting, is_enforced, at)
 
     def _parse_reference(self, columns: tuple[tuple[str, Span], ...], start: int) -> ReferenceClause:
-        """What follows REFERENCES."""
+        """The rest of a reference, behind REFERENCES."""
         to = self._parse_name()
         to_columns = self._parse_names() if self._curr and self._curr.text == "(" else None
         within = self._parse_amount() if self._words("WITHIN") else None
@@ -724,7 +731,7 @@ class _Statements(StreamSql.Parser):
         return names
 
     def _parse_claim(self) -> tuple[bool, bool]:
-        """Whether it is for all time, and whether it is enforced."""
+        """The claim of a constraint, as the flags FOR ALL TIME and enforced."""
         is_lasting = self._words("FOR", "ALL", "TIME")
         return is_lasting, not self._words("NOT", "ENFORCED")
 
@@ -757,7 +764,7 @@ class _Statements(StreamSql.Parser):
 
 
 def parse(script: Script) -> Sequence[Statement]:
-    """The statements of a script. Raises SqlError, with the place, where it is none."""
+    """The statements of a script; raises SqlError, with the place, if it has a syntax error."""
     dialect = StreamSql()
     tokens: list[Token] = []
     try:
@@ -790,18 +797,18 @@ def _deepest(tokens: Sequence[Token]) -> Span:
 
 
 def _unread(script: Script, error: Exception) -> SqlError:
-    """The error that a script is not made of words, numbers and strings."""
+    """The error for a script that is not made of words, numbers and strings."""
     if missing := re.match(r"Missing (\S+) from \d+:(\d+)", str(error.__cause__ or error)):
         start, end = int(missing[2]), missing[1]
     elif (start := script.text.rfind("/*")) > script.text.rfind("*/"):
         end = "*/"
     else:
         return script.fault("this cannot be read", Span(len(script.text), len(script.text)))
-    return script.fault(f"found no {end} that ends what begins here", Span(start, start))
+    return script.fault(f"found no {end} for the part that begins here", Span(start, start))
 
 
 def _in_words(message: str, found: str) -> str:
-    """A message of sqlglot's, or of ours, as one of ours.
+    """The words of an error message of sqlglot or of this parser.
 
     >>> _in_words("Expecting )", "FROM")
     'found FROM, expected )'
@@ -825,9 +832,9 @@ def _in_words(message: str, found: str) -> str:
 
 
 def _check_neighbours(tokens: Sequence[Token], script: Script) -> None:
-    """Refuse lists with nothing before or behind a comma, and what belongs to other dialects.
+    """Refuse commas with nothing before or behind them, and syntax of other dialects.
 
-    Else 0x1F and 1_000 would be numbers with an alias, and E'…' a column with one.
+    Otherwise sqlglot would read 0x1F and 1_000 as numbers with an alias, and E'…' as a column with one.
     """
     if tokens and tokens[-1].token_type == TokenType.COMMA:
         end = tokens[-1].end + 1
@@ -860,11 +867,13 @@ BEHIND_COMMAS = (
     TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.SEMICOLON,
 )  # fmt: skip
 BEFORE_NAMED = (*OPENING, TokenType.SELECT, TokenType.DISTINCT, TokenType.COMMA)
-"""What has no comma behind it, what has none before it, and what has no AS behind it. sqlglot passes over
-such commas and such an AS."""
+"""Tokens that cannot stand before a comma, tokens that cannot stand behind one, and those before AS.
+
+sqlglot ignores such a comma, and such an AS.
+"""
 
 STRING_PREFIXES = ("E", "B", "X", "U", "N", "R")
-"""What stands right before a string in other dialects."""
+"""Prefixes of strings in other dialects."""
 
 
 def _check_depth(tokens: Sequence[Token], script: Script) -> None:

@@ -1,4 +1,4 @@
-"""What ties a query in a condition to the query around it."""
+"""Ties: conditions between a query in a condition and its outer query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from midstream.plans.sql.scope import OUTER, reads_outer
 
 
 def inner_side(tie: Expression) -> Expression | None:
-    """Of an equality between an expression of the query and one of the query around, the former."""
+    """The inner side of an equality between the query and its outer query; None for other conditions."""
     if isinstance(tie, Binary) and tie.operator == "==":
         for side, other in ((tie.left, tie.right), (tie.right, tie.left)):
             around = other.columns()
@@ -18,13 +18,13 @@ def inner_side(tie: Expression) -> Expression | None:
 
 
 def other_side(tie: Expression, side: Expression) -> Expression:
-    """What an equality equates a side with."""
+    """The other side of an equality."""
     assert isinstance(tie, Binary)
     return tie.right if tie.left == side else tie.left
 
 
 def same(around: Col, inside: Col, node: Node) -> Expression:
-    """Whether a value around is the one inside; of unknown values, whether both are."""
+    """The condition that an outer and an inner value are equal, or both unknown."""
     if node.schema[around.name.removeprefix(OUTER)].nullable:
         return Not(Call("is distinct from", (around, inside)))
     return Binary("==", around, inside)

@@ -1,8 +1,8 @@
-"""Queries: from sqlglot's tree to logical plans.
+"""Translation of queries from sqlglot's trees to logical plans.
 
-Plan generation follows the thesis: windows stand right above what they are put on, the rest is as in any
-database (section 9.1); now-windows are left out (9.2); queries in conditions become semi-joins and anti-joins
-(9.3). Queries over one stream keep its column names, so that plans share what they have in common.
+Plan generation follows the thesis: windows stand directly above their streams, and other operators are as in
+any database (section 9.1); now-windows are left out (9.2); queries in conditions become semi-joins and
+anti-joins (9.3). Queries over one stream keep its column names, so that plans share subplans.
 """
 
 from __future__ import annotations
@@ -57,8 +57,10 @@ CHANGE_OPERATORS: Mapping[str, Logical] = {"ISTREAM": Istream(), "DSTREAM": Dstr
 
 @dataclass(frozen=True)
 class Rows:
-    """What a query gives: a plan, and the names that the query gives its columns, where one may be there
-    twice; `times` are what the columns hold, if dates, timestamps or intervals."""
+    """The result of a query: a node, and the names that the query gives its columns, which may repeat.
+
+    `times` are the kinds of columns that hold dates, timestamps or intervals.
+    """
 
     node: Node
     names: tuple[str, ...]
@@ -67,9 +69,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class Named:
-    """What a name in FROM stands for; `is_relation` refuses windows, `name` and `time`, the column that a
-    stream is ordered by, are for messages. `names` are those of the columns, where these are not the plan's;
-    `times` what they hold, if dates, timestamps or intervals.
+    """A stream or relation that a name in FROM refers to.
+
+    A relation refuses windows; `name`, and `time`, the column that a stream is ordered by, are for messages.
+    `names` are those of the columns, if they differ from the plan's; `times` are the kinds of columns that
+    hold dates, timestamps or intervals.
     """
 
     node: Node
@@ -82,7 +86,7 @@ class Named:
 
 @dataclass(frozen=True)
 class FromWhere:
-    """FROM and WHERE of a query: where its other clauses stand, and what ties it to the query around."""
+    """FROM and WHERE of a query: the place of its other clauses, and the ties to its outer query."""
 
     place: Place
     ties: tuple[Expression, ...]
@@ -90,8 +94,10 @@ class FromWhere:
 
 @dataclass(frozen=True)
 class Selected:
-    """What a query selects at a place: values under names of their own, and the names that it gives them;
-    `word` tells that it is its changes that are."""
+    """The SELECT list of a query at a place: values under distinct names, and the names in the query.
+
+    `word` is ISTREAM, DSTREAM or RSTREAM if their changes are selected.
+    """
 
     place: Place
     outputs: list[tuple[str, Expression]]
@@ -104,8 +110,11 @@ class Selected:
 
 @dataclass(frozen=True)
 class OneRow:
-    """A query in a condition that aggregates without GROUP BY: what it selects over nothing, and its HAVING,
-    of rows and over nothing, which is not applied yet."""
+    """A query in a condition that aggregates without GROUP BY.
+
+    `values` are its outputs over no rows. `having` is its HAVING, over rows and over no rows, not applied
+    yet.
+    """
 
     values: tuple[Expression, ...]
     having: tuple[Expression, Expression] | None
@@ -122,7 +131,7 @@ class Translator:
         usual: Place,
         of_all_rows: set[Node],
     ) -> None:
-        """`of_all_rows` is told which groupings of all rows have no row where there is none."""
+        """`of_all_rows` collects the groupings of all rows that have no result over no rows."""
         self._script = script
         self._of_all_rows = of_all_rows
         self._windows = windows
@@ -131,17 +140,19 @@ class Translator:
         self._predicates = Predicates(self._inner)
 
     def statement(self, tree: exp.Expr) -> Rows:
-        """The query of a statement. Raises SqlError for what would not be read of it."""
+        """The query of a statement; raises SqlError for parts that the translation does not read."""
         refuse_unread(self._script, tree)
         return self.query(tree)
 
     def query(self, tree: exp.Expr, around: Scope | None = None, obstacle: str | None = None) -> Rows:
-        """A query by itself. `around` is the scope of the query around it, of which it cannot read columns;
-        `obstacle` says why."""
+        """A query that cannot read columns of its outer query.
+
+        `around` is the scope of the outer query, for messages, and `obstacle` the clause that is the reason.
+        """
         return self._knowing(tree, around)._query(tree, around, obstacle)
 
     def _knowing(self, tree: exp.Expr, around: Scope | None) -> Translator:
-        """A translator that knows what WITH defines."""
+        """A translator with the definitions of WITH."""
         translator = self
         clause: Any = tree.args.get("with_") or exp.With(expressions=[])
         defined: dict[str, exp.Expr] = {}
@@ -161,7 +172,7 @@ class Translator:
         return translator
 
     def _renamed(self, names: Sequence[str], tree: exp.Expr) -> tuple[str, ...]:
-        """The names of columns, of which an alias such as w(x, y) replaces the first ones."""
+        """The names of columns; an alias such as w(x, y) replaces the first ones."""
         alias = tree.args.get("alias")
         new = alias.args.get("columns") or [] if isinstance(alias, exp.TableAlias) else []
         if len(new) > len(names):
@@ -169,7 +180,7 @@ class Translator:
                 f"found {len(new)} names for {len(names)} columns, expected {len(names)} at most",
                 span(new[len(names)]),
             )
-        found: dict[str, str] = {}
+        renamed: dict[str, str] = {}
         for identifier in new:
             if not isinstance(identifier, exp.Identifier):
                 raise self._script.fault(
@@ -181,13 +192,13 @@ class Translator:
                     f"WINDOW({identifier.name}), and a name in quotes",
                     span(identifier),
                 )
-            if identifier.name.lower() in found:
+            if identifier.name.lower() in renamed:
                 raise self._script.fault(
-                    f"the columns {found[identifier.name.lower()]} and {names[len(found)]} are both called "
-                    f"{identifier.name}; give one of them another name",
+                    f"the columns {renamed[identifier.name.lower()]} and {names[len(renamed)]} are both "
+                    f"called {identifier.name}; give one of them another name",
                     span(identifier),
                 )
-            found[identifier.name.lower()] = names[len(found)]
+            renamed[identifier.name.lower()] = names[len(renamed)]
         return (*(identifier.name for identifier in new), *names[len(new) :])
 
     def _query(self, tree: exp.Expr, around: Scope | None, obstacle: str | None) -> Rows:
@@ -209,8 +220,8 @@ class Translator:
             return node
         if not reads_stream(node):
             raise self._script.fault(
-                f"{word}: found {in_words(tree)}, which reads relations alone, and these are known from the "
-                "beginning; to have rows come in one by one, declare them by CREATE STREAM … ORDERED BY …",
+                f"{word}: found {in_words(tree)}, which reads relations alone, whose rows are known from the "
+                "beginning; for rows that arrive one by one, write CREATE STREAM … ORDERED BY …",
                 span(tree),
             )
         return Node(CHANGE_OPERATORS[word], (node,))
@@ -239,10 +250,10 @@ class Translator:
             on = [joined.add(item)]
             if item.on is not None:
                 on.append(self._condition(replace(self._usual, scope=joined.group), item.on))
-            if not item.kept:
+            if not item.preserved:
                 _sort(on, of_group, ties)
             elif any(map(reads_outer, on)):
-                raise self._unsupported("a column of the query around, in an outer join,", item.tree)
+                raise self._unsupported("a column of the outer query, in an outer join,", item.tree)
             else:
                 with self._script.at(lambda item=item: span(item.tree)):  # type: ignore[misc]
                     joined.keep(item, of_group, conjunction(on))
@@ -257,7 +268,7 @@ class Translator:
                 continue
             self._refuse_aggregates(place, condition, "WHERE")
             value = self._condition(place, condition)
-            # Behind a query that guards it, a function is asked only of the rows that the query lets through.
+            # A function behind a query in WHERE is called only for the rows that the query lets through.
             if later and may_raise(value) and not reads_outer(value):
                 later.append(condition)
             else:
@@ -269,10 +280,10 @@ class Translator:
         return FromWhere(place, tuple(ties))
 
     def _refuse_aggregates(self, place: Place, tree: exp.Expr, clause: str) -> None:
-        for found in aggregates_in(tree, place):
+        for call in aggregates_in(tree, place):
             raise self._script.fault(
                 f"an aggregate function cannot stand in {clause}; use HAVING, or a query of its own",
-                span(found),
+                span(call),
             )
 
     def _condition(self, place: Place, tree: exp.Expr) -> Expression:
@@ -294,8 +305,8 @@ class Translator:
                 raise self._unsupported(f"{word} JOIN{' with USING' if using else ''}", join)
             if nested := join.this.args.get("joins"):
                 raise self._script.fault(
-                    "found a JOIN before the ON of another, expected ON right behind what is joined; a query "
-                    "in brackets can be joined",
+                    "found a JOIN before the ON of another, expected ON right behind the joined stream; a "
+                    "query in brackets can be joined",
                     span(nested[0]),
                 )
             is_free = word == "CROSS" or COMMA in join.meta
@@ -309,7 +320,7 @@ class Translator:
                 )
             joined = self._part(join.this, around)
             parts.append(
-                replace(joined, on=on, using=using, kept=JOINS[word], follows_comma=COMMA in join.meta)
+                replace(joined, on=on, using=using, preserved=JOINS[word], follows_comma=COMMA in join.meta)
             )
         return parts
 
@@ -337,8 +348,8 @@ class Translator:
         if named.is_relation and (window or granularity):
             at = (window or granularity).at
             raise self._script.fault(
-                "a relation has no window, as its rows are known from the beginning; to have them come in "
-                "one by one, declare them by CREATE STREAM … ORDERED BY …",
+                "a relation has no window, as its rows are known from the beginning; for rows that arrive "
+                "one by one, write CREATE STREAM … ORDERED BY …",
                 at,
             )
         if window is not None:
@@ -349,7 +360,7 @@ class Translator:
         return Part(item, node, tree)
 
     def _table(self, tree: exp.Table) -> Named:
-        """A stream or relation by its name as it is written here, or the changes of one."""
+        """A stream or relation by its name in FROM, or the changes of one."""
         reference, word = tree.this, None
         if isinstance(reference, exp.Anonymous) and reference.name.upper() in CHANGE_WORDS:
             word = reference.name.upper()
@@ -377,8 +388,10 @@ class Translator:
     def _selected(
         self, tree: exp.Select, place: Place, keys: Sequence[Expression] = (), has_one_row: bool = False
     ) -> Selected:
-        """Grouping and HAVING, and above them what is selected. `keys` are grouped by besides. HAVING of a
-        query that `has_one_row` is not applied."""
+        """Grouping and HAVING, with the SELECT list above them.
+
+        `keys` are additional grouping keys. With `has_one_row`, HAVING is not applied.
+        """
         items, word = self._items(tree, place)
         below = place
         group, having = tree.args.get("group"), tree.args.get("having")
@@ -415,7 +428,7 @@ class Translator:
         return Selected(place, outputs, word, grouping, names, times, one_row)
 
     def _note_of_all_rows(self, tree: exp.Select, grouping: Grouping | None) -> None:
-        """Note a grouping of all rows that would have a row over nothing in SQL."""
+        """Note a grouping of all rows that would have a row over no rows in SQL."""
         having = tree.args.get("having")
         if grouping is None or tree.args.get("group") is not None:
             return
@@ -429,7 +442,7 @@ class Translator:
     def _one_row(
         self, tree: exp.Select, items: Sequence[tuple[str, exp.Expr | Expression]], grouping: Grouping
     ) -> OneRow:
-        """The outcome over nothing of a query that aggregates without GROUP BY."""
+        """The result over no rows of a query that aggregates without GROUP BY."""
         having, nothing = tree.args.get("having"), grouping.over_nothing()
         trees = [item for _, item in items if isinstance(item, exp.Expr)]
         for part in [*trees, *([] if having is None else [having.this])]:
@@ -445,11 +458,11 @@ class Translator:
             return OneRow(tuple(values), None)
         of_rows, over_nothing = (place.reader().condition(having.this) for place in (grouping.place, nothing))
         if reads_outer(of_rows):
-            raise self._unsupported("a column of the query around in HAVING", having)
+            raise self._unsupported("a column of the outer query in HAVING", having)
         return OneRow(tuple(values), (of_rows, over_nothing))
 
     def _only_having(self, trees: Sequence[exp.Expr], having: exp.Expr) -> SqlError:
-        """The error that there are no groups."""
+        """The error for HAVING without groups."""
         parts = (part for tree in trees for part in shallow(tree))
         if (column := next((part for part in parts if isinstance(part, exp.Column)), None)) is not None:
             return self._script.fault(
@@ -475,7 +488,10 @@ class Translator:
     def _items(
         self, tree: exp.Select, place: Place
     ) -> tuple[list[tuple[str, exp.Expr | Expression]], str | None]:
-        """What is selected, stars spelled out, with the name that each gets."""
+        """The SELECT list with stars expanded, as pairs of name and item, and the word for its changes.
+
+        The word is ISTREAM, DSTREAM or RSTREAM, or None.
+        """
         word = None
         selected = list(tree.expressions)
         if len(selected) == 1 and isinstance(selected[0], exp.Anonymous):
@@ -545,27 +561,27 @@ class Translator:
                 self._refuse_aggregates(place, item, "GROUP BY")
                 item = self._value(place, item)
             if reads_outer(item):
-                raise self._unsupported("grouping by a column of the query around", tree)
+                raise self._unsupported("grouping by a column of the outer query", tree)
             yield item
 
     def _aliased(
         self, column: exp.Column, items: Sequence[tuple[str, exp.Expr | Expression]]
     ) -> exp.Expr | Expression | None:
-        """What is selected under a name. Raises SqlError where several different things are."""
-        found = [item for name, item in items if name.lower() == column.name.lower()]
-        if other := next((item for item in found if item != found[0]), None):
-            one, two = (str(i) if isinstance(i, Expression) else in_words(i) for i in (found[0], other))
+        """The selected item with a name; raises SqlError if several different items have it."""
+        named = [item for name, item in items if name.lower() == column.name.lower()]
+        if other := next((item for item in named if item != named[0]), None):
+            one, two = (str(i) if isinstance(i, Expression) else in_words(i) for i in (named[0], other))
             raise self._script.fault(
                 f"{column.name} is ambiguous: both {one} and {two} are called so; "
                 "give one of them another name",
                 span(column),
             )
-        return found[0] if found else None
+        return named[0] if named else None
 
     def _spell_out(
         self, tree: exp.Expr, items: Sequence[tuple[str, exp.Expr | Expression]], place: Place
     ) -> None:
-        """Put what is selected in the place of its names, where these are no columns."""
+        """Replace names of selected items by the items, unless they are columns."""
         for part in list(shallow(tree)):
             if not isinstance(part, exp.Column) or part.table or place.scope.find(part) is not None:
                 continue
@@ -574,8 +590,8 @@ class Translator:
                 continue
             if (outer := place.scope.outer) is not None and outer.knows(part):
                 raise self._script.fault(
-                    f"{part.name} is ambiguous: {in_words(item)} is called so, and a column of the query "
-                    "around; give one of them another name",
+                    f"{part.name} is ambiguous: {in_words(item)} is called so, and a column of the outer "
+                    "query; give one of them another name",
                     span(part),
                 )
             part.replace(exp.Paren(this=item.copy()))
@@ -624,7 +640,7 @@ class Translator:
             selected, ties = self._tied_groups(tree, block, place, has_one_row=group is None)
         values = [value for _, value in selected.outputs]
         if any(map(reads_outer, values)):
-            raise self._unsupported("to select a column of the query around", tree)
+            raise self._unsupported("to select a column of the outer query", tree)
         node, one_row = selected.place.scope.node, selected.one_row
         if one_row is None:
             return replace(_with_columns(node, values, ties), times=selected.times)
@@ -651,7 +667,7 @@ class Translator:
 
     def _many_rows(self, tree: exp.Expr) -> SqlError:
         return self._script.fault(
-            "a query that is compared with must have one row at most: select an aggregate function, without "
+            "a query in a comparison must have one row at most: select an aggregate function, without "
             "GROUP BY; or compare with ANY or ALL of its rows",
             span(tree),
         )
@@ -659,10 +675,10 @@ class Translator:
     def _tied_groups(
         self, tree: exp.Select, block: FromWhere, around: Place, has_one_row: bool
     ) -> tuple[Selected, tuple[Expression, ...]]:
-        """Groups for each row around: what ties the query to it becomes part of the grouping.
+        """Groups for each outer row: the ties to the outer query become part of the grouping.
 
-        Where ties are equalities with expressions of the query, it is grouped by those. Else the different
-        values that the rows around have are joined to the query, and it is grouped by them.
+        If all ties are equalities with expressions of the query, it is grouped by these. Otherwise the
+        distinct values of the outer rows are joined to the query, and it is grouped by them.
         """
         sides = [inner_side(tie) for tie in block.ties]
         keys = [side for side in sides if side is not None]
@@ -688,16 +704,16 @@ class Translator:
             )
         values_around = [Col(new) for new in inside.values()]
         selected = self._selected(tree, block.place.over(joined), values_around, has_one_row)
-        found = [same(Col(name), Col(new), around.scope.node) for name, new in inside.items()]
-        return selected, tuple(found)
+        equalities = [same(Col(name), Col(new), around.scope.node) for name, new in inside.items()]
+        return selected, tuple(equalities)
 
 
 MOST_COLUMNS = 1000
-"""What a query selects at most; queries that select * from each other twice have twice as many each time."""
+"""Most columns of a query; queries with two `*` of the one before double them each time."""
 
 
 def _obstacle(tree: exp.Expr) -> str:
-    """What a query is in a condition that cannot read columns of the query around."""
+    """The words for a query in a condition that cannot read columns of its outer query."""
     if isinstance(tree, exp.SetOperation):
         word = type(tree).__name__.upper()
         return f"{'a' if word == 'UNION' else 'an'} {word}; write a condition for each side"
@@ -710,9 +726,9 @@ def _query_of(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def _sort(found: Sequence[Expression], conditions: list[Expression], ties: list[Expression]) -> None:
-    """Put each part of conditions to those of the query, or to what ties it to the query around."""
-    for condition in found:
+def _sort(parsed: Sequence[Expression], conditions: list[Expression], ties: list[Expression]) -> None:
+    """Add each part of the conditions to those of the query, or to its ties to the outer query."""
+    for condition in parsed:
         for part in conjuncts(condition):
             (ties if reads_outer(part) else conditions).append(part)
 
@@ -727,13 +743,13 @@ def _conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _name(tree: exp.Expr) -> str:
-    """What an expression without an alias is called: a column by its own name, anything else by its text."""
+    """The name of an expression without an alias: a column's own name, or the text."""
     inner = bare(tree)
     return inner.name if isinstance(inner, exp.Column) else text_of(tree).lower()
 
 
 def _time(place: Place, item: exp.Expr | Expression) -> str | None:
-    """What something selected is, if that is a date, a timestamp or an interval."""
+    """The kind of time of a selected item: "date", "timestamp", "interval" or None."""
     if isinstance(item, exp.Expr):
         return place.reader().time(item)
     columns = (
@@ -743,7 +759,7 @@ def _time(place: Place, item: exp.Expr | Expression) -> str | None:
 
 
 def _with_columns(node: Node, values: Sequence[Expression], ties: Sequence[Expression]) -> Inner:
-    """What a query in a condition gives, with a column for each value."""
+    """A query in a condition, with a column for each value."""
     if all(isinstance(value, Col) for value in values):
         return Inner(node, tuple(value for value in values if isinstance(value, Col)), tuple(ties))
     read = {name for tie in ties for name in tie.columns() if not name.startswith(OUTER)}

@@ -21,15 +21,15 @@ from midstream.plans.sql.faults import Script, Span
 CONSTANT_SPACE = frozenset(
     ("count", "sum", "avg", "min", "max", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "top_k")
 )
-"""The aggregate functions that need no more than a few values for a stream that only grows."""
+"""The aggregate functions that keep only a few values for a stream that only grows."""
 
 
 def refuse_unbounded(plan: Plan, script: Script, places: Mapping[Node, Span]) -> None:
-    """Raise SqlError, at the window, where an operator would keep all of a stream that stays valid for ever.
+    """Raise SqlError, at the window, if an operator would keep all rows of a stream without expiry.
 
     Filters and projections keep nothing; an aggregate over all rows keeps its value only.
     """
-    lasting: dict[Node, Node] = {}  # by node, the unbounded window that it comes from
+    lasting: dict[Node, Node] = {}  # by node, the unbounded window below it
     for node in plan.nodes:
         operator = logical(node)
         below = [lasting[child] for child in node.inputs if child in lasting]
@@ -54,7 +54,7 @@ def refuse_unbounded(plan: Plan, script: Script, places: Mapping[Node, Span]) ->
 def _keeps_all(node: Node, lasting: Mapping[Node, Node]) -> bool:
     operator = logical(node)
     if isinstance(operator, Split | Istream | Dstream):
-        return False  # they keep rows until these end, and what stays valid for ever does not
+        return False  # they keep rows until these end, and no row that is valid for ever
     if isinstance(operator, Aggregate):
         return bool(operator.keys) or any(
             call.distinct or call.name not in CONSTANT_SPACE for _, call in operator.calls
@@ -62,6 +62,6 @@ def _keeps_all(node: Node, lasting: Mapping[Node, Node]) -> bool:
     if operator.is_stateless:
         return False
     if isinstance(operator, Join):
-        # What meets a relation need not wait for a later row of it.
+        # A row that is joined to a relation need not be kept for later rows of the relation.
         return all(map(reads_stream, node.inputs))
     return True

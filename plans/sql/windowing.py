@@ -1,4 +1,4 @@
-"""Windows and granularities: from their clauses to operators."""
+"""Windows and granularities: from clauses to operators."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from midstream.plans.values.units import NANOSECONDS, TimeUnit, unit_name
 
 
 class Windows:
-    """Puts windows on streams, and remembers where in the script each was asked for, and what was given NOW.
+    """Puts windows on streams, and records their places in the script, and the nodes with NOW.
 
-    unit       what a chronon is
-    unit_of    what a bare number counts above a stream; None where nothing says it
+    unit       the unit of a chronon
+    unit_of    the unit of a bare number above a stream; None if it is undeclared
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Windows:
         self._meant_now = meant_now
 
     def put(self, node: Node, clause: WindowClause, scope: Scope) -> Node:
-        """A stream with a window; `scope` has what a query calls its columns.
+        """A stream with a window; `scope` has the names of its columns.
 
         A now-window leaves a stream as it is (thesis, section 9.2).
         """
@@ -90,7 +90,7 @@ class Windows:
     def _extent(
         self, extent: Extent, read: Callable[[Value], int], at: Span
     ) -> tuple[int | None, Bounds | None]:
-        """The size, which is the greatest that is allowed, and its bounds."""
+        """The size, which is the largest that is allowed, and its bounds."""
         if extent.most is None or extent.least is None:
             return None, None
         least, most = read(extent.least), read(extent.most)
@@ -118,14 +118,14 @@ class Windows:
         if chronons is None:
             raise self._script.fault(
                 f"{value.number} {value.unit} is no whole number of {self._unit.name}, "
-                "which time is counted in (SET time_unit)",
+                "the unit of time (SET time_unit)",
                 value.at,
             )
         return chronons
 
 
 def unit_of(script: Script, word: str, at: Span) -> str:
-    """The unit of time that a word means. Raises SqlError where it means none."""
+    """The unit of time that a word names; raises SqlError if it names none."""
     unit = unit_name(word)
     if unit is None:
         raise script.unknown("unit of time", word, [f"{name}s" for name in NANOSECONDS], at)

@@ -75,7 +75,7 @@ def test_a_row_is_accepted_exactly_if_each_value_fits(columns: list[Column], row
         ((True, 2.0, "n", True, 0), r"column item: found True \(bool\), expected integer"),
         ((None, 2.0, "n", True, 0), r"column item: found None \(NoneType\), expected integer"),
         ((1, "2", "n", True, 0), r"column price: found '2' \(str\), expected float"),
-        ((1, float("nan"), "n", True, 0), "column price: found NaN, expected a number"),
+        ((1, float("nan"), "n", True, 0), "column price: found NaN, expected a finite number"),
         ((1, 2.0, b"n", True, 0), r"column note: found b'n' \(bytes\), expected string"),
         ((1, 2.0, "n", 1, 0), r"column open: found 1 \(int\), expected boolean"),
         ((1, 2.0, "n", True, None), "column tag: found None, expected a value"),

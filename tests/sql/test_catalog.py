@@ -526,7 +526,7 @@ def test_whole_units_of_a_coarser_time_are_accepted() -> None:
     require_fault(
         catalog,
         "SELECT x FROM s WINDOW(RANGE 5 SECONDS)",
-        "5 SECONDS is no whole number of minutes, which time is counted in (SET time_unit)",
+        "5 SECONDS is no whole number of minutes, the unit of time (SET time_unit)",
         "5 SECONDS",
     )
 

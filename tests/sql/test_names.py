@@ -162,11 +162,11 @@ REFUSED = {
     ),
     "a column further out, in HAVING": (
         "SELECT id FROM ship WHERE id IN (SELECT port FROM dock GROUP BY port HAVING load > 1)",
-        "a column of the query around is not supported in HAVING",
+        "a column of the outer query is not supported in HAVING",
     ),
-    "an alias and a column of the query around, in HAVING": (
+    "an alias and a column of the outer query, in HAVING": (
         "SELECT id FROM ship WHERE id IN (SELECT MAX(depth) AS load FROM dock GROUP BY port HAVING load > 1)",
-        "load is ambiguous: MAX(depth) is called so, and a column of the query around",
+        "load is ambiguous: MAX(depth) is called so, and a column of the outer query",
     ),
     "a column that is not grouped by, further in": (
         "SELECT port FROM ship GROUP BY port HAVING EXISTS (SELECT 1 FROM dock WHERE depth = load)",
@@ -179,20 +179,20 @@ REFUSED = {
     ),
     "out of a UNION": (
         "SELECT id FROM ship WHERE EXISTS (SELECT 1 FROM dock UNION SELECT 1 FROM dock WHERE depth = load)",
-        "load belongs to the query around, which is not supported in a UNION",
+        "load belongs to the outer query, which is not supported in a UNION",
     ),
     "out of FROM": (
         "SELECT id FROM ship WHERE id IN (SELECT 1 FROM (SELECT 1 AS a FROM dock WHERE depth = ship.load) q)",
-        "ship.load belongs to the query around, which is not supported in a query in FROM",
+        "ship.load belongs to the outer query, which is not supported in a query in FROM",
     ),
     "out of WITH": (
         "SELECT id FROM ship WHERE id IN (WITH w AS (SELECT 1 AS a FROM dock WHERE depth = load) "
         "SELECT a FROM w)",
-        "load belongs to the query around, which is not supported in WITH",
+        "load belongs to the outer query, which is not supported in WITH",
     ),
     "out of ISTREAM": (
         "SELECT id FROM ship WHERE id IN (SELECT ISTREAM(port) FROM dock WHERE depth = load)",
-        "load belongs to the query around, which is not supported in ISTREAM",
+        "load belongs to the outer query, which is not supported in ISTREAM",
     ),
     "beside FROM": (
         "SELECT s.id FROM ship s, (SELECT port FROM dock WHERE dock.depth = s.load) q",

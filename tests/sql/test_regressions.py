@@ -44,7 +44,7 @@ REFUSED = {
     "a name that is empty": ('SELECT a AS "" FROM s', "found an empty name"),
     "nothing that has a place": ("SELECT --", "found no FROM"),
     "a setting without a value": ("SET ties =", "found the end, expected a value"),
-    "a comment without an end": ("SELECT a /* FROM s", "found no */ that ends what begins here"),
+    "a comment without an end": ("SELECT a /* FROM s", "found no */ for the part that begins here"),
     "a constant with a place": ("SELECT -TRUE FROM s", "negate: argument 1, True, is boolean"),
     "more brackets than Python can read": (
         f"SELECT {'(' * 99}a{')' * 99} FROM s",

@@ -145,7 +145,7 @@ REFUSED = {
     "SELECT INTERVAL '1 24:00' DAY TO MINUTE FROM trip": "expected D HH:MM, with less than 24 hours",
     "SELECT INTERVAL '1 2' HOUR TO DAY FROM trip": "expected a unit, TO, and a smaller one",
     "SELECT INTERVAL '1.5' SECOND TO MINUTE FROM trip": "expected a unit, TO, and a smaller one",
-    "SELECT INTERVAL '0:00.5' MINUTE TO SECOND FROM trip": "expected a multiple of a chronon",
+    "SELECT INTERVAL '0:00.5' MINUTE TO SECOND FROM trip": "expected a whole number of",
     "SELECT stops FROM trip WHERE left_at > '2026-01-01'": "left_at is a timestamp: write TIMESTAMP",
     "SELECT stops FROM trip WHERE '2026-01-01' = day": "day is a date: write DATE '2026-01-01'",
     "SELECT stops FROM trip WHERE day IN ('2026-01-01')": "day is a date: write DATE '2026-01-01'",

@@ -438,7 +438,7 @@ class Grammar:
                 return f"{one} {compared} ({self._inner(kind, depth, is_scalar=True)})"
 
     def _inner(self, kind: str, depth: int, is_scalar: bool = False) -> str:
-        """A query in a condition, which may refer to the query around."""
+        """A query in a condition, which may refer to the outer query."""
         if self._rarely(10):
             return self.query(depth - 1)
         self._scopes.append([])

@@ -218,10 +218,7 @@ class Stream:
         return self._then(Split(self._chronons("split", length)))
 
     def coalesce(self, longest: Duration) -> Stream:
-        """Merge adjacent intervals of equal rows, holding none back longer than `longest` chronons.
-
-        Snapshots do not change.
-        """
+        """Merge adjacent validity of equal rows, held back at most `longest` chronons; snapshots stay."""
         return self._then(Coalesce(self._chronons("coalesce", longest)))
 
     def filter(self, condition: Operand | Expression) -> Stream:

@@ -1,7 +1,4 @@
-"""Plans as text trees, with the output at the top.
-
-A shared subplan is drawn once; later uses refer to its number.
-"""
+"""Plans as text trees, with the output at the top; a shared subplan is drawn once and has a number."""
 
 from __future__ import annotations
 

@@ -190,10 +190,7 @@ class Plan:
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[Node]:
-        """The plan as a frozen networkx DAG of `Node` values.
-
-        Edges lead from inputs to consumers and carry the attribute `port`.
-        """
+        """The plan as a frozen networkx DAG; edges lead from inputs to consumers and carry `port`."""
         graph: nx.MultiDiGraph[Node] = nx.MultiDiGraph()
         graph.add_nodes_from(self.nodes)
         for node in self.nodes:

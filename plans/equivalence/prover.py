@@ -63,10 +63,7 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.values.schema import Schema, Type
 
 MOST_ATOMS = 16
-"""Most atoms of a block, and most blocks of a form.
-
-Repeated joins of a subplan with itself double them each time.
-"""
+"""Most atoms of a block, and blocks of a form; joins of a subplan with itself double them."""
 
 
 def same_meaning(left: Node, right: Node) -> bool:

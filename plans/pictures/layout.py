@@ -167,10 +167,7 @@ class _Sketch(Generic[V]):
             self._links.append(_Link(lower, upper, port if upper == target else 0.0))
 
     def _first_rows(self) -> list[list[int]]:
-        """The layers in the order of a walk from the outputs, inputs from left to right.
-
-        A tree has no crossings in this order.
-        """
+        """The layers in the order of a walk from the outputs, in which a tree has no crossings."""
         rows: list[list[int]] = [[] for _ in range(max(self._level) + 1)]
         seen: set[int] = set()
         stack = [vertex for vertex in reversed(range(len(self._level))) if not self._above[vertex]]

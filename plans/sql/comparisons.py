@@ -32,10 +32,7 @@ def comparison(operator: str, left: Expression, right: Expression, schema: Schem
 
 
 def compared(values: Sequence[Expression], schema: Schema) -> list[Expression]:
-    """Values that are compared with each other; beside a float, integers become floats.
-
-    They stay integers if this makes no difference.
-    """
+    """Values that are compared; beside a float, integers become floats, unless that makes no difference."""
     try:
         kinds = [value.kind(schema).type for value in values]
     except MidstreamError:  # the caller checks the kind, and reports the error at its place

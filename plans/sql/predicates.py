@@ -56,10 +56,7 @@ INNER = "\0inner"
 """The placeholder of a query in an expression of its outer query, until both are joined."""
 
 MOST_PARTS = 300
-"""Most filters and joins in the conditions of a statement.
-
-Nesting OR in AND in OR doubles them with each level.
-"""
+"""Most filters and joins in a statement's conditions; nested AND and OR double them on each level."""
 
 
 @dataclass(frozen=True)

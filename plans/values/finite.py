@@ -17,10 +17,7 @@ LARGEST = sys.float_info.max
 """The largest float."""
 
 NEVER_REACHES = 2.0**970
-"""Half of the distance between the two largest floats.
-
-The sum of any float and a smaller number is finite.
-"""
+"""Half of the distance between the two largest floats: a float plus a smaller number is finite."""
 
 
 def is_finite(number: Any) -> bool:

@@ -110,10 +110,7 @@ class Schema:
 
     @classmethod
     def of(cls, **types: ColumnType) -> Schema:
-        """A schema from names and types; `?` allows None.
-
-        Schema.of(item="integer", note="string?")
-        """
+        """A schema from names and types: `Schema.of(item="integer", note="string?")`, where ? allows None."""
         return cls(tuple(parse_column(name, type_) for name, type_ in types.items()))
 
     def to_json(self) -> list[list[str]]:

@@ -1,7 +1,4 @@
-"""The logical operators, one in each file.
-
-`base` defines the facts that every operator must state.
-"""
+"""The logical operators, one in each file; `base` defines the facts that each must state."""
 
 from inspect import isabstract
 

@@ -38,7 +38,10 @@ Names = Mapping[str, str]
 
 
 class Logical(ABC):
-    """Base class of all logical operators, each a frozen dataclass of its parameters."""
+    """Base class of all logical operators, each a frozen dataclass of its parameters.
+
+    Where a fact of the output depends on the same fact of the inputs, `inputs` holds that fact of each input.
+    """
 
     __slots__ = ()
 
@@ -60,10 +63,7 @@ class Logical(ABC):
     @property
     @abstractmethod
     def is_snapshot_reducible(self) -> bool:
-        """True if the snapshot at t is a relational operator on the inputs' snapshots at t.
-
-        Source: thesis, Definition 10.2.
-        """
+        """True if the snapshot at t is a relational operator on the inputs' snapshots at t (Def. 10.2)."""
 
     @property
     @abstractmethod
@@ -101,33 +101,19 @@ class Logical(ABC):
 
     @abstractmethod
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        """True if every output element is valid for one chronon (thesis, Table 12.1).
-
-        `inputs` says for each input if this holds there.
-        """
+        """True if every output element is valid for one chronon (thesis, Table 12.1)."""
 
     @abstractmethod
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """True if the output's end timestamps never decrease, even if it is no chronon stream.
-
-        Source: thesis, Table 12.1.
-
-        `inputs` says for each input if this holds there.
-        """
+        """True if the output's ends never decrease, even if it is no chronon stream (thesis, Table 12.1)."""
 
     @abstractmethod
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
-        """True if the output keeps the order in which the rows of one stream arrived.
-
-        `inputs` says for each input if this holds there.
-        """
+        """True if the output keeps the order in which the rows of one stream arrived."""
 
     @abstractmethod
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        """Sets of columns that are equal in every row of the output; overlapping sets are merged.
-
-        The columns may be those of the inputs or of the output.
-        """
+        """Sets of input or output columns that are equal in every output row; overlapping sets are merged."""
 
     @abstractmethod
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
@@ -148,10 +134,7 @@ class Logical(ABC):
     @property
     @abstractmethod
     def sees_one_instant(self) -> bool:
-        """True if output rows that are valid together come from input rows that were valid together.
-
-        In each input, these were valid together at some instant.
-        """
+        """True if output rows that are valid together come from rows valid together in each input."""
 
     @abstractmethod
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:

@@ -31,10 +31,7 @@ def check_bounds(what: str, value: int | None, bounds: Bounds | None) -> None:
 
 
 def least(value: int | None, bounds: Bounds | None) -> Time:
-    """The smallest value that can be set at run time.
-
-    Without bounds it is the value itself, or FOREVER for None.
-    """
+    """The smallest value that can be set; without bounds, the value itself, or FOREVER for None."""
     return bounds[0] if bounds is not None else most(value, bounds)
 
 

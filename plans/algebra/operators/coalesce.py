@@ -12,10 +12,7 @@ from midstream.plans.values.streams import Time
 
 @dataclass(frozen=True, slots=True)
 class Coalesce(Arrangement):
-    """Merge elements with equal payloads and adjacent intervals.
-
-    An element is held back for no longer than `longest` chronons.
-    """
+    """Merge adjacent intervals of equal payloads, each held back for at most `longest` chronons."""
 
     name = "coalesce"
     symbol = "⊕"

@@ -19,10 +19,7 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.values.schema import Schema, Type
 
 MOST_KEYS = 8
-"""Most keys that are derived for a subplan.
-
-Joins of joins multiply keys, and the shortest are the most useful.
-"""
+"""Most keys that are derived for a subplan: joins multiply keys, and the shortest are the most useful."""
 
 MOST_DEPENDENCIES = 64
 """Most dependencies that are derived for a subplan."""

@@ -86,10 +86,7 @@ class Matching(Choosing):
 
 @dataclass(frozen=True, slots=True)
 class SemiJoin(Matching):
-    """The left rows for which some right row satisfies the condition, each as often as on the left.
-
-    Source: (8.11), erratum 5.
-    """
+    """The left rows for which some right row satisfies the condition (8.11, erratum 5)."""
 
     name = "semi-join"
     symbol = "⋉"

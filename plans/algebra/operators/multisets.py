@@ -124,9 +124,6 @@ class MaxUnion(_Multisets, Uniting):
         return lambda left, right: left | right
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        """The key of all columns, if neither side has a duplicate row.
-
-        On shorter keys, different rows of the two sides may agree.
-        """
+        """All columns, if neither side has a duplicate row; on fewer, rows of the two sides may agree."""
         left, right = inputs
         return (frozenset(left.schema.names),) if left.keys and right.keys else ()

@@ -12,10 +12,7 @@ from midstream.plans.values.streams import FOREVER, Time
 
 @dataclass(frozen=True, slots=True)
 class Split(Arrangement):
-    """Cut validity into pieces of at most `length` chronons.
-
-    With length 1 it makes a chronon stream, as CQL's Rstream does.
-    """
+    """Cut validity into pieces of at most `length` chronons; 1 makes a chronon stream, as CQL's Rstream."""
 
     name = "split"
     symbol = "÷"

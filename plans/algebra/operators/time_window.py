@@ -108,10 +108,7 @@ class TimeWindow(OverTime):
         return [(0, unchanged(inputs[0].names))] if self.slide == 1 else []
 
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        """The size of the window, rounded up to a multiple of the slide.
-
-        The input is a chronon stream.
-        """
+        """The size, rounded up to a multiple of the slide; the input is a chronon stream."""
         size = most(self.size, self.bounds)
         return size if size == FOREVER else -(-size // self.slide) * self.slide
 

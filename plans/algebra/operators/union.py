@@ -29,10 +29,7 @@ class Uniting(Parameterless, SnapshotReducible):
     expressions = ()
 
     def schema(self, inputs: Schemas) -> Schema:
-        """The schema of the inputs, which agree in names and types.
-
-        A column is nullable if it is nullable in some input.
-        """
+        """The schema of the inputs; a column is nullable if it is nullable in some input."""
         return common_schema(self.name, inputs)
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:

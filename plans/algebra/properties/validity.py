@@ -19,10 +19,7 @@ def is_chronon_stream(node: Node) -> bool:
 
 @lru_cache(maxsize=4096)
 def has_ordered_ends(node: Node) -> bool:
-    """True if the output's end timestamps never decrease (thesis, Table 12.1).
-
-    State then expires first in, first out.
-    """
+    """True if end timestamps never decrease, so that state expires first in, first out (Table 12.1)."""
     ordered = [has_ordered_ends(child) for child in node.inputs]
     return is_chronon_stream(node) or logical(node).orders_ends(ordered)
 

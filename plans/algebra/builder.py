@@ -252,7 +252,7 @@ class Stream:
 
     def alias(self, prefix: str) -> Stream:
         """Put `prefix.` before the name of every column, as in SQL's qualified names."""
-        require_name("alias", prefix, "what to put before the columns' names")
+        require_name("alias", prefix, "a prefix for the names of columns")
         return self.rename({name: f"{prefix}.{name}" for name in self.schema.names})
 
     def union(self, *others: Stream) -> Stream:

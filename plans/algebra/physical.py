@@ -97,11 +97,11 @@ class Boxed(FromOutside):
 
     def to_json(self) -> dict[str, Any]:
         """Raise PlanFormatError: a Box exists only in a running engine."""
-        raise PlanFormatError(f"{self} stands for a running Box, which no file can hold")
+        raise PlanFormatError(f"{self} is part of a running engine, which no file can hold")
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        raise PlanFormatError("a box stands for a running Box, which no file can hold")
+        raise PlanFormatError("a box is part of a running engine, which no file can hold")
 
     def __str__(self) -> str:
         return f"box {self.number}" if not self.output else f"box {self.number} output {self.output}"

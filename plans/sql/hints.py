@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_TUMBLING = "a window stands behind its stream: FROM bid WINDOW(RANGE 10 MINUTES SLIDE 10 MINUTES)"
-_HOPPING = "a window stands behind its stream: FROM bid WINDOW(RANGE 10 MINUTES SLIDE 1 MINUTE)"
+_TUMBLING = "write the window behind its stream: FROM bid WINDOW(RANGE 10 MINUTES SLIDE 10 MINUTES)"
+_HOPPING = "write the window behind its stream: FROM bid WINDOW(RANGE 10 MINUTES SLIDE 1 MINUTE)"
 _NOW = "a window says how long rows count: FROM bid WINDOW(RANGE 10 MINUTES)"
 _QUERY = "write CREATE STREAM name AS SELECT …"
 
@@ -19,7 +19,7 @@ _HINTS: Mapping[str, str] = {
     **WINDOW_FUNCTIONS,
     "TUMBLING": _TUMBLING,
     "HOPPING": _HOPPING,
-    "OVER": "a window stands behind its stream: FROM bid WINDOW(PARTITION BY item ROWS 3) GROUP BY item",
+    "OVER": "write the window behind its stream: FROM bid WINDOW(PARTITION BY item ROWS 3) GROUP BY item",
     "TABLE": "write CREATE STREAM name(column type, …) ORDERED BY column, or CREATE RELATION for rows "
     "that are known before the streams begin",
     "VIEW": _QUERY,

@@ -482,7 +482,7 @@ class Translator:
 
     def _value(self, place: Place, tree: exp.Expr) -> Expression:
         if has_query(tree):
-            raise self._unsupported("a query among what is selected", tree)
+            raise self._unsupported("a query in a grouping expression", tree)
         return place.reader().value(tree)
 
     def _items(
@@ -572,7 +572,7 @@ class Translator:
         if other := next((item for item in named if item != named[0]), None):
             one, two = (str(i) if isinstance(i, Expression) else in_words(i) for i in (named[0], other))
             raise self._script.fault(
-                f"{column.name} is ambiguous: both {one} and {two} are called so; "
+                f"{column.name} is ambiguous: both {one} and {two} have this name; "
                 "give one of them another name",
                 span(column),
             )
@@ -590,8 +590,8 @@ class Translator:
                 continue
             if (outer := place.scope.outer) is not None and outer.knows(part):
                 raise self._script.fault(
-                    f"{part.name} is ambiguous: {in_words(item)} is called so, and a column of the outer "
-                    "query; give one of them another name",
+                    f"{part.name} is ambiguous: {in_words(item)} and a column of the outer query have this "
+                    "name; give one of them another name",
                     span(part),
                 )
             part.replace(exp.Paren(this=item.copy()))

@@ -87,7 +87,7 @@ def test_a_choice_means_what_the_operator_means() -> None:
         ),
         (
             with_choice(relation("p", x="integer").window(5).plan(), "time-window"),
-            "its input, relation p, reads relations alone, which have no time to begin with",
+            "its input, relation p, reads relations alone, whose rows do not arrive over time",
         ),
         (
             Plan(Node(Physical("scan", L.node.operator))),
@@ -216,14 +216,14 @@ def test_nothing_follows_relations_through_time(follow: Callable[[Stream], Strea
     temporal = relation("q", z="integer", temporal=True)
     for below in (P, P.filter(col("z") > 1).select("z"), temporal, P.union(temporal).distinct()):
         name = re.escape(str(below.node.operator))
-        with pytest.raises(PlanError, match=f"its input, {name}, reads relations alone, which have no time"):
+        with pytest.raises(
+            PlanError, match=f"its input, {name}, reads relations alone, whose rows do not arrive over time"
+        ):
             physical_plan(follow(below).plan())
     named = L.select("x").rename({"x": "z"})
     for below in (named.union(P), P.max_union(named).distinct()):
         name = re.escape(str(below.node.operator))
-        with pytest.raises(
-            PlanError, match=f"its input, {name}, gives rows of a constant relation by themsel"
-        ):
+        with pytest.raises(PlanError, match=f"its input, {name}, has results from a constant relation alone"):
             physical_plan(follow(below).plan())
     assert is_relation(P.union(temporal).node)
     assert not is_relation(P.join(L).node)

@@ -154,11 +154,11 @@ REFUSED = {
     ),
     "an alias twice, in HAVING": (
         "SELECT port AS a, COUNT(*) AS a FROM ship GROUP BY port HAVING a > 1",
-        "a is ambiguous: both port and COUNT(*) are called so",
+        "a is ambiguous: both port and COUNT(*) have this name",
     ),
     "an alias twice, in GROUP BY": (
         "SELECT id AS a, id + 1 AS a FROM ship GROUP BY a",
-        "a is ambiguous: both id and id + 1 are called so",
+        "a is ambiguous: both id and id + 1 have this name",
     ),
     "a column further out, in HAVING": (
         "SELECT id FROM ship WHERE id IN (SELECT port FROM dock GROUP BY port HAVING load > 1)",
@@ -166,7 +166,7 @@ REFUSED = {
     ),
     "an alias and a column of the outer query, in HAVING": (
         "SELECT id FROM ship WHERE id IN (SELECT MAX(depth) AS load FROM dock GROUP BY port HAVING load > 1)",
-        "load is ambiguous: MAX(depth) is called so, and a column of the outer query",
+        "load is ambiguous: MAX(depth) and a column of the outer query have this name",
     ),
     "a column that is not grouped by, further in": (
         "SELECT port FROM ship GROUP BY port HAVING EXISTS (SELECT 1 FROM dock WHERE depth = load)",

@@ -33,17 +33,17 @@ def gives_constants(node: Node) -> bool:
 
 
 def relation_below(node: Node) -> str | None:
-    """The obstacle of an operator that follows its input through time."""
+    """The obstacle of an operator over time."""
     child = node.inputs[0]
     if is_relation(child):
         what = "reads relations alone"
     elif gives_constants(child):
-        what = "gives rows of a constant relation by themselves"
+        what = "has results from a constant relation alone"
     else:
         return None
     return (
-        f"its input, {logical(child)}, {what}, which have no time to begin with; expected a "
-        "stream below windows and whatever else follows its input through time"
+        f"its input, {logical(child)}, {what}, whose rows do not arrive over time; expected a "
+        "stream below windows and other operators over time"
     )
 
 

@@ -156,35 +156,16 @@ def what_if(
     study: str | Path | Study,
     *,
     bucket: str = "1h",
-    objectives: Sequence[str] = ("processing",),
     query: str | None = None,
     data: str | Path | None = None,
     output: str | Path | None = None,
-    limit: int | None = None,
+    **options: Any,
 ) -> Result[WhatIf]:
     """Price every equivalent plan of a query in every time bucket: which is best when, what changing costs.
 
-    objectives    what plans are compared by, as for `midstream explain --objective`
-    query         the name of the query, in a script with several
-    limit         how many plans to price at most
+    options   those of the command `midstream study what-if`, such as `objective` and `limit`
     """
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.candidates import LIMIT
-    from midstream.scenarios.studies.what_if.report import show_what_if, what_if_summary
-    from midstream.scenarios.studies.what_if.stage import what_if as priced
-    from midstream.scenarios.studies.what_if.writing import write_what_if
-
-    declared = _declared(study, data, query)
-    plan, length = _query(declared), _bucket(declared, bucket)
-    _prepare(spark)
-    with (
-        open_recording(spark, declared, length) as recording,
-        priced(recording, declared, plan, objectives, limit=LIMIT if limit is None else limit) as found,
-    ):
-        summary = what_if_summary(declared, found, SHOWN)
-        if output is not None:
-            write_what_if(found, summary, _folder(output))
-    return Result(found, summary, lambda console: show_what_if(declared, summary, console))
+    return _stage("what-if", spark, _declared(study, data, query), bucket, output, options)
 
 
 def charts(

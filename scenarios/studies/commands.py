@@ -17,9 +17,8 @@ from midstream.scenarios.studies import (
 )
 from midstream.scenarios.studies.run import command as run_command
 from midstream.scenarios.studies.simulate import command as simulate_command
-from midstream.scenarios.studies.what_if import command as what_if_command
 
-STAGES = ("charts", "profile")
+STAGES = ("charts", "profile", "what-if")
 """Stages whose commands are made of their declarations, once they are asked for: these need pydantic."""
 
 
@@ -52,7 +51,6 @@ app = typer.Typer(
 
 app.command("ingest", epilog=ingest_command.EPILOG)(ingest_command.ingest)
 app.command("generate", epilog=generate_command.EPILOG)(generate_command.generate)
-app.command("what-if", epilog=what_if_command.EPILOG)(what_if_command.what_if)
 app.command("policies", epilog=policies_command.EPILOG)(policies_command.policies)
 app.command("run", epilog=run_command.EPILOG)(run_command.run)
 app.command("simulate", epilog=simulate_command.EPILOG)(simulate_command.simulate)

@@ -15,9 +15,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from midstream.optimizer.sampling.intervals import Interval
+from midstream.scenarios.studies.contents import Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.profile.query_profile import QueryProfile
-from midstream.scenarios.studies.run.contents import Table
 from midstream.scenarios.studies.stream_profile import Profile
 
 Summary = dict[str, Any]
@@ -167,10 +167,14 @@ def bucket_table(summary: Summary) -> Table:
         )
         for bucket in summary["by_bucket"]
     ]
-    more = summary["buckets"] - len(rows)
-    note = f"… and {more:,} more buckets: files have all, the option rows lists more" if more else ""
     caption = "Elements, and selectivities of pairs, by bucket"
-    return Table(caption, ("from", *names, *titles), rows, note=note)
+    return Table(caption, ("from", *names, *titles), rows, note=more_buckets(summary, len(rows)))
+
+
+def more_buckets(summary: Summary, listed: int) -> str:
+    """A note on the buckets that a table does not list."""
+    more = summary["buckets"] - listed
+    return f"… and {more:,} more buckets: files have all, the option rows lists more" if more else ""
 
 
 def bucket_facts(study: Study, summary: Summary) -> list[str]:

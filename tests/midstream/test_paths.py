@@ -525,8 +525,6 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     from midstream.scenarios.studies.run import stage_command
     from midstream.scenarios.studies.run.stages import STAGES
     from midstream.scenarios.studies.simulate import command as simulate_command
-    from midstream.scenarios.studies.what_if import chart
-    from midstream.scenarios.studies.what_if import command as what_if_command
 
     nothing = Statistics({})
     found = SimpleNamespace(
@@ -542,12 +540,12 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         way=None,
         wrong=(),
     )
-    for name in ("charts", "profile", "verify"):
+    for name in ("charts", "profile", "verify", "what-if"):
         made = replace(STAGES[name], run=run_stage, tell=tell_stage, write=write_stage)
         monkeypatch.setitem(STAGES, name, made)
     monkeypatch.setattr(stage_command, "require_spark", lambda: None)
     of_studies = (policies_command, run_command, simulate_command)
-    for module in (generate_command, ingest_command, verify_run_command, what_if_command, *of_studies):
+    for module in (generate_command, ingest_command, verify_run_command, *of_studies):
         monkeypatch.setattr(module, "require_spark", lambda: None)
     monkeypatch.setattr(ingest, "ingest", ingested)
     monkeypatch.setattr(
@@ -562,17 +560,15 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         monkeypatch.setattr(module, name, lambda *_, what=what, **__: nullcontext(what))
     for stage, writes in (
-        ("what_if", "writing"),
         ("policies", "report"),
         ("simulate", "report"),
     ):
         place = f"midstream.scenarios.studies.{stage}"
-        ran: Any = nullcontext(found) if stage == "what_if" else found
-        monkeypatch.setattr(f"{place}.stage.{stage}", lambda *_, ran=ran, **__: ran)
+        monkeypatch.setattr(f"{place}.stage.{stage}", lambda *_, **__: found)
         monkeypatch.setattr(f"{place}.report.{stage}_summary", lambda *_: {"found": "all of it"})
         monkeypatch.setattr(f"{place}.report.show_{stage}", show_all)
         monkeypatch.setattr(f"{place}.{writes}.write_{stage}", write_all)
-    for drawer, name in ((chart, "draw"), (policies_report, "draw_policies")):
+    for drawer, name in ((policies_report, "draw_policies"),):
         monkeypatch.setattr(drawer, name, lambda *given: pictures.write_picture(Figure(), given[-1], "png"))  # type: ignore[arg-type]
     monkeypatch.setattr(drawing, "draw_chart", lambda *_: Figure())
 
@@ -605,7 +601,7 @@ def write_stage(result: Any, outcome: Any, folder: Path) -> None:
 
 def tell_stage(study: Any, outcome: Any) -> Any:
     """What a stage says of what it found."""
-    from midstream.scenarios.studies.run.contents import Report
+    from midstream.scenarios.studies.contents import Report
 
     return Report(facts=[outcome.summary["found"]])
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from midstream.scenarios.simulator.faults import described
 from midstream.scenarios.simulator.yaml_file import dotted
-from midstream.scenarios.studies.run.contents import Report
+from midstream.scenarios.studies.contents import Report
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
 

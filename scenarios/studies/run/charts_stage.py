@@ -19,8 +19,8 @@ from midstream.optimizer.statistics_file import read_statistics, statistics_to_j
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
+from midstream.scenarios.studies.contents import Picture, Report, Table
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.run.contents import Picture, Report, Table
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work, listed
 

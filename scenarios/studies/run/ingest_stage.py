@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
+from midstream.scenarios.studies.contents import Report, Table
 from midstream.scenarios.studies.declaration import FOLDER, Study
-from midstream.scenarios.studies.run.contents import Report, Table
 from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
 
 NAME = "ingest"

@@ -12,11 +12,11 @@ from midstream.migration.strategies import find_strategy
 from midstream.optimizer.cost.objective import objective_of
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, MigrationRefused, StatisticsError
+from midstream.scenarios.studies.contents import Picture, Report, Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.policies.grid import grid_of
 from midstream.scenarios.studies.policies.judging import CLAIRVOYANT, flown
 from midstream.scenarios.studies.policies.rows import TITLES, policy_rows
-from midstream.scenarios.studies.run.contents import Picture, Report, Table
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work
 

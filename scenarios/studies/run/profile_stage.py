@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from midstream.scenarios.studies.contents import Picture, Report
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.run.contents import Picture, Report
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
 

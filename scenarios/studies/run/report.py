@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from midstream.io.new_file import write_file
 from midstream.scenarios.simulator.page import facts_list, figure_html, html_page
-from midstream.scenarios.studies.run.contents import Picture, Table
+from midstream.scenarios.studies.contents import Picture, Table
 from midstream.scenarios.studies.run.run_log import RunLog, versions
 from midstream.scenarios.studies.run.study_run import StudyRun
 

@@ -10,9 +10,9 @@ from pydantic import BeforeValidator, Field
 from midstream.migration.strategies import STRATEGIES
 from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
+from midstream.scenarios.studies.contents import Report, Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
-from midstream.scenarios.studies.run.contents import Report, Table
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work, listed
 from midstream.scenarios.studies.simulate.making import grid_of, targets

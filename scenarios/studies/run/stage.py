@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import ConfigDict, Field
 
 from midstream.scenarios.simulator.stream_spec import Strict
+from midstream.scenarios.studies.contents import Report
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.run.contents import Report
 from midstream.scenarios.studies.run.request import Request
 
 if TYPE_CHECKING:
@@ -37,8 +37,10 @@ PlanFile = Annotated[
 
 
 def listed(value: Any) -> Any:
-    """A list, where one value may stand for itself."""
-    return [value] if isinstance(value, str | int | float) else value
+    """A list of a sequence, or of one value that may stand for itself."""
+    if isinstance(value, str | int | float):
+        return [value]
+    return list(value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True)

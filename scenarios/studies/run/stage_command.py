@@ -18,6 +18,7 @@ from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.pictures import write_picture
 from midstream.io.requirements import require_libraries, require_spark
+from midstream.scenarios.studies.contents import Report
 from midstream.scenarios.studies.options import (
     BUCKET,
     DATA,
@@ -34,7 +35,6 @@ from midstream.scenarios.studies.options import (
     require_files_apart,
 )
 from midstream.scenarios.studies.run.alone import options_of, ran
-from midstream.scenarios.studies.run.contents import Report
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Stage
 from midstream.scenarios.studies.run.terminal import show_report

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from midstream.scenarios.studies.run.contents import Report, Table
+from midstream.scenarios.studies.contents import Report, Table
 
 GAP = 3
 """Cells between two columns."""

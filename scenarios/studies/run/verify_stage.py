@@ -11,8 +11,8 @@ from pydantic import Field
 from midstream.io.requirements import require_libraries
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.values.schema import suggest
+from midstream.scenarios.studies.contents import Report, Table
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.run.contents import Report, Table
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
 

@@ -11,10 +11,11 @@ from pydantic import BeforeValidator, Field
 from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, StatisticsError
+from midstream.scenarios.studies.contents import Picture, Report, Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
-from midstream.scenarios.studies.pricing import show_cost
-from midstream.scenarios.studies.run.contents import Picture, Report, Table
+from midstream.scenarios.studies.pricing import relative, show_cost
+from midstream.scenarios.studies.report import bucket_facts, more_buckets
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work, listed
 from midstream.scenarios.studies.what_if.candidates import LIMIT
@@ -24,6 +25,7 @@ from midstream.scenarios.studies.what_if.rows import SHOWN, order_rows, paid
 from midstream.scenarios.studies.what_if.turns import STRATEGIES
 
 if TYPE_CHECKING:
+    from midstream.scenarios.studies.what_if.prices import Prices
     from midstream.scenarios.studies.what_if.stage import WhatIf
 
 NAME = "what-if"
@@ -53,6 +55,7 @@ class WhatIfOptions(Options):
         default=None,
         description=f"The age at which statistics count half; by default {HALF_LIFE} windows.",
     )
+    rows: int = Field(default=24, ge=0, description="Number of buckets to list; files have all.")
     limit: int = Field(
         default=LIMIT,
         ge=1,
@@ -90,16 +93,25 @@ def _run(work: Work, options: WhatIfOptions) -> tuple[WhatIf, Outcome]:
     result = work.hold(
         what_if(recording, work.study, query, options.objective, half_life=half_life, limit=options.limit)
     )
-    summary = what_if_summary(work.study, result, 0)
+    work.tell("summing up")
+    summary = what_if_summary(work.study, result, options.rows)
     cells = result.prices[0].stretches(CELLS)
     drawn = {
         "edges": [*(cell.start for cell in cells), *(cell.end for cell in cells[-1:])],
+        "objectives": [_courses(prices) for prices in result.prices],
+    }
+    rows = len(result.plans) * len(result.starts) * len(result.prices)
+    return result, Outcome(summary, drawn, work.elements, rows)
+
+
+def _courses(prices: Prices) -> dict[str, list[Any]]:
+    """The costs of orders in each of few stretches of time, and their regret so far."""
+    cells = prices.stretches(CELLS)
+    return {
         "spent": [list(cell.spent) for cell in cells],
         "regret": [list(cell.regret) for cell in cells],
         "past_regret": [cell.past_regret for cell in cells],
     }
-    rows = len(result.plans) * len(result.starts) * len(result.prices)
-    return result, Outcome(summary, drawn, work.elements, rows)
 
 
 def _write(result: WhatIf, outcome: Outcome, folder: Path) -> None:
@@ -112,25 +124,58 @@ def _tell(study: Study, outcome: Outcome) -> Report:
     summary = outcome.summary
     first = summary["objectives"][0]
     facts = [
-        f"{summary['plans']:,} plans in {summary['orders']:,} orders were priced in each of "
-        f"{summary['buckets']:,} buckets."
-    ]
-    facts += [
-        f"By {one['objective']} they differ in {one['contested']:,} buckets, and the best order changes "
-        f"{one['switches']:,} times. Always the best order would have cost {show_cost(one['least'])} "
-        f"{one['unit']}{' on average' if one['is_mean'] else ''}."
-        for one in summary["objectives"]
+        *bucket_facts(study, summary),
+        f"{summary['plans']:,} plans in {summary['orders']:,} orders, {_which(summary)}, were priced in each "
+        "bucket.",
+        *map(_fact, summary["objectives"]),
     ]
     tables = [table for one in summary["objectives"] for table in _tables(one)]
-    pictures = [_picture(study, outcome)] if outcome.drawn["edges"] else []
+    if first["by_bucket"]:
+        tables.append(_buckets(summary))
+    numbers = range(len(summary["objectives"])) if outcome.drawn["edges"] else ()
+    pictures = [_picture(study, outcome, number) for number in numbers]
     return Report(facts, _advice(first), tables, pictures)
+
+
+def _which(summary: dict[str, Any]) -> str:
+    """The plans that were priced."""
+    if summary["has_all_plans"]:
+        return "all that the rules make"
+    return f"those that the search chose in {summary['searched_buckets']:,} buckets, of too many"
+
+
+def _fact(found: dict[str, Any]) -> str:
+    unpriced = f" {found['unpriced']:,} buckets have no finite cost." if found["unpriced"] else ""
+    return (
+        f"By {found['objective']} they differ in {found['contested']:,} buckets, and the best order changes "
+        f"{found['switches']:,} times.{unpriced} Always the best order would have cost "
+        f"{show_cost(found['least'])} {found['unit']}{' on average' if found['is_mean'] else ''}."
+    )
+
+
+def _buckets(summary: dict[str, Any]) -> Table:
+    """The first buckets, by the first objective."""
+    first = summary["objectives"][0]
+    rows = [
+        (
+            row["time"],
+            row["best"] or "no difference",
+            f"{row['count']:,}",
+            *(show_cost(row[key]) for key in ("spent", "given_spent", "past_spent")),
+        )
+        for row in first["by_bucket"]
+    ]
+    titles = ("from", "best order", "elements", "its\ncost", "as\nwritten", "by the\npast")
+    caption = f"The best order by bucket, by {first['objective']}"
+    return Table(caption, titles, rows, 2, more_buckets(summary, len(rows)))
 
 
 def _tables(found: dict[str, Any]) -> list[Table]:
     unit, rest = found["unit"], len(found["orders"]) - SHOWN
+    cost = "mean" if found["is_mean"] else "cost"
     fixed = Table(
         f"What it costs to hold on to one order, by {found['objective']}",
-        ("order", "plans", f"cost, {unit}", f"regret, {unit}", "regret", "best in buckets"),
+        ("order", "plans", f"{cost},\n{unit}", f"regret,\n{unit}", "regret", "best in\nbuckets"),
         order_rows(found),
         note=f"{rest:,} orders cost more." if rest > 0 else "",
     )
@@ -139,15 +184,19 @@ def _tables(found: dict[str, Any]) -> list[Table]:
 
 def _turns(found: dict[str, Any]) -> Table:
     """What it costs to take turns, with migrations."""
-    rows = [
-        (turn["name"], "" if turn["free"] is None else show_cost(turn["free"]), *paid(turn))
-        for turn in found["turns"]
-    ]
+    rows = [(turn["name"], *_free(found, turn["free"]), *paid(turn)) for turn in found["turns"]]
     return Table(
         f"With the cost of migrating, {found['unit']}; in brackets, how many moves",
-        ("order", "if moves were free", *STRATEGIES),
+        ("order", "if moves\nwere free", "regret", *STRATEGIES),
         rows,
     )
+
+
+def _free(found: dict[str, Any], free: float | None) -> tuple[str, str]:
+    """A cost without migrations, and its regret."""
+    if free is None:
+        return "", ""
+    return show_cost(free), f"{relative(free - found['least'], found['least']):.2%}"
 
 
 def _advice(found: dict[str, Any]) -> list[str]:
@@ -183,25 +232,47 @@ def _advice(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _picture(study: Study, outcome: Outcome) -> Picture:
+def _picture(study: Study, outcome: Outcome, number: int) -> Picture:
     from midstream.scenarios.studies.run import pictures
 
     clock, edges = study.clock, outcome.drawn["edges"]
     step = clock.show_duration(edges[1] - edges[0])
-    first = outcome.summary["objectives"][0]
+    found = outcome.summary["objectives"][number]
     words = [
-        f"{one['order']}: {show_cost(one['spent'])} {first['unit']}, {one['relative_regret']:.2%} more than "
+        f"{one['order']}: {show_cost(one['spent'])} {found['unit']}, {one['relative_regret']:.2%} more than "
         f"always the best, best in {one['best_in']:,} buckets."
-        for one in first["orders"][:SHOWN]
+        for one in found["orders"][:SHOWN]
     ]
     return Picture(
-        "orders",
-        "Which order was best",
+        "orders" if number == 0 else f"orders-{number + 1}",
+        f"Best orders by {found['objective']}",
         "Above, what the best order costs; then which one it was, blank where all cost the same; below, the "
         f"regret so far of holding on to one, and of taking what was best by the past. Each step is {step}.",
         words,
-        partial(pictures.orders, clock, first, outcome.drawn),
+        partial(pictures.orders, clock, found, {"edges": edges, **outcome.drawn["objectives"][number]}),
     )
 
 
-STAGE = Stage(NAME, WhatIfOptions, _run, _tell, _write, depends=_depends, after=("ingest",), check=_check)
+STAGE = Stage(
+    NAME,
+    WhatIfOptions,
+    _run,
+    _tell,
+    _write,
+    files=("costs", "best", "plans", "courses", "courses.json", "what-if.json"),
+    pictures=("orders",),
+    reads=("plan",),
+    depends=_depends,
+    check=_check,
+    after=("ingest",),
+    help="""Price every equivalent plan of a query in every time bucket.
+
+    Tells which join order is best when, what it costs to hold on to one all the time, and what it would have
+    cost to take turns: in hindsight, and by what was known before, with the cost of migrating.
+    """,
+    examples=(
+        "midstream study what-if nycflights13 --data recordings --bucket 3h --output found",
+        "midstream study what-if query.sql --data streams --objective processing --objective memory",
+        "midstream study what-if study.toml --plan plan.json --no-pictures",
+    ),
+)

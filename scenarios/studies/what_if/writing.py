@@ -15,9 +15,6 @@ from midstream.scenarios.studies.what_if.prices import Prices
 from midstream.scenarios.studies.what_if.stage import WhatIf
 from midstream.scenarios.studies.writing import new_folder, write_json, write_table
 
-WHAT_IF = ("costs", "best", "plans", "courses", "courses.json", "what-if.json")
-"""What `write_what_if` replaces in a folder."""
-
 
 def write_what_if(found: WhatIf, summary: Summary, folder: Path) -> None:
     """`costs` (a folder an order), `best`, `plans` (each order's plan), `courses`, and `what-if.json`.

@@ -134,7 +134,7 @@ def found_here(spark: Any, drifting: Path, tmp_path_factory: pytest.TempPathFact
 
     before, folder = settings(spark), tmp_path_factory.mktemp(FOUND, numbered=False)
     profile = studies.profile(spark, drifting, bucket="100s", output=folder)
-    priced = studies.what_if(spark, drifting, bucket="100s", objectives=OBJECTIVES, output=folder)
+    priced = studies.what_if(spark, drifting, bucket="100s", objective=OBJECTIVES, output=folder)
     assert settings(spark) == before
     assert keeps_nothing(spark)
     assert (folder / "profile.json").is_file()

@@ -153,7 +153,7 @@ def test_plans_and_chart_are_written(on_one_core: tuple[Path, str, str], driftin
     plans = [loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("plans/*.json"))]
     assert len(plans) == json.loads(text)["orders"]
     assert all(plan.schema == study.query.schema for plan in plans)
-    assert (folder / "what-if.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "orders.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_what_if_of_a_plan_in_a_file(

@@ -26,7 +26,7 @@ spark = SparkSession.builder.remote("local[2]").getOrCreate()
 from midstream import studies
 study, folder = sys.argv[1:]
 profile = studies.profile(spark, study, bucket="100s")
-priced = studies.what_if(spark, study, bucket="100s", objectives=["processing", "memory"])
+priced = studies.what_if(spark, study, bucket="100s", objective=["processing", "memory"])
 read = studies.ingest(spark, study, folder)
 rows = [profile.found.by_stream.count(), priced.found.costs.count()]
 taken = {name: [one["rows"], one["first"], one["last"]] for name, one in read.summary["streams"].items()}

@@ -90,7 +90,7 @@ def test_matplotlib_is_missed_only_where_a_chart_is_asked_for(
     output = ["--output", str(tmp_path / "found")]
     for options, message in [
         ([], "found no java"),
-        ([*output, "--no-chart"], "found no java"),
+        ([*output, "--no-pictures"], "found no java"),
         (output, r"midstream\[plot\]"),
         (["--chart", str(tmp_path / "c.png")], r"midstream\[plot\]"),
     ]:

@@ -232,7 +232,7 @@ class Engine:
         query: str | None = None,
         *,
         when_busy: str = "chain",
-        whole: bool = False,
+        replace_all: bool = False,
         proof: Equivalence | None = None,
         unproved: str = "refuse",
         wait: bool = False,
@@ -260,13 +260,13 @@ class Engine:
             parallel-track            to compare with: joins only, longer, and results come late
             auto                      the one with the smallest predicted overhead; `reason` tells why
 
-        Only what differs is exchanged, or with `whole` all that is above the windows. While another migration
-        of the query is under way, `when_busy` tells whether to begin beside it ("chain"), to wait for its end
-        ("queue"), or to raise ("refuse"). See docs/migration.md.
+        Only operators that differ are replaced, or with `replace_all` everything above the windows. While
+        another migration of the query is under way, `when_busy` tells whether to begin beside it ("chain"),
+        to wait for its end ("queue"), or to raise ("refuse"). See docs/migration.md.
 
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
         """
-        for name, flag in (("whole", whole), ("wait", wait)):
+        for name, flag in (("replace_all", replace_all), ("wait", wait)):
             require(f"migrate: {name}", flag, bool, "True or False")
         if isinstance(plan, Choice):
             if proof is None and plan.given == self.query(query).plan:
@@ -275,7 +275,7 @@ class Engine:
         if isinstance(proof, Equivalence):
             proof = check_proof(proof)
         plan, running, how = plan_of("migrate", plan), self._graph.query(query), find_strategy(strategy)
-        request = MigrationRequest(plan, how, running, when_busy, whole, unproved)
+        request = MigrationRequest(plan, how, running, when_busy, replace_all, unproved)
         transition = Transition(self._host, request, prove)
         transition.start(proof, wait=wait)
         self._feed.step()
@@ -287,7 +287,7 @@ class Engine:
         strategy: str | Strategy = "auto",
         query: str | None = None,
         *,
-        whole: bool = False,
+        replace_all: bool = False,
     ) -> Prediction:
         """Predict the duration and the cost of a migration that would begin now.
 
@@ -303,9 +303,9 @@ class Engine:
         >>> engine.predict_migration(early, "genmig")
         Prediction(strategy='genmig', duration=61, state=71, work=122)
         """
-        require("predict_migration: whole", whole, bool, "True or False")
+        require("predict_migration: replace_all", replace_all, bool, "True or False")
         plan = plan_of("predict_migration", plan)
-        return prepare(self._host, plan, find_strategy(strategy), query, whole=whole).predict()
+        return prepare(self._host, plan, find_strategy(strategy), query, replace_all=replace_all).predict()
 
     @overload
     def optimize(

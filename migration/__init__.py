@@ -1,1 +1,1 @@
-"""Fork, fuse, and the strategies that exchange a running plan."""
+"""Fork, fuse, and the strategies that replace a running plan."""

@@ -1,4 +1,4 @@
-"""Which strategy to take: the applicable one with the smallest predicted overhead."""
+"""The strategy `auto`: of the applicable strategies, the one with the smallest predicted overhead."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Time, chronon_end
 
 @dataclass(frozen=True, slots=True)
 class AutoStrategy(EndTimestampStrategy):
-    """The cheapest of the others. Between Boxes there is nothing to compare: the earliest split time is never
-    the worse."""
+    """Take the applicable strategy with the smallest predicted overhead.
+
+    Between Boxes there are no plans from which an overhead could be predicted. There it works as
+    `genmig-end-timestamp`, whose split time is never later than that of GenMig.
+    """
 
     name: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a migration by a strategy is going to cost beyond running one plan.
+    """The predicted cost of a migration by a strategy, beyond the cost of running one plan.
 
     `duration` is in chronons of application time, from the least progress of the inputs to the split time.
-    `state` counts the elements that are kept longer or twice: those that the old plan keeps when it begins,
-    and those that come within the duration. `work` counts what happens to the latter beyond what the new plan
-    does: once in the old plan, and once in the fuse where there is one. Elements that the new plan is given
-    to begin with count once in each.
+    `state` counts the elements that are kept longer or twice: the old plan's state when the migration begins,
+    and the elements that arrive within the duration. `work` counts the extra processing steps of those
+    arrivals: one in the old plan, and one in the fuse if there is one. An element in the new plan's initial
+    state counts once in `state` and once in `work`.
 
-    >>> Prediction.of("genmig", split=40.5, now=11, rate=2.0, kept=100, steps=2)
+    >>> Prediction.of("genmig", split=40.5, now=11, rate=2.0, old_state=100, steps=2)
     Prediction(strategy='genmig', duration=30, state=160, work=120)
     """
 
@@ -43,25 +46,37 @@ class Prediction:
 
     @property
     def overhead(self) -> int:
-        """Elements kept and elements processed, taken together."""
+        """The sum of elements kept and elements processed."""
         return self.state + self.work
 
     @classmethod
     def of(
-        cls, strategy: str, *, split: Time, now: Time, rate: float, kept: int, steps: int, copied: int = 0
+        cls,
+        strategy: str,
+        *,
+        split: Time,
+        now: Time,
+        rate: float,
+        old_state: int,
+        steps: int,
+        copied: int = 0,
     ) -> Prediction:
-        """Of a strategy with that split time; `rate` is in elements per chronon, of all inputs, `steps` what
-        happens to an element in vain, and `copied` how many elements the new plan is given to begin with."""
+        """The prediction for a strategy with this split time.
+
+        `rate` is in elements per chronon, over all inputs. `steps` counts the extra processing steps of an
+        element. `old_state` is the old plan's size and `copied` the size of the new plan's initial state,
+        both in elements.
+        """
         until = chronon_end(split)
         if until <= now or BEGINNING in (until, now) or FOREVER in (until, now):
             return cls(strategy, 0, 0, 0)
         duration = int(until - now)
         doubled = round(rate * duration)
-        return cls(strategy, duration, kept + copied + doubled, steps * doubled + copied)
+        return cls(strategy, duration, old_state + copied + doubled, steps * doubled + copied)
 
     @classmethod
     def together(cls, strategy: str, parts: Sequence[Prediction]) -> Prediction:
-        """Of several parts of a plan that are exchanged at the same time."""
+        """The prediction for several parts of a plan that migrate at the same time."""
         return cls(
             strategy,
             max((part.duration for part in parts), default=0),
@@ -74,7 +89,7 @@ class Prediction:
 
 
 def predict(host: Host, query: str, strategy: str, edits: Iterable[Edit]) -> Prediction:
-    """What a migration of a query by a strategy is going to cost."""
+    """The predicted cost of migrating a query by a strategy."""
     speed = _rate(host, query)
     return Prediction.together(
         strategy,
@@ -84,8 +99,8 @@ def predict(host: Host, query: str, strategy: str, edits: Iterable[Edit]) -> Pre
                 split=edit.split,
                 now=min((time for time in edit.part.reached if time != BEGINNING), default=BEGINNING),
                 rate=speed,
-                # Where the new plan has its state from the beginning, the old one's is not kept.
-                kept=0 if edit.initial else edit.part.box.size(),
+                # If the new plan begins with a state, the old plan's state is dropped at once.
+                old_state=0 if edit.initial else edit.part.box.size(),
                 steps=edit.steps,
                 copied=sum(map(len, edit.initial)),
             )
@@ -95,17 +110,19 @@ def predict(host: Host, query: str, strategy: str, edits: Iterable[Edit]) -> Pre
 
 
 def _rate(host: Host, query: str) -> float:
-    """Elements per chronon of a query's inputs that elements arrive on; 0 where that is not known."""
+    """Elements per chronon over the inputs of a query that read streams; 0 if no statistics are known."""
     try:
         observed = host.observe(query)
     except StatisticsError:
         return 0.0
     inputs = host.exchangeable_inputs(query)
-    return rate(one for node, one in observed.items() if node in inputs and reads_stream(node))
+    return rate(
+        observation for node, observation in observed.items() if node in inputs and reads_stream(node)
+    )
 
 
 def rate(observations: Iterable[Observation]) -> float:
-    """Elements per chronon of all inputs together, by what was seen last.
+    """Elements per chronon over all inputs, by the elements that arrived last.
 
     >>> rate([Observation(5, 8, 9, [(0, 1, "a"), (2, 3, "b"), (4, 5, "c")])])
     0.5
@@ -120,7 +137,7 @@ def rate(observations: Iterable[Observation]) -> float:
 def cheapest(
     predictions: Sequence[Prediction], refusals: Mapping[str, MigrationRefused]
 ) -> tuple[Prediction, str]:
-    """The prediction with the smallest overhead, the first of equals, and why.
+    """The prediction with the smallest overhead, with the reason; ties go to the first.
 
     Raises   MigrationRefused with the reasons of all strategies where none is applicable.
 
@@ -130,7 +147,7 @@ def cheapest(
     if not predictions:
         last = list(refusals.values())[-1]
         raise MigrationRefused(refused_by_all(refusals), operator=getattr(last, "operator", "None"))
-    # Sorting is stable, so that what is listed first wins a tie.
+    # Sorting is stable, so the first of equals wins.
     ranked = sorted(predictions, key=lambda one: (one.overhead, one.duration))
     reason = "smallest predicted overhead in elements: " + "; ".join(map(str, ranked))
     reason += "".join(f"; {name} refused: {why}" for name, why in refusals.items())
@@ -138,8 +155,9 @@ def cheapest(
 
 
 def refused_by_all(refusals: Mapping[str, MigrationRefused]) -> str:
-    """That no strategy is applicable, and why: each reason once, with the strategies that give it unless all
-    do.
+    """The message that no strategy is applicable: each reason once, with the strategies that gave it.
+
+    The names are left out if all strategies gave the same reason.
 
     >>> refused_by_all({"swap": MigrationRefused("it is late"), "genmig": MigrationRefused("it never ends")})
     'no strategy is applicable: swap: it is late; genmig: it never ends'
@@ -148,7 +166,7 @@ def refused_by_all(refusals: Mapping[str, MigrationRefused]) -> str:
     for name, why in refusals.items():
         by_reason.setdefault(str(why), []).append(name)
     if len(by_reason) == 1:
-        (told,) = by_reason
+        (text,) = by_reason
     else:
-        told = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
-    return f"no strategy is applicable: {told}"
+        text = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
+    return f"no strategy is applicable: {text}"

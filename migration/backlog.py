@@ -1,4 +1,4 @@
-"""Backlog: the new plan is given its input in larger batches."""
+"""Backlog: collect the new plan's input and pass it on in larger batches."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from midstream.operators.base.box import Box, driver
 from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
 
 MOST_WAITING = 64
-"""How many elements of an input wait until the new plan is given them. As long as the old plan answers nobody
-waits for what the new one says, and it takes a fraction of the time for many that it takes for each."""
+"""The largest number of elements per input that wait for the new plan.
+
+While the old plan answers, nobody waits for the new plan's results, and processing many elements together
+takes a fraction of the time of processing each alone.
+"""
 
 
 class Backlog:
-    """Around the new plan: what comes waits until there is more of it, and is forked and given then.
+    """A new plan whose input is collected, forked, and passed on in larger batches.
 
-    Input    As the new plan. On `process` elements may wait, until `catch_up`.
-    Output   What the new plan makes of its part, later.
-    State    That of the new plan, and what waits: fewer than `limit` elements an input.
+    Input    As the new plan. Elements given to `process` may wait until `catch_up`.
+    Output   The new plan's results for its part of the input, later.
+    State    The new plan's, and the waiting elements: fewer than `limit` per input.
     Cost     O(1) per element besides the new plan's own.
-    Raises   What the new plan raises; then what waited is lost to it.
+    Raises   What the new plan raises; the elements that waited are then lost to it.
 
     >>> from midstream.migration.fork import fork
     >>> from midstream.operators.engine.plan_box import PlanBox
@@ -36,18 +39,18 @@ class Backlog:
     def __init__(self, box: Box, forks: Sequence[Fork], limit: int | None = None) -> None:
         self.forks = forks
         self.limit = MOST_WAITING if limit is None else limit
-        """How many elements of an input wait at most; with 0 nothing waits."""
+        """The largest number of elements per input that wait; with 0 nothing waits."""
         self.is_behind = False
-        """Whether anything waits: elements, or the news how far an input is."""
+        """True while elements, or the new progress of an input, wait."""
         self._pending: list[Batch] = [[] for _ in forks]
         self._reached: list[Time] = [BEGINNING] * len(forks)
-        self._told: list[Time | None] = [None] * len(forks)
-        """By port, how far the new plan knows it to be; None where it was told nothing."""
+        self._announced: list[Time | None] = [None] * len(forks)
+        """By port, the progress that the new plan was given last; None before the first."""
         self.adopt(box)
 
     @property
     def waiting(self) -> int:
-        """How many elements wait."""
+        """The number of waiting elements."""
         return sum(map(len, self._pending))
 
     def adopt(self, box: Box) -> None:
@@ -57,11 +60,11 @@ class Backlog:
         self._driver = driver(box)
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        """A batch, possibly empty, and the progress of its port behind it; both may wait."""
+        """Take a batch, possibly empty, and the progress of its port behind it; both may wait."""
         return self.catch_up() if self.take(port, batch, progress) else [[] for _ in self.box.outputs]
 
     def take(self, port: int, batch: Batch, progress: Time) -> bool:
-        """Let a batch and the progress behind it wait. Tells whether it is time to catch up."""
+        """Let a batch and the progress behind it wait; returns True if it is time to catch up."""
         self._reached[port] = progress
         self.is_behind = True
         if not batch:
@@ -71,28 +74,28 @@ class Backlog:
         return len(pending) >= self.limit
 
     def catch_up(self) -> list[Batch]:
-        """Give the new plan all that waits."""
+        """Pass all that waits on to the new plan."""
         results: list[Batch] = [[] for _ in self.box.outputs]
         self.is_behind = False
         for port, fork in enumerate(self.forks):
             pending, reached = self._pending[port], self._reached[port]
-            told = max(reached, fork.begins)
-            if pending or told != self._told[port]:
-                self._pending[port], self._told[port] = [], told
-                append(results, self._driver.process(port, fork(pending, reached), told))
+            progress = max(reached, fork.begins)
+            if pending or progress != self._announced[port]:
+                self._pending[port], self._announced[port] = [], progress
+                append(results, self._driver.process(port, fork(pending, reached), progress))
         return results
 
     def size(self) -> int:
-        """Elements in the new plan, and those that wait."""
+        """The number of elements in the new plan, and of those that wait."""
         return self.box.size() + self.waiting
 
     def state(self) -> Iterable[Element]:
-        """The same elements."""
+        """The elements in the new plan, and those that wait."""
         return chain(self.box.state(), *self._pending)
 
 
 def append(results: list[Batch], more: list[Batch]) -> list[Batch]:
-    """Put results behind others, output by output."""
+    """Append more results to results, output by output."""
     for i, batch in enumerate(more):
         if batch:
             results[i] = results[i] + batch

@@ -1,8 +1,8 @@
-"""Where two plans differ: the smallest subplans to be exchanged, and what they have in common below them.
+"""The differences of two plans: the smallest subplans to replace, and the nodes below that both plans have.
 
-Both plans are compared from the outputs down. As long as an operator is the same in both, it can go on with
-its state over other inputs, which mean the same; where it is another one, a change begins. It ends at the
-first nodes that both plans have, be it anywhere in them: these run on, and are forked.
+Both plans are compared from the outputs down. An operator that is the same in both keeps its state and goes
+on over new inputs, which are equivalent to its old ones. Where the operators differ, a change begins. It ends
+at the first nodes that both plans have, wherever they stand in the plans: these go on running and are forked.
 
     old   aggregate of (a join b) join c          kept        aggregate
     new   aggregate of a join (b join c)          exchanged   (a join b) join c  for  a join (b join c)
@@ -35,10 +35,10 @@ from midstream.plans.equivalence.prover import Meanings
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Subplans that are to be exchanged for others, together as they share operators; all are physical.
+    """Subplans to be replaced by others, grouped because they share operators; all are physical.
 
-    `pairs` are their roots, old and new. `inputs` are running nodes below them, which go on: what both plans
-    have in common, and what the old ones read that somebody else needs as well.
+    `pairs` are their roots, old and new. `inputs` are the running nodes below them, which go on: those that
+    both plans have, and those of the old plan that other queries need as well.
     """
 
     pairs: tuple[tuple[Node, Node], ...]
@@ -46,39 +46,43 @@ class Change:
 
     @property
     def old(self) -> list[Node]:
-        """The roots of what goes."""
+        """The roots of the subplans to be removed."""
         return [old for old, _ in self.pairs]
 
     @property
     def new(self) -> list[Node]:
-        """The roots of what comes."""
+        """The roots of the subplans that replace them."""
         return [new for _, new in self.pairs]
 
     @property
     def parts(self) -> tuple[list[Node], list[Node]]:
-        """The operators that go, and those that come, inputs before consumers."""
+        """The operators to be removed, and those that replace them; inputs before consumers."""
         stops = set(self.inputs)
         return _parts(self.old, stops), _parts(self.new, stops)
 
     @property
     def answering(self) -> tuple[tuple[str, list[Node]], ...]:
-        """What answers before the change, and what does afterwards: all operators from its roots down to what
-        both plans read. Such as go on for somebody else are among them.
+        """The operators that make the results before and after the change, as `("old", …), ("new", …)`.
 
-        From there both get the same elements. What only one of them reads may give others that mean the same,
-        and so may what both read where it is not proved that they mean the same whatever that gives. Then
-        windows and streams are all that they have in common.
+        They reach from the roots down to the nodes that both plans read, and include operators that go on for
+        other queries. From the nodes that both plans read, both get the same elements. A node that only one
+        plan reads may give other elements, although they are equivalent. So may a node that both plans read,
+        unless the plans are proved equivalent whatever that node gives; without this proof only windows and
+        streams count as common.
         """
         stays = _with_all_below(self.inputs)
-        ground = {one for one in _streams(stays) if not (one.inputs and logical(one).is_snapshot_reducible)}
+        streams = _streams(stays)
+        ground = {node for node in streams if not (node.inputs and logical(node).is_snapshot_reducible)}
         read = [_with_all_below(roots) for roots in (self.old, self.new)]
         common = {node for node in self.inputs if all(node in below for below in read)}
         stops = ground | common if common <= ground or self.means_the_same_over(common) else ground
         return ("old", _parts(self.old, stops)), ("new", _parts(self.new, stops))
 
     def means_the_same_over(self, inputs: Iterable[Node]) -> bool:
-        """Whether it is proved that both plans mean the same whatever some running nodes below them give, so
-        that what these have in common does not matter."""
+        """True if the plans are proved equivalent whatever these running nodes below them give.
+
+        Then it does not matter what the nodes have in common.
+        """
         meanings = Meanings()
         known = {
             node: Node(Source(f"input {number}", node.schema, intervals=True))
@@ -89,18 +93,20 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class PlanDifference:
-    """What becomes of a running plan."""
+    """The way from a running plan to a new one: changes, and operators that stay."""
 
     changes: tuple[Change, ...]
-    """Inputs before consumers."""
+    """The changes, inputs before consumers."""
     _running: Plan
     _stays: Mapping[Node, Node]
-    """Operators that go on over other inputs: by the node that runs the one that is to run."""
+    """Operators that go on over other inputs: from the running node to its node in the new plan."""
     _new: Plan
 
     def placed(self, seats: Mapping[tuple[Node, Node], Node]) -> tuple[Plan, dict[Node, Node]]:
-        """The running plan with other nodes in the place of the pairs of all changes, and what becomes of the
-        operators that stay."""
+        """The running plan with replaced pairs, and the new nodes of operators that stay.
+
+        `seats` tells the node for each pair of a change.
+        """
         made = dict(seats)
 
         def pair(old: Node, new: Node) -> Node:
@@ -113,19 +119,21 @@ class PlanDifference:
         return Plan(roots), {old: pair(old, new) for old, new in self._stays.items()}
 
 
-def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
-    """A plan as it would run around the operators that run already: what is not told to run in a certain way
-    goes on as it does, and so do windows in any case, with all below them. They are not snapshot-reducible:
-    another implementation of one, or another arrangement below it, cannot take over at a split time. With
-    `whole`, Boxes do not go on."""
+def around(plan: Plan, running: Plan, *, replace_all: bool = False) -> Plan:
+    """The physical plan that runs `plan` with as many of the running operators as possible.
+
+    An operator without a chosen implementation goes on in the way that it runs now. A window, and all below
+    it, goes on in any case: it is not snapshot-reducible, so another implementation, or another arrangement
+    below it, cannot take over at a split time. With `replace_all`, Boxes do not go on.
+    """
     known: dict[Node, Node] = {}
     becomes: dict[Node, Node] = {}
     for node in running.nodes:
         is_boxed = any(isinstance(below.operator, Boxed) for below in node.walk())
-        # A Box may become what runs already, as where two plans differ in a window's place.
-        if isinstance(node.operator, Boxed) and not whole and node.operator.means not in running.nodes:
+        # A Box may move to a node that already runs, for example where only a window's place differs.
+        if isinstance(node.operator, Boxed) and not replace_all and node.operator.means not in running.nodes:
             becomes[node.operator.means] = node
-        if is_boxed and not whole:
+        if is_boxed and not replace_all:
             known.setdefault(logical_node(node), node)
         elif not is_boxed and not isinstance(logical(node), Arrangement):
             known[logical_node(node)] = node
@@ -140,28 +148,30 @@ def around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
 
 
 def find_changes(
-    running: Plan, plan: Plan, needed: Container[Node], *, whole: bool = False
+    running: Plan, plan: Plan, needed: Container[Node], *, replace_all: bool = False
 ) -> PlanDifference:
-    """Compare a running physical plan with one that is to run. `needed` are the nodes that other queries
-    need as they are. With `whole`, all that is above the windows and not needed otherwise is exchanged.
+    """Compare a running physical plan with the plan to move to.
+
+    `needed` are the nodes that other queries need as they are. With `replace_all`, everything above the
+    windows that no other query needs is replaced.
 
     Cost     O(nodes of both plans), again whenever nodes turn out to be needed in two ways.
     """
-    new = around(plan, running, whole=whole)
+    new = around(plan, running, replace_all=replace_all)
     common = set(running.nodes) & set(new.nodes)
     needed = {node for node in (*running.nodes, *new.nodes) if node in needed}
-    if whole:
+    if replace_all:
         windows = _with_all_below(input_nodes(running))
         stops = {node for node in common if node in windows or node in needed}
     else:
-        # Signed streams are not forked, so what is made of them is exchanged together.
+        # Signed streams are not forked, so the operators above them are replaced together.
         stops = {n for n in common if form(n) == "intervals" or not logical(n).is_snapshot_reducible}
     kept = _with_all_below({*needed, *stops})
     goes: set[Node] = set()
-    """Operators that could stay, but go with what is below them."""
+    """Operators that could stay, but go together with their inputs."""
     meanings = Meanings(above_windows=True)
     while True:
-        if whole:
+        if replace_all:
             stays: dict[Node, Node] = {}
             pairs = {(root, new.outputs[name]) for name, root in running.outputs.items()}
             same: set[Node] = set()
@@ -178,18 +188,20 @@ def find_changes(
         kept |= more
     changes = tuple(_grouped(running, new, pairs, kept, stops))
     signed = (form(node) != "intervals" for change in changes for node in change.inputs)
-    # Signed operators that stay, and come as well, would run twice.
+    # A signed operator that stays, and is also in the new part, would run twice.
     twice = (node in kept for change in changes for node in change.parts[1] if reads_stream(node))
-    if not whole and (any(signed) or any(twice)):
-        return find_changes(running, plan, needed, whole=True)
+    if not replace_all and (any(signed) or any(twice)):
+        return find_changes(running, plan, needed, replace_all=True)
     return PlanDifference(changes, running, stays, new)
 
 
 def _bounding(
     stays: Mapping[Node, Node], pairs: Iterable[tuple[Node, Node]], kept: Set[Node], stops: Set[Node]
 ) -> set[Node]:
-    """Operators that would stay above what gives rows of relations alone. That is not exchanged by itself,
-    but with what bounds it."""
+    """Operators that would stay above a pair that gives rows of relations alone.
+
+    Such a pair is not replaced by itself, but together with the operator that bounds it.
+    """
     loose = {(old, fresh) for old, fresh in pairs if not (is_bounded(old, kept) and is_bounded(fresh, stops))}
     return {
         old
@@ -199,8 +211,10 @@ def _bounding(
 
 
 def _torn(running: Plan, leaving: Set[Node]) -> set[Node]:
-    """Outputs of Boxes that would go while other outputs of theirs stay: a Box does not end for one of its
-    outputs alone."""
+    """Outputs of Boxes that would go while other outputs of the Box stay.
+
+    A Box cannot end for one of its outputs alone.
+    """
     staying = {box_of(node) for node in running.nodes if node not in leaving} - {None}
     return {node for node in leaving if box_of(node) in staying}
 
@@ -208,8 +222,11 @@ def _torn(running: Plan, leaving: Set[Node]) -> set[Node]:
 def _grouped(
     running: Plan, new: Plan, pairs: Iterable[tuple[Node, Node]], kept: Set[Node], stops: Set[Node]
 ) -> Iterator[Change]:
-    """Pairs that share operators, or a Box, become one change: also where what one takes away comes with
-    another, so that whoever carries out the change knows that it goes."""
+    """Group pairs that share operators or a Box into one change.
+
+    A pair whose old operators another pair brings back is grouped with it, so that the migration knows that
+    they go.
+    """
     running_order, new_order = ({node: i for i, node in enumerate(plan.nodes)} for plan in (running, new))
     graph: nx.Graph[Any] = nx.Graph()
     for pair in sorted(pairs, key=lambda pair: (running_order[pair[0]], new_order[pair[1]])):
@@ -225,7 +242,7 @@ def _grouped(
 
 
 def _streams(nodes: Iterable[Node]) -> set[Node]:
-    """Those that read streams, and so can be inputs of a change."""
+    """The nodes that read streams, and so can be inputs of a change."""
     return set(filter(reads_stream, nodes))
 
 
@@ -236,7 +253,7 @@ def _with_all_below(nodes: Iterable[Node]) -> set[Node]:
 def _compare(
     running: Plan, new: Plan, fixed: Set[Node], meanings: Meanings
 ) -> tuple[dict[Node, Node], set[tuple[Node, Node]], set[Node]]:
-    """Which operators can stay over other inputs, which subplans differ, and which do not."""
+    """The operators that can stay over other inputs, the pairs that differ, and the unchanged nodes."""
     stays: dict[Node, Node] = {}
     pairs: set[tuple[Node, Node]] = set()
     same: set[Node] = set()
@@ -256,12 +273,11 @@ def _compare(
 
 
 def _can_stay(old: Node, new: Node, meanings: Meanings) -> bool:
-    """Whether a running operator may be given the inputs of another one.
+    """True if a running operator may get the inputs of the new one.
 
-    They must be proved to mean the same; that what is made of them does is not enough, as where the sides of
-    a join change places. What the operator gets from then on is equivalent to what it would have got, but not
-    the same elements. It must not tell them apart, as windows do; and it must not count on more than their
-    order of start.
+    The inputs must be proved equivalent. Equivalent results are not enough, for example where the sides of a
+    join change places. From then on the operator gets elements that are equivalent, but not the same. So it
+    must not tell them apart, as windows do, and must not rely on more than their order of start.
     """
     operator = logical(old)
     if isinstance(operator, Boxed) or not operator.is_snapshot_reducible or not old.inputs:
@@ -281,7 +297,7 @@ def _can_stay(old: Node, new: Node, meanings: Meanings) -> bool:
 
 
 def _over(known: Mapping[Node, Node], root: Node) -> Node:
-    """A subplan, logically, over other inputs."""
+    """The logical form of a subplan, over other inputs."""
     changed = dict(known)
 
     def change(node: Node) -> Node:
@@ -298,13 +314,15 @@ def _over(known: Mapping[Node, Node], root: Node) -> Node:
 
 
 def _parts(roots: Sequence[Node], stops: Set[Node]) -> list[Node]:
-    """The nodes from some down to roots, without them, inputs before consumers; those of the last root come
-    first."""
+    """The nodes from the roots down to the stops, without the stops; inputs before consumers.
+
+    The nodes of the last root come first.
+    """
     return list(dict.fromkeys(node for root in reversed(roots) for node in root.walk(stops)))
 
 
 def _borders(root: Node, stops: Set[Node]) -> set[Node]:
-    """The first of some nodes that are met from a root, as far as they read streams."""
+    """The first stops below a root, as far as they read streams."""
     part = _parts([root], stops)
     below = {child for node in part for child in node.inputs} if part else {root}
     return {node for node in below if node in stops and reads_stream(node)}

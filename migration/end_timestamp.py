@@ -1,7 +1,7 @@
-"""GenMig, with a split time behind what the old plan's state still answers for.
+"""GenMig with a split time behind the latest end timestamp in the old plan's state.
 
-Where a plan drops elements, or has given out what is to come of them, that is before the end of the last
-element that it was given.
+This is earlier than the end of the last input element where the plan drops elements, or has already given out
+all their results.
 
 Source   thesis, 29.4.2
 """
@@ -29,18 +29,21 @@ class EndTimestampStrategy(Strategy):
     name: str = "genmig-end-timestamp"
 
     def check(self, part: Subplan) -> None:
-        """Any operators that are snapshot-reducible, over streams of intervals."""
+        """Accept any snapshot-reducible operators over streams of intervals."""
         require_of_intervals(part.change, require_reducible)
 
     def plan(self, part: Part) -> Edit:
-        """What is read around has been given to the old plan on one way, and is still to come on another:
-        then the old plan's state alone does not tell what it answers for."""
+        """Split behind the old plan's state, or behind its inputs where an operator is read around.
+
+        A change reads around an operator if the old plan has already got an element by one path that is still
+        to come by another. Then the old plan's state alone does not tell how long it must answer.
+        """
         if isinstance(part, Subplan) and any(read_around(part.change, part.host.operators)):
             return Edit(part, behind_inputs(part.box, part.max_ends))
         return Edit(part, behind_state(part.box, part.max_ends))
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
-        """As GenMig."""
+        """Fork each input and fuse each output, as GenMig does."""
         forks = [fork(edit.split) for _ in new.inputs]
         joiners = [Fuse(edit.split) for _ in new.outputs]
         return Migration(edit.part.box, new, edit.split, reached, forks, joiners)

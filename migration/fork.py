@@ -1,4 +1,4 @@
-"""Fork: what a new plan gets of an input. The old one gets everything, until it is gone."""
+"""Fork: the new plan's share of an input, while the old plan gets all of it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from midstream.plans.values.streams import BEGINNING, START, Batch, Time
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """What the new plan gets of an input. There is one for each, made for one migration, so it may keep a
-    state.
+    """A function from an input's elements to the new plan's share of them.
 
-    Called with a batch, possibly empty, and the progress behind it, it gives the new plan's part of the
-    batch.
+    Each input has its own fork, made for one migration, so a fork may keep state. It is called with a batch,
+    possibly empty, and the progress behind it, and returns the new plan's part of the batch.
     """
 
     part: Callable[[Batch, Time], Batch]
     begins: Time = BEGINNING
-    """Where the new plan's time stands until the input has come as far; from there on it runs with it."""
+    """The new plan's progress until the input has come as far; from there on it is the input's."""
 
     def __call__(self, batch: Batch, progress: Time) -> Batch:
         return self.part(batch, progress)
 
 
 def fork(split: Time) -> Fork:
-    """Give the new plan what is valid from the split time on.
+    """Give the new plan the elements that are valid from the split time on.
 
         new@t  =  S@t for t >= split, else nothing
 

@@ -13,16 +13,15 @@ from midstream.migration.promises import Promises
 from midstream.plans.values.streams import START, Batch, Element, Payload, Time, chronon_end
 
 Slot = list[Any]
-"""An old result on its way out: `[start, end or None, payload]`; without an end it waits for its other
-half."""
+"""An old result on its way out: `[start, end or None, payload]`; None until its other half is known."""
 
 Unmatched = dict[tuple[Time, Payload], int]
-"""Ends and payloads, each with how often it is there; never zero."""
+"""Ends and payloads, each with its number of copies; never zero."""
 
 
 @dataclass(slots=True)
 class Origins:
-    """How many results came from where; `unmatched` ones had no counterpart in the other plan."""
+    """The number of results by origin; `unmatched` ones had no counterpart in the other plan."""
 
     old: int = 0
     new: int = 0
@@ -31,14 +30,14 @@ class Origins:
 
     @classmethod
     def together(cls, parts: Iterable[Origins]) -> Origins:
-        """Those of several outputs."""
+        """The sums over several outputs."""
         total = cls()
-        for one in parts:
-            # Field by field: this is asked at every sample, and what dataclasses offer copies deeply.
-            total.old += one.old
-            total.new += one.new
-            total.fused += one.fused
-            total.unmatched += one.unmatched
+        for part in parts:
+            # Field by field, as this runs at every sample and `dataclasses.asdict` copies deeply.
+            total.old += part.old
+            total.new += part.new
+            total.fused += part.fused
+            total.unmatched += part.unmatched
         return total
 
 
@@ -47,23 +46,23 @@ class Joiner(Protocol):
 
     @property
     def origins(self) -> Origins:
-        """Where the results came from so far."""
+        """The number of results so far, by origin."""
 
     @property
     def bound(self) -> int:
-        """It has never held more elements than this."""
+        """An upper bound of the elements held at any time so far."""
 
     def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
-        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
+        """Join results of both plans, given the new plan's progress; old results only before `complete`."""
 
-    def complete(self, rest: Batch, new_progress: Time) -> Batch:
-        """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
+    def complete(self, remaining: Batch, new_progress: Time) -> Batch:
+        """Take the results that the old plan gave when it was ended, all inputs being past the split time."""
 
     def abandon(self) -> Batch:
-        """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
+        """Return the old plan's results that are still held, as it goes on alone; before `complete` only."""
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
-        """No later result starts before this."""
+        """A lower bound of the starts of later results."""
 
     def __len__(self) -> int: ...
 
@@ -71,28 +70,29 @@ class Joiner(Protocol):
 
 
 class Fuse:
-    """Give out what the old plan says, and of the new one's results what the old plan has not said.
+    """Give out the old plan's results, and the new plan's results as far as the old plan has not given them.
 
-    The old plan is given whole elements, so what it gives before it is ended is final:
+    The old plan is given uncut elements, so its results before it is ended are final:
 
-        (e, [s, t)) with s < split    comes out as it is; if t > split, [split, t) is promised, and taken away
-                                      from what the new plan says of e
-        (e, [s, t)) with s > split    is the new plan's to say
+        (e, [s, t)) with s < split    comes out as it is; if t > split, [split, t) is promised, and subtracted
+                                      from the new plan's results for e
+        (e, [s, t)) with s > split    is left to the new plan
 
-    When it is ended, it has not seen all that starts after the split time, and is right until then only:
+    When the old plan is ended, it has not seen all that starts after the split time, so its results are right
+    only before the split time:
 
         (e, [s, split)) of the old plan and (e, [split, t)) of the new one become (e, [s, t))
 
-    No element starts or ends at the split time, so neither does a result of its own accord: at that instant
-    both plans, being equivalent, hold the same multiset of payloads, so there is a fragment of the new plan
-    for every promise and every half. If the plans are not equivalent after all, what has no counterpart is
-    counted, and still comes out, rounded to the end of its chronon so that the split time does not show.
+    No element starts or ends at the split time, so no result does either, unless it was cut there. At that
+    instant both plans, being equivalent, hold the same multiset of payloads, so the new plan has a fragment
+    for every promise and every half. If the plans are not equivalent after all, results without a counterpart
+    are counted, and still come out, rounded to the end of their chronon so that the split time does not show.
 
     Output   Ordered by start: old results as they come, behind them the new ones.
     State    Promises and fragments without a counterpart; other new results, and old ones from beyond the
              split time, until the old plan has ended; then old results from the first half that waits.
     Bound    New results, plus old ones that end after the split time or came when the old plan was ended:
-             what is held is one of these, or what it has become, and each only once.
+             each element held is one of these, or what it has become, and none is held twice.
     Cost     O(1) per element of a payload without promises, else O(log n).
     Source   thesis, Algorithm 27, with erratum 3
 
@@ -106,14 +106,14 @@ class Fuse:
     """
 
     def __init__(self, split: Time, said: Iterable[Element] = ()) -> None:
-        """`said` are results of the old plan that came out before and are valid at the split time."""
+        """`said` are results of the old plan that came out earlier and are valid at the split time."""
         self._split = split
         self._promised: Unmatched = {}
-        """As long as the old plan has not ended: promises to which there is no fragment."""
+        """The promises without a fragment, until the old plan has ended."""
         self._fragments: Unmatched = {}
-        """The reverse."""
+        """The fragments without a promise, until the old plan has ended."""
         self._open = 0
-        """How many they are, both together."""
+        """The number of both together."""
         self._promises = Promises(split)
         self._beyond: Batch = []
         """Old results from beyond the split time."""
@@ -123,7 +123,7 @@ class Fuse:
         self._waiting: dict[Payload, deque[Slot]] = {}
         self._is_old_done = False
         self._is_past = False
-        """Whether the new plan has given all that starts at the split time, and the old one has ended."""
+        """True if the new plan has given all fragments, and the old plan has ended."""
         self._counts = Origins()
         self.bound = 0
         self._compare([element for element in said if element[1] > split], [])
@@ -131,13 +131,13 @@ class Fuse:
 
     @property
     def origins(self) -> Origins:
-        """Where the results came from so far."""
+        """The number of results so far, by origin."""
         counts = self._counts
         unmatched = counts.unmatched + self._promises.unmatched
         return Origins(counts.old, counts.new, counts.fused, unmatched)
 
     def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
-        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
+        """Join results of both plans, given the new plan's progress; old results only before `complete`."""
         self.bound += len(new)
         if self._is_old_done:
             for element in new:
@@ -149,7 +149,7 @@ class Fuse:
         return self._compare(old, new)
 
     def _compare(self, old: Batch, new: Batch) -> Batch:
-        """Take note of what either plan alone has said of the time behind the split time."""
+        """Match the promises of the old plan with the fragments of the new one."""
         split, promised, fragments = self._split, self._promised, self._fragments
         out = old
         if old:
@@ -169,16 +169,16 @@ class Fuse:
             self._open += _cancel(begun, promised, fragments)
         return out
 
-    def complete(self, rest: Batch, new_progress: Time) -> Batch:
-        """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
+    def complete(self, remaining: Batch, new_progress: Time) -> Batch:
+        """Take the results that the old plan gave when it was ended, all inputs being past the split time."""
         self._is_old_done = True
         self._beyond.clear()
-        self.bound += len(rest)
+        self.bound += len(remaining)
         for unmatched, by in ((self._promised, -1), (self._fragments, 1)):
             for (end, payload), count in unmatched.items():
                 self._promises.add(payload, end, by * count)
         self._forget()
-        for start, end, payload in rest:
+        for start, end, payload in remaining:
             if end < self._split:
                 self._counts.old += 1
                 self._slots.append([start, end, payload])
@@ -188,7 +188,7 @@ class Fuse:
         return self._proceed(new_progress)
 
     def _proceed(self, new_progress: Time) -> Batch:
-        """What is ready once the old plan has ended."""
+        """The results that are ready once the old plan has ended."""
         out: Batch = []
         if not self._is_past:
             self._is_past = new_progress > self._split or bool(self._later)
@@ -205,7 +205,7 @@ class Fuse:
         return out + later
 
     def _match(self) -> None:
-        """Complete the halves that wait, as far as that can be told."""
+        """Give the waiting halves their ends, as far as these are known."""
         for payload, slots in list(self._waiting.items()):
             for end in self._promises.take(payload, len(slots), self._is_past):
                 slots.popleft()[1] = end
@@ -219,20 +219,20 @@ class Fuse:
                 del self._waiting[payload]
 
     def abandon(self) -> Batch:
-        """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
+        """Return the old plan's results that are still held, as it goes on alone; before `complete` only."""
         out, self._beyond, self._later = self._beyond, [], []
         self._forget()
         self._counts.old += len(out)
         return out
 
     def _forget(self) -> None:
-        """What either plan alone has said is known otherwise now, or of no interest."""
+        """Clear the unmatched results of either plan: they are kept elsewhere now, or of no interest."""
         self._promised.clear()
         self._fragments.clear()
         self._open = 0
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
-        """No later result starts before this."""
+        """A lower bound of the starts of later results."""
         if old_progress < self._split:
             return old_progress  # it has not ended, and what it gives comes out at once
         if self._slots:
@@ -256,7 +256,7 @@ class Fuse:
 
 
 def _cancel(keys: list[tuple[Time, Payload]], theirs: Unmatched, ours: Unmatched) -> int:
-    """Match what one plan says with what the other one has said; tells how many more are unmatched now."""
+    """Match the results of one plan with those of the other; returns the change in unmatched ones."""
     matched = 0
     get, pop = ours.get, theirs.pop
     for key in keys:
@@ -271,8 +271,11 @@ def _cancel(keys: list[tuple[Time, Payload]], theirs: Unmatched, ours: Unmatched
 
 
 def behind_split(split: Time, old_progress: Time, new_progress: Time, beyond: Batch, later: Batch) -> Time:
-    """The progress of an output of which the old plan is past the split time, and has not ended: as far as
-    both plans are. What they have given of that is held, and one of them will give it."""
+    """The progress of an output whose old plan is past the split time, but has not ended.
+
+    It is the least progress of both plans. Results of later instants are held, and one of the plans will give
+    them.
+    """
     if new_progress <= split:
         return chronon_end(split)
     held = (start for batch in (beyond, later) for start, _, _ in batch[:1])

@@ -1,10 +1,10 @@
-"""GenMig: both plans run side by side until all that the old one was given has expired.
+"""GenMig: both plans run side by side until all elements that the old plan was given have expired.
 
     new inputs   what is valid from the split time on
     result       old@t for t < split, new@t for t >= split, each put together with its other half
 
-The old plan is given all, and answers; the split time is behind the end of every element so far. It is right
-for any two plans that mean the same, of snapshot-reducible operators. Inputs may be signed streams.
+The old plan gets all elements and answers. The split time lies behind the end of every element so far. GenMig
+is right for any two equivalent plans of snapshot-reducible operators. Inputs may be signed streams.
 
 Source   thesis, chapter 29
 """

@@ -1,13 +1,13 @@
-"""What operators that go on hold, and whether a change reads around them.
+"""Operators that hold elements back, and changes that read around them.
 
-    A ──► union ──► old, new        all that either plan gets of A is what the union gives
-    A ──► union ──► new             what the union holds of A, the old plan has had already:
+    A ──► union ──► old, new        both plans get A through the union only
+    A ──► union ──► new             the old plan has already got the elements of A that the union holds:
     A ─────────────► old            the union is read around
 
 A union, a split, a coalesce, a queue or an output in order gives an element later than it takes it. As long
-as both plans get it from there alone, it is one of those to come. Otherwise it has come on one way and is
-still to come on the other, and no instant between two events parts the elements that came before from the
-others.
+as both plans get the element through that operator only, it is still to come for both. Otherwise it has come
+by one path and is still to come by the other, and no instant between two events separates the elements that
+came before from the others.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from midstream.plans.algebra.properties import reads_stream
 
 
 def read_around(change: Change, operators: Mapping[Node, Operator]) -> Iterator[Node]:
-    """The running nodes below a change that hold something, and whose inputs it also gets on a way on which
-    they are not.
+    """The running nodes below a change that hold elements, and whose inputs the change also reads directly.
 
-    Cost     O(nodes × nodes that hold something).
+    Cost     O(nodes × nodes that hold elements).
     """
     gone = set(change.parts[0])
     roots = {*change.old, *change.new}
@@ -39,5 +38,5 @@ def read_around(change: Change, operators: Mapping[Node, Operator]) -> Iterator[
 
 
 def _held(operator: Operator) -> int:
-    """How many elements an operator keeps; of a Box, whichever of its outputs it is."""
+    """The number of elements that an operator keeps; for any output of a Box, that of the Box."""
     return operator.hosted.box.size() if isinstance(operator, Guest) else operator.size()

@@ -7,13 +7,14 @@
     done        the new plan stands alone: `successor` names it
     aborted     the old plan stands alone again: `successor` names it
 
-The phases follow from the progress of the inputs alone (erratum 14). As long as it is moving, the old plan is
-complete, and all that has come out is what it has said; so the migration can be aborted at any moment. It is,
-if the new plan fails. Draining ends as soon as the new plan's outputs have passed the split time and promises
-are kept; that is at once but for results that one plan cuts where the other does not.
+The phases follow from the progress of the inputs alone (erratum 14). While the migration is moving, the old
+plan is complete, and all results so far are its own, so the migration can be aborted at any moment. It is
+aborted if the new plan fails. Draining ends as soon as the new plan's outputs have passed the split time and
+all promises are kept. That is at once, unless one plan cuts the validity of a result where the other does
+not.
 
-This is the switch. The new plan stands behind a backlog, which forks its input, and an observer keeps what
-there is to be told of it all.
+This module switches between the phases. A backlog forks the new plan's input, and an observer records sizes
+and the trace.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Ele
 
 
 class Phase(Enum):
-    """Where a migration stands."""
+    """The phases of a migration."""
 
     CHECKING = "checking"
     MOVING = "moving"
@@ -50,22 +51,22 @@ class Phase(Enum):
 class Migration:
     """A Box that moves from an old Box to a new one.
 
-    Input    As both boxes, which must have the same ports; `reached` tells the progress of each so far.
-    Output   Snapshot-equivalent to the old box alone, and ordered, if both boxes mean the same. As long as it
-             is moving: what the old box gives, of what starts before the split time.
+    Input    As both boxes, which must have the same ports; `reached` is the progress of each port so far.
+    Output   Snapshot-equivalent to the old box alone, and ordered, if the boxes are equivalent. While it is
+             moving: the old box's results that start before the split time.
     State    That of both boxes and of the joiners; that of the old box is released when the last input passes
              the split time.
     Cost     O(1) per element besides the boxes' and the joiners' own.
     Raises   What the old box raises; what the new one raises, once the old one is gone.
     Source   thesis, Algorithm 25
 
-    There is a fork for each input and a joiner for each output. `initial` is given to the new box before
-    anything else, a batch an input. `begin()` must be called once, before any event; what it returns is ready
-    then.
+    There is a fork for each input and a joiner for each output. `initial` holds a batch per input, which the
+    new box gets before anything else. `begin()` must be called once, before any event; it returns the results
+    that are ready then.
     """
 
     is_patient = True
-    """Whether the new plan may wait for its input as long as the old one answers."""
+    """True if the new plan may wait for its input while the old plan answers."""
 
     def __init__(
         self,
@@ -88,30 +89,32 @@ class Migration:
         self.old: Box | None = None
         """The old box; None once it is gone, or no longer to be replaced."""
         self._outer: Migration | None = None
-        """The migration of whose old box this one is."""
+        """The migration whose old box this one is; None if there is none."""
         self._adopt(old)
         self.backlog = Backlog(new, forks, None if self.is_patient else 0)
-        """The new box, behind its input."""
+        """The new box, behind its backlog."""
         self._joiners = joiners
         self._initial = initial
         self._reached = list(reached)
         self._promised = [old.progress(output) for output in range(len(self.outputs))]
-        """By output, how far it was at the beginning, which it does not take back. The new box may promise
-        less for a while: it has yet to come past the rows of relations."""
+        """By output, the progress when the migration began, below which it never falls.
+
+        The new box may promise less for a while, as it has yet to pass the rows of relations.
+        """
         self._new_progress: list[Time] = [BEGINNING] * len(self.outputs)
-        """By output, how far the new box was when it was last given something."""
+        """By output, the new box's progress when it last got something."""
         self._new_size = new.size()
-        """Its size then."""
+        """The new box's size at that moment."""
         self.started: Time = self.least_reached
         """The least progress of the inputs when it began."""
         self.ended: Time | None = None
-        """The same when it was done or aborted; None before."""
+        """The least progress of the inputs when the migration was done or aborted; None before."""
         self.reason = ""
         """Why its strategy was chosen, or why it was aborted; empty where the caller chose it."""
         self.failure: Exception | None = None
-        """What the new box raised, if that is why it was aborted."""
+        """The exception of the new box, if the migration was aborted for it; else None."""
         self.observer = Observer(split)
-        """Has the trace and the largest sizes."""
+        """Records the trace and the largest sizes."""
         self.observer.measure(*self._sizes())
 
     @property
@@ -121,7 +124,7 @@ class Migration:
 
     @property
     def trace(self) -> Sequence[TraceEntry]:
-        """What it looked like, from its beginning to its end."""
+        """The trace from the beginning of the migration to its end."""
         return self.observer.trace
 
     @property
@@ -135,14 +138,16 @@ class Migration:
 
     @property
     def least_reached(self) -> Time:
-        """How far the input is that is farthest behind."""
+        """The least progress of all inputs."""
         return min(self._reached, default=BEGINNING)
 
     def begin(self) -> list[Batch]:
-        """Give the new box what it is to begin with, and tell both how far the inputs are: if all are past
-        the split time already, the old box is ended at once."""
+        """Give the new box its initial elements, and tell both boxes the progress of the inputs.
+
+        If all inputs are past the split time already, the old box is ended at once.
+        """
         self._record(self.reason)
-        # Which is the first sample, too.
+        # This entry is the first sample, too.
         self.observer.sampling.is_due(self.least_reached)
         results = self._nothing()
         try:
@@ -157,17 +162,17 @@ class Migration:
             if self.old is None or port + 1 == len(self._reached):
                 append(results, self._event(port, [], progress))
             else:
-                # Nothing is complete before all are told.
+                # Nothing can be completed before all inputs have reported.
                 append(results, self._join_old(self._driver.process(port, [], progress)))
                 self.backlog.take(port, [], progress)
-        # That was no arrival; sizes are looked at after so many of these.
+        # This was not an arrival, and sizes are measured after a number of arrivals.
         self.observer.seen, self.observer.look_at = 0, 1
         return results
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        """A batch, possibly empty, and the progress of its port behind it, in one event.
+        """Process a batch, possibly empty, and the progress of its port behind it, in one event.
 
-        Until the last input comes to the split time nobody waits for the new plan: what it is given may wait.
+        Until the last input comes to the split time nobody waits for the new plan, so its input may wait.
         """
         if self.old is None or (progress >= self.split and self._is_last(port, progress)):
             return self._event(port, batch, progress)
@@ -200,9 +205,9 @@ class Migration:
         return self.advance(port, FOREVER)
 
     def _event(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        """An event on which both plans give what they have."""
+        """Process an event for which both plans give all results that they have."""
         if self.phase is Phase.ABORTED:
-            # Until whoever runs this has taken the successor.
+            # The caller has not taken the successor yet.
             return self.backlog.process(port, batch, progress)
         if self.old is not None and not self._is_last(port, progress):
             results = self.process(port, batch, progress)
@@ -220,14 +225,16 @@ class Migration:
         return results
 
     def _is_last(self, port: int, progress: Time) -> bool:
-        """Whether no input is before the split time any more when this one has come so far."""
+        """True if every input is at or past the split time once this port has come to `progress`."""
         if progress < self.split:
             return False
         return all(i == port or reached >= self.split for i, reached in enumerate(self._reached))
 
     def _catch_up(self, results: list[Batch]) -> bool:
-        """Give the new plan what waits for it, and put what comes of it behind other results. Tells whether
-        that went well; else the migration has been aborted."""
+        """Give the new plan its waiting input, and append its results.
+
+        Returns False if the new plan failed; then the migration has been aborted.
+        """
         try:
             from_new = self._from_new(self.backlog.catch_up())
         except Exception as failure:
@@ -237,8 +244,10 @@ class Migration:
         return True
 
     def _look(self, results: list[Batch]) -> None:
-        """Look at sizes, or take a sample if one is due; for that the new plan is brought up to date, if
-        enough waits for it."""
+        """Measure the sizes, or take a sample if one is due.
+
+        Before a sample, the new plan processes its waiting input if there is enough of it.
+        """
         is_worth_it = not self.backlog.is_behind or self.observer.seen >= LOOK_EVERY
         if not (is_worth_it and self.observer.sampling.is_due(self.least_reached)):
             self.observer.measure(*self._sizes())
@@ -246,8 +255,11 @@ class Migration:
             self._record()
 
     def _complete(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        """The event by which the last input passes the split time: the old box gets what is before, is ended
-        on all ports where it has not ended yet, and is dropped."""
+        """Process the event by which the last input passes the split time.
+
+        The old box gets the elements before the split time, is ended on all ports that have not ended yet,
+        and is dropped.
+        """
         old = self.old
         assert old is not None
         reach = bisect_left(batch, self.split, key=START)
@@ -264,22 +276,21 @@ class Migration:
         self.observer.measure(*self._sizes())
         for inside in under_way(old):
             inside.cut(self.split)
-        rest = self._nothing()
+        remaining = self._nothing()
         for i, reached in enumerate(self._reached):
             if i == port or reached != FOREVER:
-                append(rest, old.end(i))
+                append(remaining, old.end(i))
         self._drop_old()
-        joined = zip(self._joiners, rest, self._new_progress, strict=True)
+        joined = zip(self._joiners, remaining, self._new_progress, strict=True)
         append(results, [joiner.complete(batch, progress) for joiner, batch, progress in joined])
         self._enter(Phase.DRAINING)
         return results
 
     def abort(self, reason: str = "") -> list[Batch]:
-        """Drop the new plan and go on with the old one, which has seen everything; possible while it is
-        moving.
+        """Drop the new plan and go on with the old one, which has seen everything; only while it is moving.
 
-        Gives what the old plan said already of the time behind the split time. In a migration whose old box
-        this one is, that takes its way through it, and what comes out there is given.
+        Returns the old plan's results from beyond the split time that are still held. If this migration is
+        the old box of another one, the results pass through that one first.
 
         Raises   MigrationRefused where the old plan has been ended, or there is nothing to abort any more.
         """
@@ -300,19 +311,19 @@ class Migration:
         return results
 
     def _relay(self, results: list[Batch]) -> list[Batch]:
-        """What the old box gave without an event."""
+        """Pass results of the old box on that came without an event."""
         if self.phase is Phase.MOVING:
             results = self._join_old(results)
         return results if self._outer is None else self._outer._relay(results)
 
     def _from_new(self, results: list[Batch]) -> list[Batch]:
-        """What the new plan has given, being asked for all else that it can fail at."""
+        """Read the new plan's progress and size, which may fail like its results."""
         self._new_progress = [self.new.progress(output) for output in range(len(self.outputs))]
         self._new_size = self.new.size()
         return results
 
     def _give_way(self, failure: Exception) -> list[Batch]:
-        """The new box has failed: the old one goes on."""
+        """Abort because the new box failed; the old one goes on."""
         self.failure = failure
         return self._abort(f"the new plan failed: {type(failure).__name__}: {failure}")
 
@@ -325,8 +336,7 @@ class Migration:
         return [joiner.process(old, [], progress) for joiner, old, progress in joined]
 
     def _is_over(self) -> bool:
-        """Whether nothing is held, and no result of the new plan can touch the split time any more, or come
-        before what was promised."""
+        """True if nothing is held, and later results lie behind the split time and the promises."""
         promises = zip(self._new_progress, self._promised, strict=True)
         return not self.held() and all(self.split < time >= promised for time, promised in promises)
 
@@ -352,9 +362,9 @@ class Migration:
         )
 
     def _sizes(self) -> tuple[int, int, int]:
-        """How much the old plan, the new one and the joiners keep."""
+        """The sizes of the old plan, the new plan and the joiners, in elements."""
         if self.phase is Phase.ABORTED:
-            # What was the old plan is the successor.
+            # The old plan is the successor now.
             return self.new.size(), 0, self.held()
         return self.old.size() if self.old is not None else 0, self._new_size, self.held()
 
@@ -362,11 +372,11 @@ class Migration:
         return [[] for _ in self.outputs]
 
     def held(self) -> int:
-        """How many elements wait in the joiners."""
+        """The number of elements that wait in the joiners."""
         return sum(map(len, self._joiners))
 
     def progress(self, output: int = 0) -> Time:
-        """No later result starts before this. The split time itself never shows."""
+        """A lower bound of the starts of later results; the split time itself never shows."""
         if self.phase is Phase.ABORTED:
             return self.new.progress(output)
         old = FOREVER if self.old is None else self.old.progress(output)
@@ -379,35 +389,37 @@ class Migration:
         return old + self.backlog.size() + self.held()
 
     def state(self) -> Iterable[Element]:
-        """The same elements."""
+        """The elements in both boxes, in the joiners, and on their way to the new box."""
         old: Iterable[Element] = () if self.old is None else self.old.state()
         return chain(old, self.backlog.state(), *self._joiners)
 
     def horizon(self) -> Time:
-        """The end of what a further migration must leave to this one: a later split time must lie beyond its
-        own."""
+        """The instant beyond which the split time of a further migration must lie."""
         return chronon_end(self.split)
 
     def cut(self, split: Time) -> None:
-        """A migration of whose old box this is a part is past its split time: what was given behind that is
-        not the same on all inputs, and neither is what both plans make of it."""
+        """Take note that an outer migration is past its split time.
+
+        The old box of the outer migration contains this one. Elements from behind that split time were not
+        the same on all inputs, so neither are the results of both plans for them.
+        """
         # Nothing to do: that split time is behind the horizon.
 
     def held_bound(self) -> int:
-        """The joiners have never held more elements than this, by what they were given (see each joiner)."""
+        """An upper bound of the elements that the joiners have ever held (see each joiner)."""
         return sum(joiner.bound for joiner in self._joiners)
 
     def counters(self) -> Mapping[str, int]:
-        """The new box's counters; during the migration they count what the new plan did so far."""
+        """The new box's counters; during the migration they count the work of the new plan so far."""
         return self.new.counters()
 
     def operators(self) -> Iterable[tuple[Node, Operator]]:
-        """Those of the old box, as long as it is there, and of the new one."""
+        """The operators of the old box, until it is gone, and of the new one."""
         boxes = (self.new,) if self.old is None else (self.old, self.new)
         return chain.from_iterable(driver(box).operators() for box in boxes)
 
     def origins(self) -> Origins:
-        """Where the results came from so far."""
+        """The number of results so far, by origin."""
         return Origins.together(joiner.origins for joiner in self._joiners)
 
 
@@ -415,5 +427,5 @@ def under_way(box: Box) -> list[Migration]:
     """The migrations inside a Box."""
     if isinstance(box, Migration):
         return [box]
-    inside = (one for _, one in driver(box).operators() if isinstance(one, Guest))
-    return [each for one in inside for each in under_way(one.hosted.box)]
+    guests = (operator for _, operator in driver(box).operators() if isinstance(operator, Guest))
+    return [migration for guest in guests for migration in under_way(guest.hosted.box)]

@@ -1,4 +1,4 @@
-"""Plan a migration and begin it, of a query or between Boxes; what is going to be done is a value first."""
+"""Plan a migration of a query or between Boxes as a value, then begin it."""
 
 from __future__ import annotations
 
@@ -23,42 +23,41 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 T = TypeVar("T")
 
 DEMAND_LEAST = ("genmig", "swap")
-"""The strategies that ask for least: where they refuse, the others mostly do for the same reasons."""
+"""The strategies that require least: where they refuse, the others mostly refuse for the same reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A migration of a query that has been checked: what it is going to do, as a value. It must begin before
-    the next element comes."""
+    """A checked migration of a query, as a value; it must begin before the next element arrives."""
 
     host: Host
     query: str
     plan: Plan
-    """To which the query is moved."""
+    """The plan to move the query to."""
     strategy: Strategy
     changes: PlanDifference
     parts: Sequence[Subplan]
-    """What is exchanged."""
+    """The parts to be replaced."""
     edits: Sequence[Edit]
-    """How, part by part."""
+    """For each part, the way to replace it."""
     reason: str = ""
     """Why this strategy was chosen; empty where the caller chose it."""
 
     def predict(self) -> Prediction:
-        """What it is expected to cost."""
+        """The predicted cost of this migration."""
         return predict(self.host, self.query, self.strategy.name, self.edits)
 
     def begin(self) -> list[tuple[list[Node], Migration]]:
-        """Put Boxes in the place of what is to be exchanged, and give out what is ready at once.
+        """Put Boxes in place of the parts to be replaced, and give out what is ready at once.
 
-        Gives the migrations, inputs before consumers, with the nodes in whose place their outputs are.
+        Returns the migrations, inputs before consumers, with the nodes of their outputs.
         """
         host, query = self.host, self.query
         placed: dict[tuple[Node, Node], Node] = {}
         operators: dict[Node, Operator] = {}
         parts: list[tuple[list[Node], Migration]] = []
         ready: dict[Node, Batch] = {}
-        # Ending operators that go counts as theirs what a swap gives out.
+        # A swap ends the old operators, and what they give out then must count as theirs.
         host.count_results(query)
         for part, edit in zip(self.parts, self.edits, strict=True):
             new = self.strategy.new_part(part)
@@ -80,21 +79,21 @@ class Prepared:
 
 
 def prepare(
-    host: Host, plan: Plan, strategy: Strategy, query: str | None = None, *, whole: bool = False
+    host: Host, plan: Plan, strategy: Strategy, query: str | None = None, *, replace_all: bool = False
 ) -> Prepared:
-    """Check whether a query can be moved in a certain way, and plan how; nothing changes yet.
+    """Check if a strategy can move a query to a plan, and plan the migration; nothing changes yet.
 
     Raises   MigrationRefused, with the operator and the reason.
     """
     if isinstance(strategy, AutoStrategy):
-        others = [one for one in STRATEGIES.values() if not isinstance(one, AutoStrategy)]
-        return prepare_cheapest(host, plan, others, query, whole=whole)
-    changes, parts, edits = _checked(host, plan, strategy, strategy.plan, query, whole)
+        strategies = [s for s in STRATEGIES.values() if not isinstance(s, AutoStrategy)]
+        return prepare_cheapest(host, plan, strategies, query, replace_all=replace_all)
+    changes, parts, edits = _checked(host, plan, strategy, strategy.plan, query, replace_all)
     return Prepared(host, host.query(query).name, plan, strategy, changes, parts, edits)
 
 
 def require_possible(host: Host, plan: Plan, strategy: Strategy, query: str | None = None) -> None:
-    """Refuse what `prepare` refuses, without copying what an operator keeps.
+    """Refuse what `prepare` refuses, without copying any state.
 
     Raises   MigrationRefused, with the operator and the reason.
     """
@@ -105,9 +104,9 @@ def require_possible(host: Host, plan: Plan, strategy: Strategy, query: str | No
 
 
 def obstacle(host: Host, plan: Plan, query: str | None = None) -> str | None:
-    """Why no strategy can move a query to a plan that means the same, as things are now; None where one can.
+    """The reason why no strategy can move a query to an equivalent plan now; None where one can.
 
-    Whether the plans mean the same is not asked.
+    The equivalence of the plans is not checked.
 
     Cost     that of planning a migration; where GenMig refuses, of planning one by each strategy.
     """
@@ -132,20 +131,20 @@ def _checked(
     strategy: Strategy,
     planned: Callable[[Subplan], T],
     query: str | None,
-    whole: bool,
+    replace_all: bool,
 ) -> tuple[PlanDifference, list[Subplan], list[T]]:
     chosen = host.query(query)
-    is_whole = whole or strategy.replaces_all(chosen)
+    replace_all = replace_all or strategy.replaces_all(chosen)
     strategy.check_plans(chosen.plan, plan)
-    changes = find_changes(chosen.physical, plan, host.shared(chosen.name), whole=is_whole)
+    changes = find_changes(chosen.physical, plan, host.shared(chosen.name), replace_all=replace_all)
     parts = [Subplan.of(host, chosen, change) for change in changes.changes]
     try:
         for part in parts:
             strategy.check(part)
         return changes, parts, [planned(part) for part in parts]
     except MigrationRefused as refusal:
-        # Windows may end where rows of relations that come in above them are valid for ever.
-        if is_whole or not any(FOREVER in part.max_ends for part in parts):
+        # Rows of relations above the windows may be valid for ever, while the windows' results end.
+        if replace_all or not any(FOREVER in part.max_ends for part in parts):
             raise
         try:
             return _checked(host, plan, strategy, planned, query, True)
@@ -154,9 +153,14 @@ def _checked(
 
 
 def prepare_cheapest(
-    host: Host, plan: Plan, strategies: Iterable[Strategy], query: str | None = None, *, whole: bool = False
+    host: Host,
+    plan: Plan,
+    strategies: Iterable[Strategy],
+    query: str | None = None,
+    *,
+    replace_all: bool = False,
 ) -> Prepared:
-    """The same by that one of some strategies which has the smallest predicted overhead, the first of equals.
+    """Prepare a migration by the strategy with the smallest predicted overhead, the first of equals.
 
     Raises   MigrationRefused, with the reasons of all, where none is applicable.
     """
@@ -164,11 +168,11 @@ def prepare_cheapest(
     refusals: dict[str, MigrationRefused] = {}
     for strategy in strategies:
         try:
-            one = prepare(host, plan, strategy, query, whole=whole)
-            prepared[one.strategy.name] = one
+            migration = prepare(host, plan, strategy, query, replace_all=replace_all)
+            prepared[migration.strategy.name] = migration
         except MigrationRefused as refusal:
             refusals[strategy.name] = refusal
-    best, reason = cheapest([one.predict() for one in prepared.values()], refusals)
+    best, reason = cheapest([migration.predict() for migration in prepared.values()], refusals)
     return replace(prepared[best.strategy], reason=reason)
 
 
@@ -181,19 +185,19 @@ def migrate_box(
     *,
     stateless: bool = False,
 ) -> tuple[Migration, list[Batch]]:
-    """Set up a migration between two boxes, of whatever engine; the results that are ready at once come with
-    it.
+    """Set up a migration between two boxes of any engine; returns it with the results that are ready at once.
 
     `max_ends` are the largest end timestamps seen on each input, `reached` is each input's progress. Boxes
-    have no plans to be compared, so the caller vouches that they mean the same. What a strategy requires of
-    plans is the caller's claim, too: for `genmig-end-timestamp` and `auto`, that the old box's `state()`
-    leaves out nothing that matters to later results; for `swap`, that the boxes are stateless. An old box
-    that keeps elements is believed to be so only where `stateless` says it: then they are results that wait
-    for the sake of order. A box that shows no state is believed.
+    have no plans to compare, so the caller vouches that they are equivalent. The caller also vouches for what
+    a strategy requires of plans: for `genmig-end-timestamp` and `auto`, that the old box's `state()` leaves
+    out nothing that matters to later results; for `swap`, that the boxes are stateless. If the old box keeps
+    elements, `swap` needs `stateless=True`: the elements are then results that only wait for the sake of
+    order. A box that shows no state is believed to have none.
 
     Raises   MigrationRefused where inputs or outputs have other names; for `swap` where the old box keeps
-             something; where it keeps an element that ends later than all of `max_ends`, which must be wrong
-             then; for `moving-states`, as nobody knows of boxes what is still valid. The old box goes on.
+             something; where it keeps an element that ends later than all of `max_ends`, which must then be
+             wrong; for `moving-states`, as a box does not show which elements are still valid. The old box
+             goes on.
     """
     require("migrate_box", strategy, Strategy, "a strategy, such as ms.find_strategy('genmig')")
     require("migrate_box: stateless", stateless, bool, "True or False")

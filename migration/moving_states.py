@@ -1,12 +1,12 @@
-"""Moving states: the new plan begins with what is still valid on its inputs, and so can take over at once.
+"""Moving states: the new plan begins with the elements still valid on its inputs, and takes over at once.
 
-GenMig waits until all that the old plan has been given has expired. Where the elements that are still valid
-are known, that need not be waited for: the split time is just behind what the inputs have let in, and the new
-plan is given those elements first, cut there, from which it makes its state.
+GenMig waits until all elements that the old plan was given have expired. Where the elements that are still
+valid are known, this wait is not needed: the split time lies just behind the starts of all elements so far,
+and the new plan first gets the valid elements, cut at the split time, and builds its state from them.
 
-They are known from a log, which also tells what results were given out before and are still valid: promises.
-Or the state of the old plan has them: that of a join in which an input is kept as it came. Then starts must
-tell which plan a result belongs to, as the results given out before are not known.
+They are known from a log. The log also tells which results came out before and are still valid: promises.
+Otherwise they are known from the old plan's state, if a join keeps an input as it came. Then starts must tell
+which plan a result belongs to, because the earlier results are not known.
 """
 
 from __future__ import annotations
@@ -39,26 +39,28 @@ from midstream.plans.values.streams import FOREVER, Batch, Time, chronon_end
 
 @dataclass(frozen=True, slots=True)
 class MovingStatesStrategy(Strategy):
-    """Fork and join at a split time just behind the inputs, and begin with what is still valid: by the log
-    where there is one, which is kept of windows and outputs; else by the old plan's state."""
+    """Fork and join at a split time just behind the inputs, and begin with the elements that are still valid.
+
+    These come from the log of windows and outputs, if one is kept; otherwise from the old plan's state.
+    """
 
     name: str = "moving-states"
 
     needs_log: ClassVar[bool] = True
-    """The log tells what is valid, and what was said."""
+    """The log tells the valid elements and the results so far."""
 
     def replaces_all(self, query: RunningQuery) -> bool:
-        """Where there is a log."""
+        """True where there is a log."""
         return query.is_logged
 
     def check(self, part: Subplan) -> None:
-        """Without a log, operators whose results start where an element starts."""
+        """Without a log, accept only operators whose results start where an element starts."""
         require_of_intervals(part.change, require_reducible)
         if not part.query.is_logged:
             require_of_elements(part.change, require_told_by_starts)
 
     def plan(self, part: Part) -> Edit:
-        """Where the log or the state tells what is still valid."""
+        """Split just behind the inputs, and take the valid elements from the log or the state."""
         if not isinstance(part, Subplan):
             raise MigrationRefused(
                 f"{self.name} needs what a query's log or its operators keep, and a box does not show it"
@@ -71,14 +73,14 @@ class MovingStatesStrategy(Strategy):
         return Edit(part, split, steps=1, initial=kept)
 
     def require_plan(self, part: Subplan) -> None:
-        """Without a log, nothing is copied."""
+        """Check the joins if there is no log; with a log, this is as `plan`."""
         if part.query.is_logged:
             self.plan(part)
         else:
             keepers(part, _split(part))
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
-        """The log tells which results were given out before; else starts do."""
+        """Join by a Fuse if the log tells the earlier results; otherwise by starts."""
         split = edit.split
         forks = [fork(split) for _ in new.inputs]
         joiners: list[Joiner] = (
@@ -90,9 +92,9 @@ class MovingStatesStrategy(Strategy):
 
 
 def behind_progress(max_ends: Sequence[Time], reached: Sequence[Time]) -> Time:
-    """An instant behind the starts of all elements so far, and of all results.
+    """An instant behind the starts of all elements and all results so far.
 
-    How far an input was when it ended is not known; its elements' ends are.
+    The progress of an input that has ended is unknown, so the ends of its elements are used.
 
     >>> behind_progress([70, 90], [7, 9])
     9.5
@@ -106,10 +108,9 @@ def _split(part: Subplan) -> Time:
 
 
 def from_log(part: Subplan, split: Time) -> tuple[list[Batch], list[Batch]]:
-    """What the log of a query tells: by input the elements that are valid at the split time, and by output
-    the results.
+    """The elements valid at the split time by input, and the results by output, from a query's log.
 
-    Raises   MigrationRefused where something of what is needed came before the log was asked for.
+    Raises   MigrationRefused where the log was asked for too late.
     """
     outputs = {root: part.query.logs[name] for name, root in part.query.physical.outputs.items()}
     inputs = []
@@ -138,11 +139,11 @@ def _valid_from(log: Log, split: Time) -> Batch:
 
 
 def keepers(part: Subplan, split: Time) -> list[tuple[SweepJoin, int]]:
-    """By input, the join that keeps enough of it, and on which side: it alone reads the input, and its
-    other side is not past the split time.
+    """By input, the join that keeps its elements, and the port.
 
-    What such a join does not keep is of no consequence: it has expired, or no condition can be true of it.
-    The old plan says the same without it, and so does the new one, which means the same.
+    Only this join reads the input, and its other side is not past the split time. Elements that such a join
+    has dropped do not matter: they have expired, or no condition can be true of them. The old plan gives the
+    same results without them, and so does the new plan, which is equivalent.
 
     Raises   MigrationRefused, with the input and the operator whose state does not tell.
     """
@@ -150,11 +151,16 @@ def keepers(part: Subplan, split: Time) -> list[tuple[SweepJoin, int]]:
     goes, _ = part.change.parts
     found = []
     for node in part.change.inputs:
-        readers = [(one, port) for one in goes for port, child in enumerate(one.inputs) if child == node]
-        joins = [(running.get(one), port) for one, port in readers]
+        readers = [
+            (reader, port) for reader in goes for port, child in enumerate(reader.inputs) if child == node
+        ]
+        joins = [(running.get(reader), port) for reader, port in readers]
         join, port = joins[0] if len(joins) == 1 else (None, 0)
         if not isinstance(join, SweepJoin) or join.reached[1 - port] >= split:
-            names = " and ".join(dict.fromkeys(str(logical(one)) for one, _ in readers)) or "the running plan"
+            names = (
+                " and ".join(dict.fromkeys(str(logical(reader)) for reader, _ in readers))
+                or "the running plan"
+            )
             raise MigrationRefused(
                 f"the elements still valid on {label(node)} cannot be recovered from the state of {names}; "
                 "ask for a log by engine.keep_log()",
@@ -165,6 +171,9 @@ def keepers(part: Subplan, split: Time) -> list[tuple[SweepJoin, int]]:
 
 
 def _kept(join: SweepJoin, port: int, split: Time) -> Batch:
-    """What a join has of an input from the split time on. Cost: O(elements that are kept)."""
+    """The elements that a join keeps of an input, from the split time on.
+
+    Cost     O(elements that are kept).
+    """
     kept = sorted((element for element in join.kept(port) if element[1] > split), key=lambda e: e[:2])
     return [(max(start, split), end, payload) for start, end, payload in kept]

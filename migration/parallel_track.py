@@ -1,8 +1,8 @@
-"""Parallel track: both plans run side by side on all that arrives, and a result is taken from one of them.
+"""Parallel track: both plans process all arrivals, and each result is taken from one of them.
 
-It is what migrations were before GenMig (Zhu, Rundensteiner, Heineman 2004; thesis, 28.1), and it is here to
-be compared with: it is right for join trees only, lasts two windows, gives nothing for most of that time, and
-then all at once.
+This is how plans migrated before GenMig (Zhu, Rundensteiner, Heineman 2004; thesis, 28.1). It is here for
+comparison: it is right for join trees only, lasts two windows, gives nothing for most of that time, and then
+everything at once.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ _MADE_OF_SINGLE_ELEMENTS = (Filter, Project, Union, Join, Relation)
 
 
 def require_join_tree(nodes: Iterable[Node], which: str) -> None:
-    """Refuse operators other than filter, projection, union and join, and implementations that pair ends with
-    starts anew.
+    """Refuse all operators but filter, projection, union and join, and implementations on signed streams.
 
-    What is left gives each result for a choice of single elements, valid while they all are. Then the results
-    of new elements alone are the same elements, whichever plan gives them. Elsewhere a result may be bounded
-    by elements that did not go into it, and Example 28.1 shows what comes of that.
+    Each result of these operators comes from a choice of single elements, and is valid while they all are. So
+    both plans give the same elements for new input alone. Elsewhere an element that is not part of a result
+    may bound it, and Example 28.1 shows a wrong result of that kind.
 
     Raises   MigrationRefused, naming the operator.
     """
@@ -62,23 +61,23 @@ def require_join_tree(nodes: Iterable[Node], which: str) -> None:
 
 
 class Tracks:
-    """Take from the old plan what it made of an element from before the migration, and from the new plan all.
+    """Take the old plan's results that contain an old element, and all results of the new plan.
 
-    The old plan gives what is made of new elements alone a second time. Those results need no mark to be
-    told: they are what the new plan gives, the same elements, as often. So the results with an old element
-    are the multiset difference
+    An old element is one from before the migration. The old plan also gives the results of new elements
+    alone. They need no mark: the new plan gives equal elements, equally often. So the results with an old
+    element are the multiset difference
 
         old track  -  new track
 
-    The others are the old plan's, too, so that it could go on alone at any time. Once it is gone, what starts
-    after `last`, when all old elements have ended, cannot hold one. A `last` that is later than need be does
-    no harm.
+    The other results of the old plan are kept, so that it could go on alone at any time. Once it is gone, a
+    result that starts after `last`, when all old elements have ended, cannot contain one. A `last` that is
+    later than necessary does no harm.
 
-    Output   Ordered by start. What the new plan gives is kept until the old one is gone, and so is each old
+    Output   Ordered by start. Results of the new plan are kept until the old one is gone, and so is each old
              result that starts after the first that is kept; without `is_ordered`, old results overtake, as
              in the measurements of the thesis (Figure 30.1).
     State    All results of the new plan; old results that wait for them; old results that start at or after
-             the new plan's progress, as it may still give the same.
+             the new plan's progress, as it may still give equal ones.
     Bound    The results of both.
     Cost     O(1) per element.
     Source   thesis, 28.1
@@ -95,21 +94,21 @@ class Tracks:
     def __init__(self, last: Time, *, is_ordered: bool = True) -> None:
         self._last = last
         self._cut: Time = FOREVER
-        """Up to where both plans have been given the same."""
+        """The instant up to which both plans have been given the same elements."""
         self._is_ordered = is_ordered
         self._is_old_done = False
         self._undecided: deque[Element] = deque()
         self._twins: Counter[Element] = Counter()
-        """New results that the old plan has not given yet; they are among `_new`."""
+        """New results that the old plan has not given yet; they are in `_new` as well."""
         self._old: deque[Element] = deque()
         self._strange: Batch = []
-        """Old results that the new plan should have given, too, and did not."""
+        """Old results that the new plan should have given too, but did not."""
         self._new: deque[Element] = deque()
         self.origins = Origins()
         self.bound = 0
 
     def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
-        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
+        """Join results of both plans, given the new plan's progress; old results only before `complete`."""
         self.bound += len(old) + len(new)
         self._new.extend(new)
         self._twins.update(new)
@@ -119,7 +118,7 @@ class Tracks:
         out = self._leave(is_over)
         self.origins.old += len(out)
         if is_over:
-            # Everything is decided. What only one of them has given shows that they do not mean the same.
+            # All results are decided. Those of only one plan show that the plans are not equivalent.
             compared = min(self._last, self._cut)
             missing = sum(n for element, n in self._twins.items() if element[1] <= compared)
             self.origins.unmatched += missing + sum(end <= self._cut for _, end, _ in self._strange)
@@ -128,17 +127,17 @@ class Tracks:
             self._forget()
         return out
 
-    def complete(self, rest: Batch, new_progress: Time) -> Batch:
-        """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
+    def complete(self, remaining: Batch, new_progress: Time) -> Batch:
+        """Take the results that the old plan gave when it was ended, all inputs being past the split time."""
         self._is_old_done = True
-        return self.process(rest, [], new_progress)
+        return self.process(remaining, [], new_progress)
 
     def cut(self, split: Time) -> None:
-        """Results that end behind an instant are not compared."""
+        """Do not compare results that end behind an instant."""
         self._cut = min(self._cut, split)
 
     def abandon(self) -> Batch:
-        """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
+        """Return the old plan's results that are still held, as it goes on alone; before `complete` only."""
         given_by_both = [e for e in self._new if not self._take_twin(e)]
         out = sorted(chain(self._undecided, self._old, self._strange, given_by_both), key=START)
         self.origins.old += len(out)
@@ -150,8 +149,7 @@ class Tracks:
             held.clear()
 
     def _decide(self, new_progress: Time) -> None:
-        """Let go of the old results that the new plan gives too; it has given all that start before its
-        progress."""
+        """Decide for each old result before the new plan's progress if the new plan gave it too."""
         undecided = self._undecided
         while undecided and undecided[0][0] < new_progress:
             element = undecided.popleft()
@@ -167,7 +165,7 @@ class Tracks:
         return count > 0
 
     def _leave(self, is_over: bool) -> Batch:
-        """The old results whose turn it is."""
+        """The old results that may come out now, in order."""
         old = self._old
         out: Batch = []
         if is_over or not self._is_ordered:
@@ -179,7 +177,7 @@ class Tracks:
         return out
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
-        """No later result starts before this."""
+        """A lower bound of the starts of later results."""
         waiting = [queue[0][0] for queue in (self._undecided, self._old, self._new, self._strange) if queue]
         return chronon_end(min(old_progress, new_progress, *waiting))
 
@@ -198,19 +196,19 @@ class ParallelTrack(Migration):
                     passes `split`, which is here when it ends: nothing is cut there.
     Source          thesis, 28.1
 
-    `begin()` must be called once, before any event; what it returns is ready then.
+    `begin()` must be called once, before any event; it returns the results that are ready then.
     """
 
     _joiners: Sequence[Tracks]
     is_patient = False
-    """What the new plan gives decides which results of the old one come out."""
+    """The new plan may not wait, because its results decide which results of the old plan come out."""
 
     def horizon(self) -> Time:
-        """A further migration need not wait for this one: nothing here is cut at the split time."""
+        """BEGINNING: nothing is cut at the split time, so a further migration need not wait."""
         return BEGINNING
 
     def cut(self, split: Time) -> None:
-        """See Migration. What both plans give is compared up to there only."""
+        """Compare the results of both plans up to an outer migration's split time only (see Migration)."""
         for tracks in self._joiners:
             tracks.cut(split)
         if self.old is not None:
@@ -220,29 +218,29 @@ class ParallelTrack(Migration):
 
 @dataclass(frozen=True, slots=True)
 class ParallelTrackStrategy(Strategy):
-    """Give both plans everything for some windows."""
+    """Give both plans all elements for some windows."""
 
     name: str = "parallel-track"
     windows: int = 2
-    """How many windows it takes."""
+    """The duration of the migration, in windows."""
     is_ordered: bool = True
-    """Whether results come in order of start."""
+    """True if results come in order of start."""
 
     def check(self, part: Subplan) -> None:
-        """Join trees."""
+        """Accept join trees only."""
         require_of_intervals(part.change, require_reducible)
         require_of_elements(part.change, require_join_tree)
         nodes = (node for _, nodes in part.change.answering for node in nodes)
         guests = (part.host.operators.get(node) for node in nodes)
-        require_tracks(one.hosted.box for one in guests if isinstance(one, Guest))
+        require_tracks(guest.hosted.box for guest in guests if isinstance(guest, Guest))
 
     def plan(self, part: Part) -> Edit:
-        """The old plan goes windows later."""
+        """Split some windows behind the inputs."""
         require_tracks([part.box])
         return Edit(part, behind_windows(part.max_ends, part.reached, self.windows))
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
-        """Nothing is cut."""
+        """Let both plans see all elements uncut."""
         forks = [EVERYTHING] * len(new.inputs)
         joiners = [Tracks(edit.split, is_ordered=self.is_ordered) for _ in new.outputs]
         return ParallelTrack(edit.part.box, new, edit.split, reached, forks, joiners)
@@ -253,7 +251,7 @@ def require_tracks(boxes: Iterable[Box]) -> None:
 
     Raises   MigrationRefused.
     """
-    if not all(isinstance(one, ParallelTrack) for box in boxes for one in under_way(box)):
+    if not all(isinstance(inside, ParallelTrack) for box in boxes for inside in under_way(box)):
         raise MigrationRefused(
             "parallel track cannot start while a migration by another strategy is under way, which puts "
             "results together from parts; wait until it is done, or use genmig"
@@ -261,12 +259,11 @@ def require_tracks(boxes: Iterable[Box]) -> None:
 
 
 def behind_windows(max_ends: Sequence[Time], reached: Sequence[Time], windows: int = 2) -> Time:
-    """When the old box goes: when all that it was given has ended, and as many windows less one later, by the
-    longest of them.
+    """The instant at which the old box goes: `windows - 1` windows after its input has ended.
 
-    With intervals, one window is enough: what is made of an old element ends with it, in the old box's state
-    as well. Where state is kept for a window after it was made, as in the original, it takes two, and that is
-    what is compared with (thesis, chapter 30); `windows=1` ends as soon as it is right.
+    The longest window counts. With intervals one window is enough: a result of an old element ends with it,
+    in the old box's state as well. The original keeps state for a window after it was made, so it takes two,
+    and the comparison is with that (thesis, chapter 30). `windows=1` ends as soon as the results are right.
 
     Raises   MigrationRefused where something is valid for ever.
     """
@@ -274,6 +271,6 @@ def behind_windows(max_ends: Sequence[Time], reached: Sequence[Time], windows: i
 
 
 def _window(max_ends: Iterable[Time], reached: Iterable[Time]) -> int:
-    """The longest time from an input's progress until all that it has given has ended, in chronons."""
+    """The longest time from an input's progress to its largest end, in chronons."""
     pairs = zip(max_ends, reached, strict=True)
     return max((e - r for e, r in pairs if isinstance(e, int) and isinstance(r, int) and e > r), default=0)

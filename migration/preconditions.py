@@ -1,5 +1,4 @@
-"""What must hold before a running plan may be exchanged for another; otherwise the migration is refused, with
-the reason."""
+"""Preconditions of replacing a running plan; where one fails, the migration is refused with a reason."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ T = TypeVar("T")
 def require_exchangeable(old: Plan, new: Plan) -> None:
     """Refuse plans that differ in anything but the snapshot-reducible part above their windows.
 
-    That the two parts mean the same is asked elsewhere (see checking).
+    The equivalence of these parts is checked elsewhere (see `transition`).
 
     Raises   MigrationRefused, naming the operator and the reason.
     """
@@ -42,7 +41,7 @@ def require_exchangeable(old: Plan, new: Plan) -> None:
         counting = [node for node in changed if isinstance(logical(node), Counting)]
         operator = logical((counting or changed)[0]) if changed else None
         advice = (
-            "a count window gives other rows where it counts others, so it must stay over what it is over"
+            "a count window gives other rows over another input, so its input must stay as it is"
             if counting
             else _instead_of_moving_windows(old, new)
         )
@@ -54,14 +53,14 @@ def require_exchangeable(old: Plan, new: Plan) -> None:
 
 
 REPLACE = "engine.replace takes over where the new plan has seen all that its results depend on"
-"""The way that is left where windows change places and state does, too."""
+"""The advice where windows change places and operators with state do so too."""
 
 
 def _instead_of_moving_windows(old: Plan, new: Plan) -> str:
-    """The way to take where windows change places: swap, unless it would lose state."""
+    """The advice where windows change places: swap, unless that would lose state."""
     had, has = (set(logical_plan(plan).nodes) for plan in (old, new))
     changed = (logical(node) for node in had ^ has)
-    if all(one.is_stateless or isinstance(one, TimeWindow | Leaf) for one in changed):
+    if all(operator.is_stateless or isinstance(operator, TimeWindow | Leaf) for operator in changed):
         return "time windows may be moved along stateless operators by swap"
     return REPLACE
 
@@ -95,8 +94,10 @@ def require_intervals(inputs: Iterable[Node]) -> None:
 
 
 def require_reducible(nodes: Iterable[Node], which: str) -> None:
-    """Refuse to exchange at a split time what is not snapshot-reducible, and so depends on more than the
-    snapshots from then on."""
+    """Refuse operators that are not snapshot-reducible.
+
+    Their results depend on more than the snapshots from the split time on.
+    """
     for node in nodes:
         operator = logical(node)
         if not operator.is_snapshot_reducible:
@@ -108,11 +109,11 @@ def require_reducible(nodes: Iterable[Node], which: str) -> None:
 
 
 def require_bounded(roots: Iterable[Node], inputs: Set[Node], which: str) -> None:
-    """Refuse a part of a plan, from some inputs up to its roots, with results that are valid where no element
-    of an input is.
+    """Refuse part of a plan whose results may be valid where no element of an input is valid.
 
-    Streams are cut at the split time, and with them all that is valid only together with them. Relations are
-    not cut: both plans have all their rows, and would both give what is made of them alone.
+    The part reaches from some inputs up to the roots. Streams are cut at the split time, and so are results
+    that need an element of a stream. Relations are not cut: both plans have all their rows, and both would
+    give the results of relations alone.
     """
     for root in roots:
         if not is_bounded(root, inputs):
@@ -125,12 +126,11 @@ def require_bounded(roots: Iterable[Node], inputs: Set[Node], which: str) -> Non
 
 
 Requirement = Callable[[Iterable[Node], str], None]
-"""Refuses some operators of a plan, which is the old or the new one."""
+"""A function that refuses some operators of a plan; the text says if it is the old or the new plan."""
 
 
 def require_of_operators(change: Change, *requirements: Requirement) -> None:
-    """Refuse what is not bounded, or does not fulfil a requirement, of the operators that go and of those
-    that come."""
+    """Refuse old and new operators that are not bounded or do not meet a requirement."""
     parts = zip(("old", "new"), (change.old, change.new), change.parts, strict=True)
     for which, roots, nodes in parts:
         require_bounded(roots, set(change.inputs), which)
@@ -139,23 +139,27 @@ def require_of_operators(change: Change, *requirements: Requirement) -> None:
 
 
 def require_of_intervals(change: Change, *requirements: Requirement) -> None:
-    """As `require_of_operators`; and refuse to fork streams of positive and negative elements."""
+    """Do as `require_of_operators`, and refuse to fork streams of positive and negative elements."""
     require_of_operators(change, *requirements)
     require_intervals(change.inputs)
 
 
 def require_of_elements(change: Change, *requirements: Requirement) -> None:
-    """Refuse what does not fulfil a requirement of operators in all that makes results of elements that both
-    plans get: where a strategy tells by single elements what a result is made of."""
+    """Refuse operators that do not meet a requirement, in all that makes results of elements both plans get.
+
+    This is for strategies that tell by single elements which plan a result belongs to.
+    """
     for which, nodes in change.answering:
         for require in requirements:
             require(nodes, which)
 
 
 def _require_starts(nodes: Iterable[Node], which: str, method: str, instead: str) -> None:
-    """Refuse operators whose results may start later than all that they come from (erratum 13), and relations
-    whose rows begin in the course of time: what has one of them need not start where an element of a stream
-    does."""
+    """Refuse operators whose results need not start where an element of a stream starts.
+
+    These are operators whose results may start later than all elements that they come from (erratum 13), and
+    relations whose rows begin in the course of time.
+    """
     for node in nodes:
         operator = logical(node)
         if isinstance(operator, Relation) and not operator.is_constant:
@@ -172,22 +176,21 @@ def _require_starts(nodes: Iterable[Node], which: str, method: str, instead: str
 
 
 require_start_preserving = partial(_require_starts, method="the reference-point method", instead="use genmig")
-"""What the reference-point method needs."""
+"""The requirement of the reference-point method."""
 
 require_told_by_starts = partial(
     _require_starts, method="moving states without a log", instead="ask for a log by engine.keep_log()"
 )
-"""What moving states need where the results that were given out before are not known."""
+"""The requirement of moving states where the earlier results are not known."""
 
 
 def require_finite(old: Box, last: Time) -> None:
-    """Refuse an old plan that is bound to answer for ever, naming the operator that keeps what is valid so
-    long."""
+    """Refuse an old plan that never ends, naming the operator that keeps an element without an end."""
     if last == FOREVER:
         holders = [
             str(logical(node))
-            for node, one in driver(old).operators()
-            if any(end == FOREVER for _, end, _ in one.state())
+            for node, operator in driver(old).operators()
+            if any(end == FOREVER for _, end, _ in operator.state())
         ]
         raise MigrationRefused(
             f"{', '.join(holders) or 'the running plan'} keeps an element that is valid for ever, so that "
@@ -197,7 +200,7 @@ def require_finite(old: Box, last: Time) -> None:
 
 
 def require_stateless(nodes: Iterable[Node], which: str) -> None:
-    """Refuse to exchange operators of a physical plan at once unless each result comes from one element."""
+    """Refuse to replace operators of a physical plan at once unless each result comes from one element."""
     nodes = list(nodes)
     moves_windows = any(isinstance(logical(node), TimeWindow | Counting) for node in nodes)
     for node in nodes:
@@ -207,7 +210,7 @@ def require_stateless(nodes: Iterable[Node], which: str) -> None:
                 "a migration of the same part is under way, which keeps two plans; swap when it is done",
                 operator=str(operator),
             )
-        if any(form(one) != "intervals" for one in (node, *node.inputs)):
+        if any(form(stream) != "intervals" for stream in (node, *node.inputs)):
             raise MigrationRefused(
                 f"swap would part positive elements from their negative ones at {operator} of the {which} "
                 "plan; choose implementations on intervals",
@@ -225,10 +228,10 @@ def require_stateless(nodes: Iterable[Node], which: str) -> None:
 
 
 def require_same_windows(old: Plan, new: Plan) -> None:
-    """Refuse plans whose elements run through different windows, or through the same in another order.
+    """Refuse plans whose elements pass through different windows, or through the same ones in another order.
 
-    Windows may be moved along operators that are stateless; a window of one chronon may come and go (thesis,
-    10.7 to 10.10).
+    Windows may be moved along stateless operators; a window of one chronon may come and go (thesis, 10.7 to
+    10.10).
     """
     for output, root in old.outputs.items():
         had, has = _window_paths(root), _window_paths(new.outputs[output])
@@ -241,20 +244,20 @@ def require_same_windows(old: Plan, new: Plan) -> None:
 
 
 WindowPath = tuple[Logical, ...]
-"""What is not snapshot-reducible on a way from an output down to a source."""
+"""The operators that are not snapshot-reducible, from an output down to a source."""
 
 
-def _window_paths(node: Node) -> frozenset[WindowPath]:
+def _window_paths(root: Node) -> frozenset[WindowPath]:
     paths: dict[Node, frozenset[WindowPath]] = {}
-    for one in node.walk():
-        operator = logical(one)
-        below = frozenset(way for child in one.inputs for way in paths[child])
+    for node in root.walk():
+        operator = logical(node)
+        below = frozenset(path for child in node.inputs for path in paths[child])
         if isinstance(operator, Source):
             below = frozenset([(operator,)])
         elif not operator.is_snapshot_reducible and operator != TimeWindow(1):
             below = frozenset((operator, *path) for path in below)
-        paths[one] = below
-    return paths[node]
+        paths[node] = below
+    return paths[root]
 
 
 def _path_text(path: WindowPath) -> str:
@@ -262,7 +265,7 @@ def _path_text(path: WindowPath) -> str:
 
 
 def _only(had: Set[T], has: Set[T], shown: Callable[[T], str]) -> str:
-    """What only the old plan has, and what only the new one."""
+    """The items of only the old plan and of only the new one, as text."""
     only = (("old", had - has), ("new", has - had))
     return "; ".join(
         f"only the {which} plan has {', '.join(sorted(map(shown, some)))}" for which, some in only if some

@@ -1,4 +1,4 @@
-"""Promises: what the old plan has said already of the time that is the new plan's."""
+"""Promises: validity from the split time on that results of the old plan have already claimed."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from midstream.plans.values.streams import BEGINNING, Batch, Element, Payload, T
 
 
 class Promises:
-    """New results without what old ones have said already, snapshot by snapshot.
+    """Subtract the promises of old results from new results, snapshot by snapshot.
 
         out@t  =  new@t - promised@t        for t >= split
 
-    A promise is the part `[split, end)` of an old result, a fragment a new result that starts at the split
-    time. Both plans being equivalent, there are at least as many fragments of a payload as promises, and one
-    of the same end cancels it. If they cut validity differently, a promise outlasts its fragment, or the
-    reverse. Then as many fragments as there are promises left lie under these: their ends are kept, and the
-    promises' ends. A new result
+    A promise is the part `[split, end)` of an old result; a fragment is a new result that starts at the split
+    time. The plans are equivalent, so there are at least as many fragments of a payload as promises, and a
+    fragment with the same end cancels a promise. If the plans cut validity differently, a promise may end
+    after its fragment, or before it. Then, under the promises that are left, lie as many fragments; the ends
+    of both are kept. A new result
 
         that starts where a kept end is     goes on under the promise: its own end is kept instead
         other than that                     is additional, and ends with the earliest of its own and the kept
                                             ends
 
-    and where a promise ends, the earliest kept end tells how long the payload stays valid. Ends that are kept
-    lie behind those that were given out, so a kept end is never missing where one is needed.
+    and where a promise ends, the earliest kept end tells how long the payload stays valid. Kept ends lie
+    behind those that were given out, so a kept end is never missing where one is needed.
 
     State    Promises and fragments without a counterpart; after `start`, promises, each with an end that is
              kept under it.
@@ -37,16 +37,16 @@ class Promises:
         self._balance: dict[Payload, dict[Time, int]] = {}
         """By payload and end: fragments less promises."""
         self._kept: dict[Payload, list[Time]] = {}
-        """The ends of what lies under promises: heaps, as long as there are promises of the payload."""
+        """By payload with promises: a heap of the ends that lie under them."""
         self._due: list[tuple[Time, int, Payload]] = []
         """The ends of promises: a heap."""
         self._arrivals = count()
         self._size = 0
         self.unmatched = 0
-        """How many promises or fragments had no counterpart: the plans do not mean the same."""
+        """Promises or fragments without a counterpart; above 0 the plans are not equivalent."""
 
     def add(self, payload: Payload, end: Time, by: int) -> None:
-        """So many fragments came, or, where that is negative, promises were given."""
+        """Add that many fragments, or promises if `by` is negative."""
         ends = self._balance.setdefault(payload, {})
         before = ends.pop(end, 0)
         after = before + by
@@ -57,10 +57,10 @@ class Promises:
         self._size += abs(after) - abs(before)
 
     def take(self, payload: Payload, wanted: int, is_complete: bool) -> list[Time]:
-        """Take out the ends of that many fragments to which old halves belong, the earliest ends first.
+        """Take out the ends of the fragments that belong to `wanted` old halves, the earliest ends first.
 
-        As long as not all fragments are known, it gives what is certain to be right: any, where there are no
-        promises of the payload; else all together, as soon as their number shows that they have come.
+        While not all fragments are known, it returns only ends that are certain: any, if the payload has no
+        promises; otherwise all `wanted` ends, once their number shows that they have come.
         """
         ends = self._balance.get(payload, {})
         is_known = is_complete or min(ends.values(), default=1) > 0 or sum(ends.values()) >= wanted
@@ -71,8 +71,10 @@ class Promises:
         return taken
 
     def start(self) -> Batch:
-        """All fragments are known, and what is wanted has been taken. Gives the fragments that nothing
-        accounts for, rounded so that the split time does not show."""
+        """Cancel fragments against promises, once all fragments are known and `take` is done.
+
+        Returns the additional fragments, rounded so that the split time does not show.
+        """
         alone: Batch = []
         first = chronon_end(self._split)
         for payload, balance in self._balance.items():
@@ -81,21 +83,23 @@ class Promises:
             for end in promised:
                 heappush(self._due, (end, next(self._arrivals), payload))
             if promised:
-                # A promise without a fragment: as if one had ended at once.
+                # A promise without a fragment counts as if its fragment had ended at once.
                 missing = max(0, len(promised) - len(ends))
                 self._kept[payload] = [self._split] * missing + ends[: len(promised)]
                 heapify(self._kept[payload])
             alone += [(first, end, payload) for end in ends[len(promised) :]]
         self._balance.clear()
         self._size = len(self._due)
-        # From the beginning of time on everything is the new plan's to say.
+        # With a split at the beginning of time, all fragments are the new plan's alone.
         self.unmatched += len(alone) if self._split > BEGINNING else 0
-        # What ends with the split time's chronon was the old plan's to say.
+        # A result that ends with the split time's chronon belongs to the old plan.
         return [element for element in alone if element[1] > first]
 
     def subtract(self, new: Batch, progress: Time) -> Batch:
-        """What is left of results that start after the split time, and of earlier ones whose promises end
-        until the new plan's progress; in order."""
+        """New results that start after the split time, less the promises; in order.
+
+        Results that resume where promises end, up to the new plan's progress, are among them.
+        """
         if not self._due:
             return new
         out: Batch = []
@@ -113,7 +117,7 @@ class Promises:
         return out + self._resume(progress)
 
     def _resume(self, time: Time) -> Batch:
-        """What begins because promises have ended."""
+        """Results that resume because promises have ended."""
         out: Batch = []
         while self._due and self._due[0][0] <= time:
             start, _, payload = heappop(self._due)

@@ -26,31 +26,31 @@ from midstream.plans.values.streams import Batch, Element, Time, chronon_end
 
 @dataclass(frozen=True, slots=True)
 class ReferencePointStrategy(Strategy):
-    """Fork, and take what starts before the split time from the old plan and the rest from the new one."""
+    """Fork; take results that start before the split time from the old plan, all others from the new one."""
 
     name: str = "genmig-reference-point"
 
     def check(self, part: Subplan) -> None:
-        """Operators whose results start where an element starts."""
+        """Accept only operators whose results start where an element starts."""
         require_of_intervals(part.change, require_reducible)
         require_of_elements(part.change, require_start_preserving)
 
     def plan(self, part: Part) -> Edit:
-        """There is no fuse."""
+        """Split behind the inputs; there is no fuse."""
         return Edit(part, behind_inputs(part.box, part.max_ends), steps=1)
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
-        """A fork at each input, and a reference point at each output."""
+        """Set up a fork at each input, and a reference point at each output."""
         forks = [fork(edit.split) for _ in new.inputs]
         joiners = [ReferencePoint(edit.split) for _ in new.outputs]
         return Migration(edit.part.box, new, edit.split, reached, forks, joiners)
 
 
 class ReferencePoint:
-    """Take a new result only if it starts after the split time; the old plan gives the others, in full.
+    """Take a new result only if it starts after the split time; the old plan gives all others, uncut.
 
-    Right only where every operator preserves starts: a result then starts at the split time exactly if all
-    that it comes from started before it. Nothing needs to be matched.
+    It is right only where every operator preserves starts: a result then starts exactly at the split time if
+    all its elements started before it. No results need to be matched.
 
     Output   Ordered by start: old results as they come, behind them the new ones.
     State    New results, and old ones from beyond the split time, until the old plan has ended.
@@ -74,7 +74,7 @@ class ReferencePoint:
         self.bound = 0
 
     def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
-        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
+        """Join results of both plans, given the new plan's progress; old results only before `complete`."""
         later = [element for element in new if element[0] > self._split]
         self.bound += len(later)
         if self._is_old_done:
@@ -88,11 +88,11 @@ class ReferencePoint:
         self.origins.old += len(out)
         return out
 
-    def complete(self, rest: Batch, new_progress: Time) -> Batch:
-        """The old plan has been ended, all inputs being past the split time; this is what it gave on that."""
+    def complete(self, remaining: Batch, new_progress: Time) -> Batch:
+        """Take the results that the old plan gave when it was ended, all inputs being past the split time."""
         self._is_old_done = True
         self._beyond.clear()
-        out = [element for element in rest if element[0] < self._split]
+        out = [element for element in remaining if element[0] < self._split]
         self.origins.old += len(out)
         self.origins.new += len(self._later)
         out += self._later
@@ -100,13 +100,13 @@ class ReferencePoint:
         return out
 
     def abandon(self) -> Batch:
-        """The old plan goes on alone: what it has given that has not come out. Before `complete` only."""
+        """Return the old plan's results that are still held, as it goes on alone; before `complete` only."""
         out, self._beyond, self._later = self._beyond, [], []
         self.origins.old += len(out)
         return out
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
-        """No later result starts before this."""
+        """A lower bound of the starts of later results."""
         if old_progress < self._split:
             return old_progress  # it has not ended, and what it gives comes out at once
         if self._is_old_done:

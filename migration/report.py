@@ -1,4 +1,4 @@
-"""What a migration did, as plain data."""
+"""The report of a migration as plain data."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from midstream.plans.values.verdicts import Answer
 
 @dataclass(frozen=True, slots=True)
 class MigrationReport:
-    """Times are application time, in chronons; state is counted in elements.
+    """The course and the results of a migration; times are chronons of application time, sizes elements.
 
-    Results valid before `split_time` are the old plan's, from it on the new plan's. `duration` is from the
-    least progress of the inputs at the start to the split time (thesis, 29.3); both are None for a migration
-    before the first element. `started` and `ended` are the least progress of the inputs at the beginning and
-    when it was done or aborted; None where that is not finite, or it is under way. At no instant were more
-    elements held between the plans than `held_bound`, which follows from the results of both alone.
-    `unmatched` counts results that had no counterpart in the other plan: any at all proves that the plans do
-    not mean the same; none at all proves nothing. `equivalence` tells how it was known that they do: proved,
-    or unknown and accepted on the caller's word; None between Boxes, for which the caller vouches.
+    Results valid before `split_time` are the old plan's; those from it on are the new plan's. `duration` is
+    from the least progress of the inputs at the start to the split time (thesis, 29.3). Both are None for a
+    migration before the first element. `started` and `ended` are the least progress of the inputs at the
+    beginning and when the migration was done or aborted; None if that is not finite, or the migration is
+    under way. The plans' results held back never exceeded `held_bound` elements; this bound follows from the
+    results of both plans alone. `unmatched` counts results without a counterpart in the other plan: a single
+    one proves that the plans are not equivalent, but 0 proves nothing. `equivalence` tells on which ground
+    the plans count as equivalent: proved, or unknown and accepted on the caller's word; None between Boxes,
+    for which the caller vouches.
     """
 
     phase: str
@@ -46,7 +47,7 @@ class MigrationReport:
 
 
 def report(migration: Migration | Transition) -> MigrationReport:
-    """The report of a migration, under way, done or aborted."""
+    """The report of a migration that is under way, done or aborted."""
     parts = (migration,) if isinstance(migration, Migration) else migration.parts
     origins = migration.origins()
     split, started = finite(migration.split), finite(migration.started)

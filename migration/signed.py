@@ -1,8 +1,8 @@
-"""GenMig where inputs are signed streams.
+"""GenMig for inputs that are signed streams.
 
-Signed elements are not cut. The new plan gets those that begin from the migration's beginning on, with their
-negatives, at once; the split time is behind the ends of all that have begun before. So from then on it has
-what is valid, and what it says of earlier instants is left out:
+Signed elements are not cut. The new plan gets the elements that begin after the migration's beginning, with
+their negatives, at once. The split time lies behind the ends of all elements that began earlier. So from the
+split time on the new plan has all that is valid, and its results for earlier instants are dropped:
 
     out@t  =  old@t for t < split, new@t for t >= split
 
@@ -25,7 +25,7 @@ from midstream.plans.values.streams import Batch, Payload, Time
 
 
 def require_known_ends(host: Host, inputs: Iterable[Node]) -> None:
-    """Refuse signed inputs of which nobody knows what is valid, and until when.
+    """Refuse signed inputs without known end timestamps for the elements that are valid.
 
     Raises   MigrationRefused, with the operator.
     """
@@ -40,7 +40,7 @@ def require_known_ends(host: Host, inputs: Iterable[Node]) -> None:
 
 
 def valid_by_input(host: Host, inputs: Sequence[Node]) -> dict[int, Counter[Payload]]:
-    """By signed input, how many copies of each payload have begun, and have not ended."""
+    """By signed input, the number of valid copies of each payload: begun, and not ended."""
     operators = host.operators
     return {
         port: Counter(one.outstanding() if isinstance(one := operators[node], IntervalsToSigns) else ())
@@ -54,11 +54,11 @@ def signed_fork(valid: Counter[Payload]) -> Fork:
 
         new  =  S since the migration began - the ends of what is `valid` then
 
-    Copies of one payload cannot be told apart, so negatives are taken to end those that began first. By the
-    split time all of these have ended, whichever ended when, so from then on the multisets are right; and at
+    Copies of one payload cannot be told apart, so a negative is taken to end the copy that began first. By
+    the split time all old copies have ended, whatever the order, so from then on the multisets are right. At
     no time has a payload ended more often than it has begun.
 
-    State    Per payload, how many old copies have not ended.
+    State    By payload, the number of old copies that have not ended.
     Cost     O(1) per element.
 
     >>> fork = signed_fork(Counter(["a"]))
@@ -86,10 +86,10 @@ def signed_fork(valid: Counter[Payload]) -> Fork:
 
 
 class CutFuse(Fuse):
-    """A Fuse with the results of a new plan that has been given whole elements: they are cut first.
+    """A Fuse for a new plan with uncut input: the new plan's results are cut at the split time first.
 
-    What the new plan says of earlier instants lacks what came before the migration, and is the old plan's to
-    say.
+    The new plan's results for earlier instants lack the elements from before the migration, and the old plan
+    gives them.
 
     >>> fuse = CutFuse(split=4.5)
     >>> fuse.process([(2, 9, "b")], [(3, 4, "a"), (3, 9, "b"), (6, 7, "b")], 6)
@@ -99,7 +99,7 @@ class CutFuse(Fuse):
     """
 
     def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
-        """Results of both plans, and the progress of the new one. Old ones come before `complete` only."""
+        """Join results of both plans, given the new plan's progress; old results only before `complete`."""
         split = self._split
         cut = [(max(start, split), end, payload) for start, end, payload in new if end > split]
         return super().process(old, cut, new_progress)

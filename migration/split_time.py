@@ -1,4 +1,4 @@
-"""When the new plan takes over."""
+"""Split times: the instant at which the new plan takes over."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Time, chronon_end
 
 
 def split_time(max_ends: Iterable[Time]) -> Time:
-    """The first instant that no element given to the old plan so far is valid at, and no timestamp can equal.
+    """The first instant at which no element so far is valid, and which no timestamp can equal.
 
-    `max_ends` are, per input, the largest end timestamps seen, and whatever else the old plan is bound to
-    answer for. The result lies inside the chronon that starts at the largest of them. BEGINNING where nothing
-    was seen: then the new plan can take over at once.
+    `max_ends` are the largest end timestamps seen per input, and the ends of anything else that the old plan
+    must answer for. The result lies inside the chronon that starts at the largest of them. It is BEGINNING if
+    no element was seen: then the new plan can take over at once.
 
     Raises   MigrationRefused where something is valid for ever.
     Source   thesis, 29.6; Remark 29.3 for the finer instant
@@ -37,15 +37,15 @@ def split_time(max_ends: Iterable[Time]) -> Time:
 
 
 def last_instant(box: Box, max_ends: Iterable[Time]) -> Time:
-    """A bound, as early as can be told, of what a running plan is still going to answer for by itself.
+    """An upper bound, as early as possible, of the instants for which a running plan alone must answer.
 
-    Its state tells: where a plan drops elements, or has given out what is to come of them, that is less than
-    the inputs' largest end. Where the state does not tell an end, as that of signed operators and of groups
-    under construction, the inputs' ends bound it, because no result of a snapshot-reducible plan is valid
-    where no element of its inputs is.
+    It comes from the plan's state: where a plan drops elements, or has already given out all their results,
+    that is earlier than the inputs' largest end. Where the state has no end timestamps, as for signed
+    operators and groups under construction, the inputs' ends bound it, because no result of a
+    snapshot-reducible plan is valid where no element of its inputs is.
 
-    Right only if the plan answers for later instants as one that has not begun: `state()` must leave out
-    nothing that matters to later results.
+    It is right only if, for later instants, the plan answers as one that has not begun: `state()` must leave
+    out nothing that matters to later results.
 
     Cost     O(size), once.
     Source   thesis, 29.4.2
@@ -54,17 +54,17 @@ def last_instant(box: Box, max_ends: Iterable[Time]) -> Time:
 
 
 def behind_inputs(old: Box, max_ends: Iterable[Time]) -> Time:
-    """Behind all that the old plan has been given (thesis, 29.6)."""
+    """A split time behind all elements that the old plan was given (thesis, 29.6)."""
     return split_time([*max_ends, *horizons(old)])
 
 
 def behind_state(old: Box, max_ends: Iterable[Time]) -> Time:
-    """Behind all that the old plan still answers for (thesis, 29.4.2)."""
+    """A split time behind all instants for which the old plan must still answer (thesis, 29.4.2)."""
     last = last_instant(old, max_ends)
     require_finite(old, last)
     return split_time([last, *horizons(old)])
 
 
 def horizons(old: Box) -> list[Time]:
-    """Up to where migrations that are under way in the old plan need it."""
+    """The instants until which migrations that are under way need the old plan."""
     return [migration.horizon() for migration in under_way(old)]

@@ -1,4 +1,4 @@
-"""The ways to exchange a running plan, by name."""
+"""The migration strategies, by name."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ STRATEGIES: Mapping[str, Strategy] = {
         AutoStrategy(),
     )
 }
-"""By name; `auto` takes the one of the others with the smallest predicted overhead, the first of equals."""
+"""The strategies by name; `auto` takes the one with the smallest predicted overhead, the first of equals."""
 
 
 def find_strategy(name: str | Strategy) -> Strategy:
-    """A strategy by name, or as it is. Raises MigrationRefused where there is none."""
+    """Return the strategy of that name; a strategy is returned as it is.
+
+    Raises   MigrationRefused where there is none.
+    """
     if isinstance(name, Strategy):
         return name
     try:

@@ -1,4 +1,4 @@
-"""What a strategy is: a file with a check, a plan and a beginning."""
+"""The interface of a strategy: check a part, plan its replacement, begin it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from midstream.plans.values.streams import Batch, Payload, Time
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A Box that is to be replaced, of whatever engine, and what its inputs have had."""
+    """A Box of any engine that is to be replaced, with its inputs' largest ends and progress."""
 
     box: Box
     max_ends: Sequence[Time]
@@ -33,7 +33,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Subplan(Part):
-    """A part of a running query, and what is to take its place."""
+    """A part of a running query, and the change that replaces it."""
 
     box: PlanBox
     host: Host
@@ -42,33 +42,34 @@ class Subplan(Part):
 
     @classmethod
     def of(cls, host: Host, query: RunningQuery, change: Change) -> Subplan:
-        """The part of a query that a change is about."""
+        """The part of a query that a change replaces."""
         box = host.running_box(change.old, change.inputs)
         return cls(box, list(map(host.max_end, change.inputs)), list(box.reached), host, query, change)
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """How a part is going to be replaced, as a value: nothing has changed yet."""
+    """The plan to replace a part, as a value: nothing has changed yet."""
 
     part: Part
     split: Time
-    """When the new plan takes over."""
+    """The instant at which the new plan takes over."""
     steps: int = 2
-    """What happens to an element that reaches both plans, beyond what the new one does: the old plan works on
-    it, and the fuse."""
+    """The extra processing steps of an element that reaches both plans: in the old plan, and in the fuse."""
     initial: Sequence[Batch] = ()
-    """Per input, what the new plan is given to begin with, where it does not begin empty."""
+    """By input, the elements that the new plan begins with; empty if it begins without state."""
     promised: Sequence[Batch] | None = None
-    """Per output, the results valid at the split time that came out before, where that matters."""
+    """By output, the earlier results that are valid at the split time; None where they do not matter."""
     signed: Mapping[int, Counter[Payload]] = field(default_factory=dict)
-    """By signed input, the copies of each payload that are valid."""
+    """By signed input, the number of valid copies of each payload."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewPart:
-    """What takes the place of a subplan: a Box, its inputs and their progress; and operators below it that
-    run with all others from the beginning."""
+    """The replacement of a subplan: a Box, its inputs and their progress, and new operators below the Box.
+
+    These operators run with all others of the engine from the beginning.
+    """
 
     box: PlanBox
     inputs: Sequence[Node]
@@ -80,46 +81,48 @@ class NewPart:
 class Strategy(ABC):
     """A way to replace a running plan: what it needs, when the new plan takes over, how results are joined.
 
-    Nothing changes before `begin`. What is refused is refused by MigrationRefused, with the operator and the
-    reason. Whoever calls sees to it that both plans mean the same.
+    Nothing changes before `begin`. A strategy refuses by MigrationRefused, with the operator and the reason.
+    The caller makes sure that both plans are equivalent.
     """
 
     name: str
 
     needs_log: ClassVar[bool] = False
-    """Whether it does more for a query of which a log is kept."""
+    """True if the strategy can do more for a query with a log."""
 
     def replaces_all(self, query: RunningQuery) -> bool:
-        """Whether all that is above a query's windows must be exchanged, also what both plans have in
-        common."""
+        """True if everything above a query's windows must be replaced, also nodes that both plans have."""
         return False
 
     def check_plans(self, old: Plan, new: Plan) -> None:
-        """Refuse plans as a whole."""
+        """Refuse a pair of plans as a whole."""
         require_exchangeable(old, new)
 
     @abstractmethod
     def check(self, part: Subplan) -> None:
-        """Refuse a part of a query, or what is to take its place."""
+        """Refuse a part of a query, or its replacement."""
 
     @abstractmethod
     def plan(self, part: Part) -> Edit:
-        """How to replace a part: of a query, which has been checked, or between Boxes of another engine, of
-        which nothing is known but what they show. It may refuse."""
+        """Plan how to replace a part; it may refuse.
+
+        The part belongs to a query, and has been checked; or it is a Box of another engine, of which only the
+        Box contract is known.
+        """
 
     def loses(self, old: Box) -> int:
-        """How many elements that the Box of another engine keeps would be lost."""
+        """The number of elements in the Box of another engine that would be lost."""
         return 0
 
     def require_plan(self, part: Subplan) -> None:
-        """Refuse what `plan` refuses; cheaper, where that can be told without making the plan."""
+        """Refuse what `plan` refuses; cheaper where that is possible without making the plan."""
         self.plan(part)
 
     def new_part(self, part: Subplan) -> NewPart:
-        """What takes the place of a part of a query, with empty state."""
+        """The replacement of a part of a query, with empty state."""
         inputs = part.change.inputs
         return NewPart(part.host.new_box(part.change.new, inputs), inputs, part.reached)
 
     @abstractmethod
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
-        """The migration to a new Box, whose inputs are as far as `reached`; it has yet to `begin()`."""
+        """The migration to a new Box whose inputs are at `reached`; the caller calls its `begin()`."""

@@ -1,11 +1,11 @@
-"""Swap: a plan takes the place of another at once, where what they do not have in common is stateless.
+"""Swap: a plan replaces another at once, if the operators that only one of them has are stateless.
 
     changed(S before + S after)  =  changed(S before) + changed(S after)        snapshot by snapshot
 
-A part without state says the same of all elements together as of each alone. So the old one answers for the
-elements that it was given, with their full validity, the new one for those that come, and nothing runs twice.
-That holds of time windows as well, which is why they may be moved along stateless operators (thesis, 10.3.2).
-What both plans have in common goes on with its state.
+A part without state gives the same results for all elements together as for each alone. So the old part
+answers for the elements that it was given, with their full validity, the new part for later ones, and nothing
+runs twice. This holds for time windows as well, so they may be moved along stateless operators (thesis,
+10.3.2). Operators that both plans have go on with their state.
 """
 
 from __future__ import annotations
@@ -39,55 +39,57 @@ from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
 
 @dataclass(frozen=True, slots=True)
 class SwapStrategy(Strategy):
-    """Replace what is stateless at once."""
+    """Replace stateless operators at once."""
 
     name: str = "swap"
 
     def check_plans(self, old: Plan, new: Plan) -> None:
-        """Windows may be in another place on the same way."""
+        """Allow a window at another place on its path."""
         require_same_answers(old, new)
         require_same_windows(old, new)
 
     def check(self, part: Subplan) -> None:
-        """Stateless operators and time windows, which nobody else needs."""
+        """Accept stateless operators and time windows that no other query needs."""
         require_of_intervals(part.change, require_stateless)
         require_private(part.host, part.query.name, part.change)
 
     def loses(self, old: Box) -> int:
-        """From outside, nobody can tell results that wait for the sake of order from what later results
-        depend on."""
+        """All elements that the Box keeps.
+
+        From outside, a result that waits for the sake of order looks like state that later results depend on.
+        """
         return max(old.size(), sum(1 for _ in old.state()))
 
     def plan(self, part: Part) -> Edit:
-        """The new plan takes over where the inputs are."""
+        """Let the new plan take over at the least progress of the inputs."""
         return Edit(part, min(part.reached, default=BEGINNING), steps=0)
 
     def new_part(self, part: Subplan) -> NewPart:
-        """All new operators run with the others from the beginning, and the Box passes on what they give."""
+        """Run all new operators with the others from the beginning; the Box only passes their results on."""
         host, change = part.host, part.change
         complete = host.new_box(change.new, change.inputs)
         for port, progress in enumerate(part.reached):
             complete.advance(port, progress)
-        # What another query runs already stays; what this one runs has been ended.
+        # Operators of other queries stay; those of this query have been ended.
         gone, _ = change.parts
         coming = complete.operators()
-        operators = {node: one for node, one in coming if node not in host.operators or node in gone}
+        operators = {node: new for node, new in coming if node not in host.operators or node in gone}
         inputs = tuple(dict.fromkeys(complete.plan.outputs.values()))
         reached = [complete.progress_of(node) for node in inputs]
         return NewPart(host.new_box(change.new, inputs), inputs, reached, operators)
 
     def begin(self, edit: Edit, new: Box, reached: Sequence[Time]) -> Migration:
-        """Both plans' results come out in order."""
+        """Set up a handover at each output, which gives the results of both plans in order."""
         forks = [EVERYTHING] * len(new.inputs)
         joiners = [Handover() for _ in new.outputs]
         return Swap(edit.part.box, new, edit.split, reached, forks, joiners)
 
 
 class Handover:
-    """Results that the old plan held back for the sake of order, and those of the new plan, in order.
+    """Merge results that the old plan held back for the sake of order with those of the new plan.
 
     Output   Ordered by start.
-    State    What the old plan held, as far as the new one may still come before it.
+    State    Results that the old plan held, until no earlier result of the new one can come.
     Bound    The results of both.
     Cost     O(1) per result that comes in order, else O(log n).
 
@@ -104,26 +106,26 @@ class Handover:
 
     @property
     def bound(self) -> int:
-        """It has never held more elements than this."""
+        """An upper bound of the elements held at any time so far."""
         return self.origins.old + self.origins.new
 
     def process(self, old: Batch, new: Batch, new_progress: Time) -> Batch:
-        """Results of the new plan, and its progress."""
+        """Take results of the new plan, and its progress."""
         self.origins.new += len(new)
-        # The last result of the new plan may be ahead of the progress that it tells.
+        # The last result of the new plan may be ahead of its progress.
         return self._waiting.release(new, max(new_progress, new[-1][0]) if new else new_progress)
 
-    def complete(self, rest: Batch, new_progress: Time) -> Batch:
-        """What the old plan held back."""
-        self.origins.old += len(rest)
-        return self._waiting.release(rest, BEGINNING)
+    def complete(self, remaining: Batch, new_progress: Time) -> Batch:
+        """Take the results that the old plan held back."""
+        self.origins.old += len(remaining)
+        return self._waiting.release(remaining, BEGINNING)
 
     def abandon(self) -> Batch:
-        """A swap is over at once; nothing can be abandoned."""
+        """Return nothing: a swap is over at once."""
         return []
 
     def progress(self, old_progress: Time, new_progress: Time) -> Time:
-        """No later result starts before this."""
+        """A lower bound of the starts of later results."""
         return min([new_progress, *(start for start, _, _ in self._waiting)])
 
     def __len__(self) -> int:
@@ -134,22 +136,22 @@ class Handover:
 
 
 class Swap(Migration):
-    """A Box that has moved from an old Box to a new one, and gives out what the old one held back.
+    """A Box that has moved from an old Box to a new one, and gives out the results held back.
 
-    The phase `moving` is skipped; it is `draining` until what was held has come out, mostly at once. The
-    Boxes need not have the same inputs, and in an engine they have not: the new plan's operators run with all
-    others from the beginning, and the new Box passes on what they give.
+    The phase `moving` is skipped. The swap is `draining` until the results held back have come out, mostly at
+    once. The Boxes need not have the same inputs, and in an engine they have not: the new plan's operators
+    run with all others from the beginning, and the new Box passes on their results.
 
     Input    As the new Box.
-    Output   Snapshot-equivalent to the old Box alone, and ordered, if both mean the same and are stateless.
-    State    That of the new Box, and what waits.
+    Output   Snapshot-equivalent to the old Box alone, and ordered, if both are equivalent and stateless.
+    State    That of the new Box, and the results that wait.
     Source   thesis, 27 and 29.6
     """
 
     is_patient = False
 
     def begin(self) -> list[Batch]:
-        """End the old Box, and tell the new one how far the inputs are."""
+        """End the old Box, and tell the new one the progress of the inputs."""
         assert self.old is not None
         self.inputs = self.new.inputs
         ended = [self.old.end(port) for port in range(len(self.old.inputs))]
@@ -164,13 +166,15 @@ class Swap(Migration):
         return not self.held()
 
     def horizon(self) -> Time:
-        """What waits must come out before a later split time."""
+        """The largest end of the waiting results, which must come out before a later split time."""
         return max((end for joiner in self._joiners for _, end, _ in joiner), default=BEGINNING)
 
 
 def require_private(host: Host, query: str, change: Change) -> None:
-    """Refuse to take away operators that others need, or that know more than their plan tells, and to go on
-    below those that hold what one of the plans gets on another way.
+    """Refuse to remove operators that others need, or that lose state by a swap.
+
+    An operator loses state if it was resized while it ran, or if it holds elements that one of the plans also
+    gets by another path.
 
     Raises   MigrationRefused, with the operator and the reason.
     """
@@ -190,11 +194,13 @@ def require_private(host: Host, query: str, change: Change) -> None:
             continue
         name = logical(node)
         if node in coming:
-            fault = f"give again what {name} of the new plan holds, which the old plan has had"
+            fault = (
+                f"repeat the elements that {name} of the new plan holds, as the old plan has already got them"
+            )
         elif node not in needed:
-            fault = f"lose what {name} holds, which the new plan does not have"
+            fault = f"lose the elements that {name} holds, as the new plan does not have this operator"
         else:
-            fault = f"lose or give again what {name} holds, as one of the plans reads around it"
+            fault = f"lose or repeat the elements that {name} holds, as one of the plans also reads its input"
         instead = (
             REPLACE if any(isinstance(logical(one), TimeWindow) for one in (*gone, *coming)) else "use genmig"
         )

@@ -1,4 +1,4 @@
-"""Trace: what a migration looked like, from its beginning to its end."""
+"""The trace of a migration: an entry for each change of phase, and samples in between."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from midstream.migration.fuse import Origins
 from midstream.plans.values.streams import BEGINNING, FOREVER, Time, chronon_end
 
 SAMPLES = 20
-"""How many entries there are at most besides those of changes."""
+"""The largest number of entries, besides those of changes."""
 
 LOOK_EVERY = 16
-"""After how many elements and heartbeats sizes are looked at again."""
+"""The number of elements and heartbeats between two measurements of sizes."""
 
 Listener = Callable[["TraceEntry"], None]
 
 
 class TraceEntry(NamedTuple):
-    """A migration at one moment. Sizes are in elements, results are counted since the beginning."""
+    """A migration at one moment; sizes are in elements, results are counted since the beginning."""
 
     phase: str
     time: int | None
-    """The least progress of the inputs, in chronons; None before an input has spoken and after all ended."""
+    """The least progress of the inputs, in chronons; None before all have spoken and after all ended."""
     wall_time: float
     """Seconds since 1970-01-01 UTC."""
     old_state: int
@@ -37,7 +37,7 @@ class TraceEntry(NamedTuple):
     results_fused: int
     unmatched: int
     note: str = ""
-    """Why the migration began in this way, or was aborted."""
+    """The reason why the strategy was chosen, or why the migration was aborted."""
 
     def as_dict(self) -> dict[str, Any]:
         """The fields by name."""
@@ -45,7 +45,7 @@ class TraceEntry(NamedTuple):
 
 
 class Writable(Protocol):
-    """Takes text, as an open file does."""
+    """An object that takes text, such as an open file."""
 
     def write(self, text: str, /) -> object:
         """Write a piece of text."""
@@ -65,8 +65,7 @@ def write_jsonl(entries: Iterable[Mapping[str, Any]], file: Writable) -> None:
 
 
 class Sampling:
-    """When to look again on the way to the split time: at even steps of application time, `SAMPLES` times at
-    most.
+    """The instants of samples on the way to the split time: at most `SAMPLES`, at even steps.
 
     >>> sampling = Sampling(split=40.5)
     >>> [t for t in range(50) if t >= sampling.due and sampling.is_due(t)]
@@ -77,10 +76,10 @@ class Sampling:
         self._split = split
         self._left = SAMPLES
         self.due: Time = BEGINNING
-        """Before this there is nothing to do."""
+        """The instant of application time of the next sample."""
 
     def is_due(self, now: Time) -> bool:
-        """Whether to look now; then the next time is set."""
+        """True if a sample is due now; then the next one is scheduled."""
         if now < self.due or now == BEGINNING:
             return False
         self._left -= 1
@@ -93,10 +92,11 @@ class Sampling:
 
 
 class Observer:
-    """Keeps the trace of a migration, and the largest sizes that were seen.
+    """A recorder of a migration's trace and of its largest sizes.
 
-    To look at sizes takes as long as a light element: it is done after few elements, by powers of two, and
-    then seldom. Whoever looks counts what has `seen` since, up to `look_at`.
+    Measuring sizes takes as long as a light element, so it is done at first after few elements, in powers of
+    two, and later after every `LOOK_EVERY`. The caller adds to `seen`, and measures when it comes to
+    `look_at`.
 
     >>> observer = Observer(split=40.5)
     >>> looked = []
@@ -110,26 +110,26 @@ class Observer:
 
     def __init__(self, split: Time) -> None:
         self.trace: list[TraceEntry] = []
-        """An entry for the beginning, for every change of phase, and for samples in between."""
+        """The entries for the beginning, for every change of phase, and for samples in between."""
         self.listener: Listener | None = None
-        """Gets each entry of the trace as it occurs."""
+        """A function that gets each entry of the trace as it occurs."""
         self.peak_old = 0
-        """The largest state of the old plan, in elements, of those that were looked at."""
+        """The largest measured state of the old plan, in elements."""
         self.peak_new = 0
-        """The largest state of the new plan, by the same measure."""
+        """The largest measured state of the new plan, in elements."""
         self.peak_held = 0
         """The largest number of elements that waited in the joiners."""
         self.seen = 0
-        """The number of elements and heartbeats that have come."""
+        """The number of elements and heartbeats so far."""
         self.look_at = 1
-        """After how many of them sizes are to be looked at again."""
+        """The value of `seen` at which sizes are measured next."""
         self.clock: Callable[[], float] = clock_time
-        """Tells the seconds since 1970-01-01 UTC."""
+        """A clock, in seconds since 1970-01-01 UTC."""
         self.sampling = Sampling(split)
-        """Tells whether the inputs have come so far that another sample is due."""
+        """The schedule of samples."""
 
     def measure(self, old: int, new: int, held: int) -> None:
-        """Take note of the sizes of the old plan and of the new one, and of what waits in the joiners."""
+        """Record the sizes of the old plan, the new plan and the joiners, in elements."""
         self.look_at = self.seen + min(self.seen, LOOK_EVERY)
         self.peak_old = max(self.peak_old, old)
         self.peak_new = max(self.peak_new, new)
@@ -144,8 +144,10 @@ class Observer:
         origins: Origins,
         note: str = "",
     ) -> None:
-        """Make an entry of the trace. `sizes` are as in `measure`; `waiting` elements are on their way to the
-        new plan."""
+        """Add an entry to the trace.
+
+        `sizes` are as in `measure`; `waiting` elements are on their way to the new plan.
+        """
         self.measure(*sizes)
         old, new, held = sizes
         entry = TraceEntry(

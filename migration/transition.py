@@ -1,7 +1,7 @@
 """A query on its way to another plan: a state machine, from the request until it is done.
 
-Before it begins, `Transition.step` takes its steps. From then on its Boxes take theirs, one migration for
-each part in which the plans differ (see `Migration`).
+Before the migration begins, `Transition.step` moves it on. From then on its Boxes move on by themselves, one
+migration for each part in which the plans differ (see `Migration`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from midstream.plans.values.streams import BEGINNING, Time
 from midstream.plans.values.verdicts import Answer, Equivalence
 
 OVER = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
-"""The phases that none follows."""
+"""The last phases."""
 
 WHEN_BUSY = ("chain", "queue", "refuse")
 """The choices of a caller while another migration of the query is under way."""
@@ -45,7 +45,7 @@ class MigrationRequest:
     strategy: Strategy
     query: RunningQuery
     when_busy: str = "chain"
-    whole: bool = False
+    replace_all: bool = False
     unproved: str = "refuse"
 
     def __post_init__(self) -> None:
@@ -55,12 +55,12 @@ class MigrationRequest:
             raise MigrationRefused(f"found unproved {self.unproved!r}, expected {' or '.join(UNPROVED)}")
 
     def prepare(self, host: Host) -> Prepared | None:
-        """The migration that can begin now; None where it waits for its turn.
+        """The migration that can begin now; None where it must wait for another one.
 
         Raises   MigrationRefused, with the operator and the reason.
         """
         if not self.query.is_exchanged or self.when_busy == "chain":
-            return prepare(host, self.plan, self.strategy, self.query.name, whole=self.whole)
+            return prepare(host, self.plan, self.strategy, self.query.name, replace_all=self.replace_all)
         if self.when_busy == "refuse":
             raise MigrationRefused(
                 f"a migration of {self.query.name} is under way; wait until it is done, or abort it"
@@ -70,7 +70,7 @@ class MigrationRequest:
 
 
 class Transition:
-    """A request to migrate, and how far it has come.
+    """A request to migrate, and its progress.
 
         checking   it is not known yet whether the plans mean the same
         queued     it waits until no part of the query is being exchanged any more
@@ -80,8 +80,8 @@ class Transition:
         aborted    the old plan goes on: the caller said so, or a new plan failed
         refused    it cannot begin: the plans do not mean the same, or no longer can be exchanged
 
-    Its phase is that of the part that is least far. When the query is removed, what has begun is `aborted`,
-    and what has not is `refused`.
+    Its phase is that of the part that has come least far. When the query is removed, a migration that has
+    begun is `aborted`, and one that has not is `refused`.
     """
 
     def __init__(self, host: Host, request: MigrationRequest, prover: Prover | None = None) -> None:
@@ -90,23 +90,23 @@ class Transition:
         self.query = request.query.name
         """The query's name."""
         self.equivalence: Equivalence | None = None
-        """How it is known that the plans mean the same; None before that is known."""
+        """The answer on which the migration relies; None before it is known."""
         self._comparing = compare(request.query.plan, request.plan, prover=prover)
         self._own = Phase.CHECKING
-        """Its own phase; MOVING since it has begun, when those of its parts tell more."""
+        """The phase before it has begun; MOVING from then on, when the phases of its parts count."""
         self._parts: Sequence[tuple[list[Node], Migration]] = ()
         self._reason = ""
         self._listeners: list[Callable[[dict[str, Any]], object]] = []
 
     def start(self, proof: Equivalence | None = None, *, wait: bool = False) -> None:
-        """Begin if a proof is given or soon found; else be checked, a slice behind each event.
+        """Begin if a proof is given or soon found; otherwise check on, a slice behind each event.
 
-        Where it must `wait`, or no events come any more, the check ends before this returns.
+        With `wait`, or when no more events come, the check ends before this returns.
 
         Raises   MigrationRefused, with the operator and the reason; then the engine goes on as before.
         """
         host, request = self._host, self.request
-        # What cannot be done is said at once, whatever the plans mean.
+        # Refuse at once what cannot be done, before the plans are compared.
         prepared = request.prepare(host)
         if proof is not None:
             require_proof_of(proof, request.query.plan, request.plan)
@@ -121,10 +121,10 @@ class Transition:
             self._begin(prepared)
 
     def step(self) -> bool:
-        """Take the next step, if it is due; tells whether one is due behind the next event, too.
+        """Take the next step if it is due; returns True if one is due behind the next event, too.
 
-        While it is checking, this is called behind each event: a push, a heartbeat, an end, a change of
-        queries. When it is queued, it is called in its turn.
+        During the check, this is called behind each event: a push, a heartbeat, an end, a change of queries.
+        A queued migration is called when it is its turn.
         """
         try:
             match self.phase:
@@ -138,15 +138,15 @@ class Transition:
                 case Phase.QUEUED if not self.request.query.is_exchanged:
                     self.begin()
                 case Phase.QUEUED | Phase.MOVING | Phase.DRAINING:
-                    pass  # the Boxes take their own steps; see Migration
+                    pass  # the Boxes move on by themselves; see Migration
                 case Phase.DONE | Phase.ABORTED | Phase.REFUSED:
-                    self._comparing.close()  # what it has kept is not needed any more
+                    self._comparing.close()  # its state is not needed any more
         except MigrationRefused as refusal:
             self._own, self._reason = Phase.REFUSED, str(refusal)
         return self.phase is Phase.CHECKING
 
     def begin(self) -> None:
-        """Begin, or wait for the turn. Whoever calls answers for it that the plans mean the same.
+        """Begin, or wait in the queue; the caller answers for the equivalence of the plans.
 
         Raises   MigrationRefused, with the operator and the reason.
         """
@@ -164,14 +164,14 @@ class Transition:
 
     @property
     def phase(self) -> Phase:
-        """Where it stands."""
+        """The current phase."""
         if self._last in OVER or not self._is_gone:
             return self._last
         return Phase.ABORTED if self._own is Phase.MOVING else Phase.REFUSED
 
     @property
     def _last(self) -> Phase:
-        """Where it stood when the query was there last."""
+        """The phase when the query was last there."""
         if self._own is not Phase.MOVING:
             return self._own
         phases = {part.phase for part in self.parts}
@@ -180,12 +180,12 @@ class Transition:
 
     @property
     def _is_gone(self) -> bool:
-        """Whether the query has been removed, or another one has taken its place."""
+        """True if the query has been removed, or another one has taken its place."""
         return self._host.queries.get(self.request.query.name) is not self.request.query
 
     @property
     def reason(self) -> str:
-        """Why its strategy was chosen, why it was aborted, or why it was refused; empty otherwise."""
+        """The reason for its strategy, for its abort or for its refusal; empty otherwise."""
         if self._is_gone and self._last not in OVER:
             return f"query {self.query} has been removed"
         return self._reason or "; ".join(dict.fromkeys(part.reason for part in self.parts if part.reason))
@@ -196,8 +196,9 @@ class Transition:
         return tuple(part for _, part in self._parts)
 
     def abort(self, reason: str = "") -> None:
-        """Stay with the old plan, which has answered so far and goes on: nothing is lost, and nothing comes
-        twice. One that has not begun will not begin.
+        """Stay with the old plan, which has answered so far and goes on without loss or duplicates.
+
+        A migration that has not begun will not begin.
 
         Raises   MigrationRefused where that is too late: a part has passed its split time, or has become a
                  part of another migration, or the query has been removed. Then nothing has changed.
@@ -206,15 +207,13 @@ class Transition:
             self._own, self._reason = Phase.ABORTED, reason
             return
         if self._is_gone:
-            raise MigrationRefused(f"query {self.query} has been removed, and what it was moving to as well")
+            raise MigrationRefused(f"query {self.query} has been removed, and its new plan as well")
         running = self.request.query.physical.nodes
         moving = [(seats, part) for seats, part in self._parts if part.phase is Phase.MOVING]
         if not moving:
             raise MigrationRefused(f"the migration is {self.phase.value}, which is too late to abort it")
         if any(seat not in running for seats, _ in moving for seat in seats):
-            raise MigrationRefused(
-                "a later migration has begun, of which this one is a part; abort that one first"
-            )
+            raise MigrationRefused("a later migration has begun that includes this one; abort that one first")
         self._reason = reason
         for seats, part in moving:
             for seat, batch in zip(seats, part.abort(reason), strict=True):
@@ -240,13 +239,12 @@ class Transition:
 
     @property
     def failure(self) -> Exception | None:
-        """What a new box raised, if that is why it was aborted."""
+        """The exception of a new box, if the migration was aborted for it; else None."""
         return next((part.failure for part in self.parts if part.failure is not None), None)
 
     @property
     def trace(self) -> list[dict[str, Any]]:
-        """What it looked like from its beginning to its end: the entries of all parts, with the number of the
-        part, in the order in which they were made."""
+        """The entries of all parts from the beginning to the end, with the number of the part, by time."""
         entries = [
             {"part": number, **entry.as_dict()}
             for number, part in enumerate(self.parts)
@@ -255,7 +253,7 @@ class Transition:
         return sorted(entries, key=itemgetter("wall_time"))
 
     def listen(self, listener: Callable[[dict[str, Any]], object]) -> None:
-        """Hand each entry of the trace to a function: those that are there at once, others as they occur."""
+        """Pass each entry of the trace to a function: earlier entries at once, others as they occur."""
         self._listeners.append(listener)
         for entry in self.trace:
             listener(entry)
@@ -267,13 +265,12 @@ class Transition:
             listener({"part": number, **entry.as_dict()})
 
     def origins(self) -> Origins:
-        """Where the results of its parts came from so far."""
+        """The number of results of its parts so far, by origin."""
         return Origins.together(part.origins() for part in self.parts)
 
 
 def require_equivalence(answer: Equivalence, unproved: str) -> None:
-    """Refuse plans that do not mean the same; and such of which that is unknown, unless the caller vouches
-    for it.
+    """Refuse plans that are not equivalent, or not known to be unless the caller vouches for them.
 
     Raises   MigrationRefused, with the answer as `equivalence`.
     """
@@ -294,14 +291,14 @@ def require_equivalence(answer: Equivalence, unproved: str) -> None:
 
 
 def require_proof_of(proof: Equivalence, old: Plan, new: Plan) -> None:
-    """Refuse a proof that is about other plans.
+    """Refuse a proof about other plans.
 
     Raises   MigrationRefused.
     """
     require("migrate: proof", proof, Equivalence, "what ms.equivalent(running plan, new plan) returns")
     if proof.plans is None or set(proof.plans) != {old, new}:
         raise MigrationRefused(
-            "the proof is about other plans; found one of "
-            + ("two streams" if proof.plans is None else "plans that are not the running one and the new one")
-            + ", expected what ms.equivalent(running plan, new plan) returns"
+            "the proof is about "
+            + ("two streams" if proof.plans is None else "other plans than the running one and the new one")
+            + "; expected what ms.equivalent(running plan, new plan) returns"
         )

@@ -80,7 +80,7 @@ class Case:
     """The one that runs first."""
     to: Plan
     strategy: str
-    whole: bool
+    replace_all: bool
     """Whether all above the windows is exchanged, or only where the plans differ."""
     after: int
     """How many events come before the migration."""
@@ -130,9 +130,9 @@ def cases(
         arrivals.push(stream, draw(st.lists(_LATE, max_size=4)))
     for step in draw(st.lists(_steps(forever, ends=True), max_size=4)):
         arrivals.happen(*step)
-    whole = draw(st.booleans())
+    replace_all = draw(st.booleans())
     return Case(
-        plan, to, strategy, whole, after, arrivals.events, relations, is_logged, not family.is_rewritten
+        plan, to, strategy, replace_all, after, arrivals.events, relations, is_logged, not family.is_rewritten
     )
 
 
@@ -310,7 +310,7 @@ def _move(case: Case, runner: Runner) -> Transition | None:
     must = must_move(engine, QUERY, case.to, case.strategy, preserving=case.preserving)
     before = query.plan, query.physical
     try:
-        return vouched(engine, case.to, case.strategy, QUERY, whole=case.whole)
+        return vouched(engine, case.to, case.strategy, QUERY, replace_all=case.replace_all)
     except MigrationRefused as refusal:
         assert not must, f"refused without reason: {refusal}"
         assert re.search(REFUSALS, str(refusal)), f"refused for an unknown reason: {refusal}"
@@ -361,7 +361,7 @@ def case_to_json(case: Case) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "strategy": case.strategy,
-        "whole": case.whole,
+        "whole": case.replace_all,
         "is_logged": case.is_logged,
         "preserving": case.preserving,
         "after": case.after,
@@ -388,7 +388,7 @@ def case_from_json(data: Any) -> Case:
             plan=plan_from_json(data["plan"]),
             to=plan_from_json(data["to"]),
             strategy=strategy,
-            whole=bool(data["whole"]),
+            replace_all=bool(data["whole"]),
             after=after,
             events=[_event(*event) for event in data["events"]],
             relations={name: _elements(rows) for name, rows in data["relations"].items()},

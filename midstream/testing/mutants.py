@@ -163,9 +163,9 @@ def _none(*_: object) -> Iterator[Node]:
     return iter(())
 
 
-def _around(plan: Plan, running: Plan, *, whole: bool = False) -> Plan:
+def _around(plan: Plan, running: Plan, *, replace_all: bool = False) -> Plan:
     """As it is, but for windows over what is arranged in another way."""
-    found = _as_it_runs(plan, running, whole=whole)
+    found = _as_it_runs(plan, running, replace_all=replace_all)
     if any(isinstance(node.operator, Physical | Boxed) for node in plan.nodes):
         return found
     below = {one for node in plan.nodes if not logical(node).is_snapshot_reducible for one in node.walk()}

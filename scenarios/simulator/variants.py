@@ -55,7 +55,7 @@ class Variant:
         """Begin to move an engine's query to another plan. The scenario vouches for plans of which
         `known_equivalence` does not tell that they mean the same. Raises MigrationRefused."""
         proof = known_equivalence(engine.plan, plan) if isinstance(plan, Plan) else None
-        return engine.migrate(plan, self.strategy, whole=self.is_whole, proof=proof, unproved="accept")
+        return engine.migrate(plan, self.strategy, replace_all=self.is_whole, proof=proof, unproved="accept")
 
 
 @lru_cache(maxsize=1024)

@@ -146,7 +146,7 @@ class Story:
         for step in self.steps:
             match step:
                 case "migrate", number, plan:
-                    migrations.append(vouched(engine, plan, query=str(number), whole=True))
+                    migrations.append(vouched(engine, plan, query=str(number), replace_all=True))
                 case "abort":
                     migrations[-1].abort()
                 case _:

@@ -215,16 +215,20 @@ class Midstream(RuleBasedStateMachine):
                 self.brittle.append(part)
                 part.backlog.adopt(Brittle(part.new, part, stands))
 
-    def _ask(self, name: str, plan: Plan, strategy: str, when_busy: str, whole: bool) -> Transition | None:
+    def _ask(
+        self, name: str, plan: Plan, strategy: str, when_busy: str, replace_all: bool
+    ) -> Transition | None:
         """Migrate, unless that is refused for a good reason."""
-        note(f"migrate({name!r}, {strategy!r}, when_busy={when_busy!r}, whole={whole}) to\n{plan}")
+        note(
+            f"migrate({name!r}, {strategy!r}, when_busy={when_busy!r}, replace_all={replace_all}) to\n{plan}"
+        )
         engine = self.moved.engine
         query = engine.query(name)
         before, physical = query.plan, query.physical
         must = self._must(name, plan, strategy, when_busy)
         self.counted.look()
         try:
-            found = ask(engine, plan, strategy, name, when_busy=when_busy, whole=whole)
+            found = ask(engine, plan, strategy, name, when_busy=when_busy, replace_all=replace_all)
         except MigrationRefused as refusal:
             note(f"    refused: {refusal}")
             # What runs for another query too is not exchanged, even where signs begin, or go on.

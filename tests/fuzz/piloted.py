@@ -140,14 +140,16 @@ class Piloted(Midstream):
 
     def migrated(self, name: str, plan: Plan, strategy: str) -> Transition | None:
         """A migration that the autopilot wishes for."""
-        return self._ask(name, plan, strategy, "refuse", whole=False)
+        return self._ask(name, plan, strategy, "refuse", replace_all=False)
 
-    def _ask(self, name: str, plan: Plan, strategy: str, when_busy: str, whole: bool) -> Transition | None:
+    def _ask(
+        self, name: str, plan: Plan, strategy: str, when_busy: str, replace_all: bool
+    ) -> Transition | None:
         running = self.moved.engine.query(name).plan
         for plans in self.known:
             if running in plans and plan not in plans:
                 plans.append(plan)
-        return super()._ask(name, plan, strategy, when_busy, whole)
+        return super()._ask(name, plan, strategy, when_busy, replace_all)
 
     @precondition(lambda self: len(self.families) == 1)
     @rule(data=st.data())

@@ -107,14 +107,14 @@ def test_the_first_of_equals_is_taken_and_the_caller_s_own_choice_has_no_reason(
     one, other = Prediction("one", 5, 3, 4), Prediction("other", 5, 4, 3)
     assert cheapest([one, other], {})[0] is one
     assert cheapest([other, one], {})[0] is other
-    migration = running(A.filter(DEAR)).migrate(A.filter(DEAR).plan(), whole=True)
+    migration = running(A.filter(DEAR)).migrate(A.filter(DEAR).plan(), replace_all=True)
     assert [type(part) for part in migration.parts] == [Migration]
     assert migration.reason == ""
 
 
 @pytest.mark.parametrize(("split", "now"), [(10.5, 11), (BEGINNING, 3), (10.5, BEGINNING)])
 def test_a_split_time_that_is_reached_costs_nothing(split: float, now: float) -> None:
-    assert Prediction.of("x", split=split, now=now, rate=9.0, kept=9, steps=2).overhead == 0
+    assert Prediction.of("x", split=split, now=now, rate=9.0, old_state=9, steps=2).overhead == 0
 
 
 def test_a_rate_needs_two_starts() -> None:

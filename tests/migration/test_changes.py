@@ -17,11 +17,13 @@ PAIRS = A.join(B, on=[("x", "y")])
 TRIPLES = PAIRS.join(C, on=[("y", "z")])
 
 
-def changed(old: Plan, new: Plan, *, needed: tuple[Plan, ...] = (), whole: bool = False) -> PlanDifference:
+def changed(
+    old: Plan, new: Plan, *, needed: tuple[Plan, ...] = (), replace_all: bool = False
+) -> PlanDifference:
     """What changes when a plan comes for one that runs; `needed` are the plans of other queries."""
     running = physical_plan(old)
     others = {node for plan in needed for node in physical_plan(plan).nodes}
-    return find_changes(running, new, others, whole=whole)
+    return find_changes(running, new, others, replace_all=replace_all)
 
 
 def by(implementation: str, query: Stream) -> Stream:
@@ -155,7 +157,7 @@ def test_outputs_of_which_one_comes_to_read_what_the_other_reads_no_more_are_gro
     """Who carries out the change of the first alone would go on with what that of the second takes away."""
     one, other = A.filter(col("x") > 0).distinct(), A.distinct().filter(col("x") > 0)
     old, new = (Plan({"a": a.node, "b": b.node}) for a, b in ((one, other), (other, one)))
-    (change,) = changed(old, new, whole=True).changes
+    (change,) = changed(old, new, replace_all=True).changes
     assert len(change.pairs) == 2
     assert sorted(of(change, 0)) == sorted(of(change, 1))
 
@@ -233,11 +235,11 @@ def test_an_output_that_does_not_change_goes_too_where_it_shares_signs_with_one_
 
 def test_whole_is_all_above_the_windows_but_what_others_need() -> None:
     plan = above(PAIRS).plan()
-    (change,) = changed(plan, plan, whole=True).changes
+    (change,) = changed(plan, plan, replace_all=True).changes
     assert of(change, 0) == of(change, 1)
     assert of(change, 0)[0] == "hash-join x = y"
     assert [str(node.operator) for node in change.inputs] == ["time-window 10"] * 3
-    (change,) = changed(plan, plan, whole=True, needed=(PAIRS.plan(),)).changes
+    (change,) = changed(plan, plan, replace_all=True, needed=(PAIRS.plan(),)).changes
     assert [str(node.operator) for node in change.inputs] == ["hash-join x = y", "time-window 10"]
 
 

@@ -43,7 +43,7 @@ class Run:
 def test_what_is_proved_begins_at_once() -> None:
     run = Run()
     run.push(AT)
-    migration = run.engine.migrate(S.filter(~(x <= 3)), whole=True)
+    migration = run.engine.migrate(S.filter(~(x <= 3)), replace_all=True)
     assert migration.phase is Phase.MOVING
     assert migration.equivalence
     assert ms.report(migration).equivalence == "proved: both have the same normal form"
@@ -152,7 +152,7 @@ def test_an_answer_given_before_is_taken() -> None:
     run = Run()
     run.push(AT)
     proof = ms.equivalent(OLD, S.filter(~(x <= 3)))
-    assert run.engine.migrate(S.filter(~(x <= 3)), proof=proof, whole=True).phase is Phase.MOVING
+    assert run.engine.migrate(S.filter(~(x <= 3)), proof=proof, replace_all=True).phase is Phase.MOVING
     run.close()
 
 

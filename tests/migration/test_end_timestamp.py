@@ -55,7 +55,7 @@ def moved(
     engine = Engine(old.plan(), results.extend)
     for name, elements in before.items():
         engine.push(name, elements)
-    return report(engine.migrate(new.plan(), strategy, whole=True)), engine, results
+    return report(engine.migrate(new.plan(), strategy, replace_all=True)), engine, results
 
 
 def test_what_the_plan_dropped_does_not_hold_up_the_split_time() -> None:
@@ -105,7 +105,7 @@ def test_a_row_of_a_relation_does_not_count_for_longer_than_the_inputs() -> None
     results: list[Element] = []
     engine = Engine(priced.plan(), results.extend, relations={"terms": [(BEGINNING, FOREVER, (7,))]})
     engine.push("a", list(chronons([(1, (7,))])))
-    migration = engine.migrate(priced.plan(), NAME, whole=True)
+    migration = engine.migrate(priced.plan(), NAME, replace_all=True)
     engine.push("a", list(chronons([(3, (7,)), (9, (7,))])))
     assert migration.phase is Phase.DONE
     assert results == [(1, 6, (7, 7)), (3, 8, (7, 7)), (9, 14, (7, 7))]
@@ -117,7 +117,7 @@ def test_what_is_valid_for_ever_is_refused_with_the_operator_that_keeps_it() -> 
     engine.push("a", [(1, FOREVER, (7,))])
     physical = engine.query().physical
     with pytest.raises(MigrationRefused) as refusal:
-        engine.migrate(A.join(B, on=[("x", "y")]).plan(), NAME, whole=True)
+        engine.migrate(A.join(B, on=[("x", "y")]).plan(), NAME, replace_all=True)
     assert str(refusal.value) == (
         "join x = y keeps an element that is valid for ever, so that the running plan has no last instant; "
         "put a finite window on the input"

@@ -188,7 +188,7 @@ def test_inputs_that_are_already_past_the_split_release_the_old_plan_at_once() -
     engine = Engine(total.plan(), results.extend)
     engine.push("l", rows([0], (1, 9)))
     engine.advance("l", 10_000)
-    migration = engine.migrate(total.plan(), whole=True)
+    migration = engine.migrate(total.plan(), replace_all=True)
     assert migration.phase is Phase.DONE
     assert results == [(0, 10, (1,))]
 
@@ -200,7 +200,7 @@ def test_an_aggregate_that_spans_the_split_is_fused_into_one() -> None:
     plan = s.aggregate(top=max_("x")).plan()
     engine = Engine(plan, results.extend)
     engine.push("s", [(0, 10, (1,))])
-    migration = engine.migrate(plan, whole=True)
+    migration = engine.migrate(plan, replace_all=True)
     engine.push("s", [(2, 50, (7,))])
     engine.advance("s", 20)
     assert migration.phase is Phase.DRAINING
@@ -253,8 +253,8 @@ def test_a_migration_within_a_migration_is_unwrapped_when_it_is_done() -> None:
     plan = LEFT.plan()
     engine = Engine(plan)
     engine.push("l", rows([0], (1, 9)))
-    first = engine.migrate(plan, whole=True)
-    second = engine.migrate(plan, whole=True)
+    first = engine.migrate(plan, replace_all=True)
+    second = engine.migrate(plan, replace_all=True)
     (inner,), (outer,) = first.parts, second.parts
     assert isinstance(outer.old, PlanBox)
     assert under_way(outer.old) == [inner]
@@ -305,7 +305,7 @@ def test_an_output_that_is_drained_goes_on_while_another_drains() -> None:
     engine = Engine(plan)
     engine.subscribe(results.extend, "all")
     engine.push("s", [(0, 10, (1,))])
-    migration = engine.migrate(plan, whole=True)
+    migration = engine.migrate(plan, replace_all=True)
     engine.push("s", [(3, 90, (1,))])
     engine.advance("s", 40)
     assert migration.phase is Phase.DRAINING
@@ -322,7 +322,7 @@ def test_state_is_released_and_peaks_are_kept() -> None:
     assert max_end(box_of(engine)) == 14
     assert state_size(box_of(engine)).elements == 5
     assert state_size(box_of(engine)).bytes > 5 * 100
-    migration = engine.migrate(plan, whole=True)
+    migration = engine.migrate(plan, replace_all=True)
     engine.push("l", rows(range(5, 10), (1, 9)))
     assert report(migration).peak_state_old == 10
     (part,) = migration.parts

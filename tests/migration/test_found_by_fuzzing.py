@@ -39,8 +39,8 @@ def test_a_queued_migration_begins_where_the_new_plan_runs_for_another_query() -
     engine = Engine(one)
     engine.add(two, name="other")
     engine.push("a", [(0, 3, (1,)), (1, 4, (2,))])
-    first = engine.migrate(two, whole=True)
-    second = engine.migrate(one, when_busy="queue", whole=True)
+    first = engine.migrate(two, replace_all=True)
+    second = engine.migrate(one, when_busy="queue", replace_all=True)
     engine.push("a", [(20, 23, (1,))])
     assert first.phase is Phase.DONE
     assert second.phase is Phase.MOVING
@@ -67,7 +67,7 @@ def test_a_plan_that_ends_in_a_window_while_it_is_exchanged_as_a_whole(whole: bo
     plan = A.window(1).plan()
     engine = Engine(plan, results.extend)
     engine.push("a", [(0, 10, (1,))])
-    migrations = [engine.migrate(plan, whole=True), engine.migrate(plan, whole=whole)]
+    migrations = [engine.migrate(plan, replace_all=True), engine.migrate(plan, replace_all=whole)]
     engine.close()
     assert [one.phase for one in migrations] == [Phase.DONE] * 2
     assert equivalent(results, [(0, 10, (1,))])
@@ -86,7 +86,7 @@ def test_parallel_track_compares_what_both_plans_were_given(strategy: str) -> No
     new = B.join(A).select("x", "y").plan()
     migrations = [
         vouched(engine, new, "parallel-track"),
-        vouched(engine, new, strategy, when_busy="chain", whole=True),
+        vouched(engine, new, strategy, when_busy="chain", replace_all=True),
     ]
     engine.push("a", [(12, 14, (0,))])
     engine.push("b", [(11, 13, (0,))])
@@ -108,7 +108,7 @@ def test_an_output_that_has_promised_that_nothing_will_come_keeps_that(strategy:
     engine.push("a", [(0, 4, (1,)), (2, 9, (1,))])
     engine.end("a")
     assert box_of(engine).progress(0) == FOREVER
-    (part,) = engine.migrate(new, strategy, whole=True).parts
+    (part,) = engine.migrate(new, strategy, replace_all=True).parts
     assert part.phase is Phase.MOVING
     assert box_of(engine).progress(0) == FOREVER
     engine.close()
@@ -144,7 +144,7 @@ def test_what_an_input_holds_that_goes_is_not_lost(strategy: str) -> None:
     try:
         engine.migrate(Plan({"one": moved.node, "more": moved.distinct().node}), strategy)
     except MigrationRefused as refusal:
-        assert strategy == "swap" and "swap would lose what union holds" in str(refusal)
+        assert strategy == "swap" and "swap would lose the elements that union holds" in str(refusal)
     engine.close()
     assert given == {"one": [(0, 1, (0,))], "more": [(0, 1, (0,))]}
 
@@ -210,7 +210,9 @@ def test_a_swap_leaves_what_another_query_runs() -> None:
     engine = Engine(named.plan(), results.extend)
     engine.add(split(named).plan(), shared.extend, name="other")
     engine.push("a", [(0, 3, (0,))])
-    with pytest.raises(MigrationRefused, match="swap would give again what split 2 of the new plan holds"):
+    with pytest.raises(
+        MigrationRefused, match="swap would repeat the elements that split 2 of the new plan holds"
+    ):
         engine.migrate(split(named).plan(), "swap")
     engine.push("a", [(4, 6, (1,))])
     assert engine.migrate(split(named).plan(), "swap").phase is Phase.DONE
@@ -225,7 +227,7 @@ def test_a_swap_of_a_plan_for_itself_begins_anew() -> None:
     plan = split(A).plan()
     results: list[Element] = []
     engine = Engine(plan, results.extend)
-    engine.migrate(plan, "swap", whole=True)
+    engine.migrate(plan, "swap", replace_all=True)
     assert base_of(engine).progress_of(engine.query().physical.root) == BEGINNING
     engine.push("a", [(0, 3, (0,))])
     engine.close()
@@ -324,14 +326,14 @@ def test_the_outputs_of_a_box_under_way_go_together(strategy: str, whole: bool, 
     engine.add(projected(more=Node(Split(2), (projected().outputs["more"],))), name="query")
     for output, found in results.items():
         engine.subscribe(found.extend, output, "query")
-    engine.migrate(projected(split(A).node), strategy, whole=whole)
+    engine.migrate(projected(split(A).node), strategy, replace_all=whole)
     last = projected()
     if both:
         (distinct,) = (node for node in last.nodes if isinstance(node.operator, Distinct))
         last = last.map(
             lambda node: Node(Physical("distinct", node.operator), node.inputs) if node == distinct else node
         )
-    engine.migrate(last, strategy, whole=whole)
+    engine.migrate(last, strategy, replace_all=whole)
     assert [base_of(engine).progress_of(root) for root in engine.query().physical.outputs.values()] == [
         BEGINNING,
         BEGINNING,
@@ -351,7 +353,9 @@ def test_a_box_of_which_one_output_stays_is_answered_for(strategy: str) -> None:
     engine.add(Plan({"one": named.node, "more": named.join(A.distinct()).node}), name="query")
     engine.subscribe(results.extend, "more", "query")
     engine.push("a", [(0, 1, (1,))])
-    engine.migrate(Plan({"one": named.node, "more": named.join(A).distinct().node}), strategy, whole=True)
+    engine.migrate(
+        Plan({"one": named.node, "more": named.join(A).distinct().node}), strategy, replace_all=True
+    )
     engine.push("c", [(0, 30, (7,))])
     second = engine.migrate(
         Plan({"one": named.node, "more": named.join(A.distinct()).distinct().node}), strategy
@@ -413,7 +417,7 @@ def test_what_one_output_reads_no_more_comes_to_be_read_by_another(strategy: str
     results: dict[str, list[Element]] = {"one": [], "more": []}
     for output, found in results.items():
         engine.subscribe(found.extend, output, "query")
-    vouched(engine, Plan({"one": other.node, "more": one.node}), strategy, whole=True)
+    vouched(engine, Plan({"one": other.node, "more": one.node}), strategy, replace_all=True)
     engine.advance("a", 2)
     assert [engine.query().progress(output) for output in results] == [2, 2]
     engine.push("a", [(3, 8, (1,)), (4, 5, (9,))])

@@ -176,7 +176,7 @@ def test_an_arrangement_below_what_is_not_snapshot_reducible(
         for number, element in enumerate(history):
             if number == 3:
                 try:
-                    engine.migrate(above(new).plan(), strategy, whole=whole)
+                    engine.migrate(above(new).plan(), strategy, replace_all=whole)
                 except MigrationRefused:  # not every strategy exchanges what is the same for itself
                     assert whole and strategy not in ("genmig", "genmig-end-timestamp", "auto")
             engine.push("s", [element])

@@ -210,7 +210,7 @@ def test_refused_where_the_state_does_not_tell(name: str) -> None:
     engine, results = running(old, 21)
     physical, plan = engine.query().physical, engine.plan
     with pytest.raises(MigrationRefused, match=reason) as refusal:
-        engine.migrate(new.plan(), "moving-states", whole=True)
+        engine.migrate(new.plan(), "moving-states", replace_all=True)
     assert str(refusal.value).endswith("ask for a log by engine.keep_log()")
     assert engine.query().physical is physical
     assert engine.plan is plan

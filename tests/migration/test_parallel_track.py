@@ -62,7 +62,7 @@ def tracks(*, windows: int = 2, is_ordered: bool = True) -> Strategy:
 def track(engine: Engine, plan: Plan, *, windows: int = 2, is_ordered: bool = True) -> Transition:
     """Migrate a query of an engine as a whole, with everything checked."""
     host, how = host_of(engine), tracks(windows=windows, is_ordered=is_ordered)
-    transition = Transition(host, MigrationRequest(plan, how, host.query(), whole=True))
+    transition = Transition(host, MigrationRequest(plan, how, host.query(), replace_all=True))
     transition.begin()
     return transition
 
@@ -179,7 +179,7 @@ def test_chains(case: tuple[Workload, list[tuple[int, Plan]]], data: st.DataObje
                 continue
             physical = engine.query().physical
             if data.draw(st.integers(0, 2)) == 0:
-                migrations.append(engine.migrate(plan, whole=True))
+                migrations.append(engine.migrate(plan, replace_all=True))
             elif any(not isinstance(one, ParallelTrack) for one in under_way(box_of(engine))):
                 with pytest.raises(MigrationRefused, match="while a migration by another strategy is under"):
                     track(engine, plan)

@@ -104,7 +104,7 @@ def test_the_reference_point_is_refused_where_starts_are_not_preserved(
     """Erratum 13: the refusal names the operator."""
     engine = Engine(old.plan())
     with pytest.raises(MigrationRefused, match=reason) as refusal:
-        engine.migrate(new.plan(), "genmig-reference-point", whole=True)
+        engine.migrate(new.plan(), "genmig-reference-point", replace_all=True)
     operators = {str(node.operator) for query in (old, new) for node in query.plan().nodes}
     assert refusal.value.operator in operators
     assert f"over {refusal.value.operator} of" in str(refusal.value)
@@ -117,7 +117,7 @@ def test_the_reference_point_is_refused_where_rows_of_a_relation_begin() -> None
     engine = Engine(pairs, relations={"terms": [(12, 30, (7, 1))]})
     engine.push("bids", chronons([(1, (7, 2))]))
     with pytest.raises(MigrationRefused, match="relation terms of the old plan: its rows begin") as refusal:
-        engine.migrate(pairs, "genmig-reference-point", whole=True)
+        engine.migrate(pairs, "genmig-reference-point", replace_all=True)
     assert refusal.value.operator == "relation terms"
 
 
@@ -144,7 +144,7 @@ def test_results_of_a_relation_alone_are_refused(name: str, strategy: str) -> No
     with pytest.raises(
         MigrationRefused, match="of the old plan gives rows of a relation where no"
     ) as refusal:
-        engine.migrate(plan, strategy, whole=True)
+        engine.migrate(plan, strategy, replace_all=True)
     assert refusal.value.operator == operator
 
 
@@ -166,7 +166,7 @@ def test_what_is_valid_only_together_with_a_stream_can_be_migrated(name: str) ->
     engine = Engine(plan, results.extend, relations={"terms": rows})
     for i, bid in enumerate(history):
         if i == 3:
-            engine.migrate(plan, whole=True)
+            engine.migrate(plan, replace_all=True)
         engine.push("bids", [bid])
     engine.close()
     assert verdict(specified(plan, {"bids": history, "terms": rows}), results)
@@ -174,10 +174,10 @@ def test_what_is_valid_only_together_with_a_stream_can_be_migrated(name: str) ->
 
 def test_what_is_valid_for_ever_is_refused_only_once_it_has_come() -> None:
     engine = Engine(bids(None).plan())
-    engine.migrate(bids(None).plan(), whole=True)
+    engine.migrate(bids(None).plan(), replace_all=True)
     engine.push("bids", chronons([(1, (7, 2))]))
     with pytest.raises(MigrationRefused, match="valid for ever"):
-        engine.migrate(bids(None).plan(), whole=True)
+        engine.migrate(bids(None).plan(), replace_all=True)
 
 
 def test_what_comes_for_ever_during_a_migration_is_cut_like_anything() -> None:
@@ -185,7 +185,7 @@ def test_what_comes_for_ever_during_a_migration_is_cut_like_anything() -> None:
     results: list = []
     engine = Engine(plan, results.extend)
     engine.push("s", [(0, 10, (1,))])
-    engine.migrate(plan, whole=True)
+    engine.migrate(plan, replace_all=True)
     engine.push("s", [(5, FOREVER, (2,)), (20, FOREVER, (3,))])
     engine.close()
     assert results == [(0, 10, (1,)), (5, FOREVER, (2,)), (20, FOREVER, (3,))]
@@ -195,4 +195,4 @@ def test_what_comes_for_ever_during_a_migration_is_cut_like_anything() -> None:
 def test_signed_windows_cannot_be_forked_by_others_than_genmig(strategy: str) -> None:
     engine = Engine(signed_plan(bids().plan()))
     with pytest.raises(MigrationRefused, match=r"positive and negative elements, which only genmig|unsound"):
-        engine.migrate(bids().filter(col("item") > 1).plan(), strategy, whole=True)
+        engine.migrate(bids().filter(col("item") > 1).plan(), strategy, replace_all=True)

@@ -153,7 +153,7 @@ def test_the_new_plan_is_never_told_more_than_what_a_signed_input_has_reached(
     monkeypatch.setattr(backlog, "MOST_WAITING", 1)
     engine = Engine(signed_plan(JOINED.plan()))
     fed(engine, 0, 21)
-    (part,) = engine.migrate(signed_plan(OTHER.plan()), whole=True).parts
+    (part,) = engine.migrate(signed_plan(OTHER.plan()), replace_all=True).parts
     new = part.new
     assert isinstance(new, PlanBox)
     for t in range(21, 38):

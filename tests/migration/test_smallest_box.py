@@ -221,7 +221,7 @@ def test_several_outputs(whole: bool) -> None:
     one = Run(query=outputs(PAIRS))
     one.until(EARLY)
     before = one.objects()
-    migration = one.engine.migrate(outputs(looped(PAIRS)), whole=whole)
+    migration = one.engine.migrate(outputs(looped(PAIRS)), replace_all=whole)
     one.close()
     assert migration.phase is Phase.DONE
     gone = ["Aggregate", "FifoDistinct", "HashJoin"] if whole else ["HashJoin"]
@@ -336,7 +336,7 @@ def test_a_migration_around_one_that_is_under_way() -> None:
 
 def test_what_is_part_of_another_cannot_be_aborted_before_that_is() -> None:
     one, inner, outer = inner_and_outer()
-    with pytest.raises(MigrationRefused, match="a later migration has begun, of which this one is a part"):
+    with pytest.raises(MigrationRefused, match="a later migration has begun that includes this one"):
         inner.abort()
     outer.abort("first")
     inner.abort("then")
@@ -399,7 +399,7 @@ def test_a_box_over_rows_of_a_relation_can_be_part_of_another_migration() -> Non
     engine = Engine(plan("hash-join"), relations={"terms": [(0, 60, (1,))]})
     engine.push("a", HISTORY["a"][:9])
     assert engine.migrate(plan("nested-loops-join")).phase is Phase.MOVING
-    assert engine.migrate(plan("hash-join"), whole=True).phase is Phase.MOVING
+    assert engine.migrate(plan("hash-join"), replace_all=True).phase is Phase.MOVING
 
 
 def test_what_comes_on_signs_is_taken_in_beside_what_runs_on_signs() -> None:

@@ -67,12 +67,12 @@ def test_the_law_by_each(strategy: str, data: st.DataObject, is_logged: bool) ->
             return str(refusal)
         return None
 
-    def prepared(host: Host, plan: Plan, chosen: Strategy, query: str, whole: bool = False) -> Prepared:
-        told = None if chosen.name == "auto" or whole else refused(host, plan, chosen, query)
+    def prepared(host: Host, plan: Plan, chosen: Strategy, query: str, replace_all: bool = False) -> Prepared:
+        told = None if chosen.name == "auto" or replace_all else refused(host, plan, chosen, query)
         try:
-            found = prepare(host, plan, chosen, query, whole=whole)
+            found = prepare(host, plan, chosen, query, replace_all=replace_all)
         except MigrationRefused as refusal:
-            assert chosen.name == "auto" or whole or told == str(refusal), (
+            assert chosen.name == "auto" or replace_all or told == str(refusal), (
                 "require_possible told something else"
             )
             event(f"{chosen.name} refused")

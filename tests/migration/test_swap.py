@@ -169,7 +169,7 @@ def test_a_window_moved_by_a_swap_is_metered_for_the_next_split_time() -> None:
     engine.migrate(EARLY.plan(), "swap")
     engine.push("a", chronons([(8, (1,))]))
     assert max(input_max_ends(engine)) == 18
-    assert report(engine.migrate(EARLY.plan(), whole=True)).split_time == 19
+    assert report(engine.migrate(EARLY.plan(), replace_all=True)).split_time == 19
 
 
 def test_a_split_time_lies_behind_what_a_swap_still_holds() -> None:
@@ -179,7 +179,7 @@ def test_a_split_time_lies_behind_what_a_swap_still_holds() -> None:
     engine.push("a", chronons([(20, (3,))]))
     engine.push("b", chronons([(3, (9,))]))
     engine.migrate(LATE.plan(), "swap")
-    migration = engine.migrate(LATE.plan(), whole=True)
+    migration = engine.migrate(LATE.plan(), replace_all=True)
     assert report(migration).split_time == 31
     engine.close()
     assert results == [(3, 13, (9,)), (20, 30, (3,))]
@@ -264,7 +264,7 @@ def test_refused_where_negative_elements_would_lose_their_positive_ones() -> Non
     with pytest.raises(MigrationRefused, match=r"from their negative ones at filter \(u % 2\)"):
         engine.migrate(signed_plan(WINDOW.filter(LARGE).filter(ODD).plan()), "swap")
     with pytest.raises(MigrationRefused, match=r"from their negative ones at filter \(u % 2\)"):
-        engine.migrate(WINDOW.filter(ODD).filter(ODD).plan(), "swap", whole=True)
+        engine.migrate(WINDOW.filter(ODD).filter(ODD).plan(), "swap", replace_all=True)
 
 
 def test_above_them_where_intervals_begin_there_is_nothing_to_part() -> None:
@@ -298,11 +298,11 @@ def test_refused_where_another_query_runs_what_is_to_go() -> None:
 def test_refused_while_a_migration_is_under_way() -> None:
     engine = Engine(WINDOW.distinct().plan())
     engine.push("a", chronons([(0, (1,))]))
-    engine.migrate(WINDOW.distinct().plan(), whole=True)
+    engine.migrate(WINDOW.distinct().plan(), replace_all=True)
     with pytest.raises(
         MigrationRefused, match="of the same part is under way, which keeps two plans; swap when"
     ):
-        engine.migrate(WINDOW.distinct().plan(), "swap", whole=True)
+        engine.migrate(WINDOW.distinct().plan(), "swap", replace_all=True)
 
 
 def test_refused_where_a_window_was_resized() -> None:
@@ -319,4 +319,4 @@ def test_refused_where_a_relation_gives_rows_of_its_own() -> None:
     both = WINDOW.union(terms).plan()
     engine = Engine(both, relations={"terms": [(0, 30, (7,))]})
     with pytest.raises(MigrationRefused, match="union of the old plan gives rows of a relation where no"):
-        engine.migrate(both, "swap", whole=True)
+        engine.migrate(both, "swap", replace_all=True)

@@ -135,7 +135,7 @@ def test_a_query_is_migrated_to_the_other_form_and_back(query: str, begins_signe
     migrations = []
     for i, (name, time, row) in enumerate(arriving):
         if i in (third, 2 * third):
-            migrations.append(engine.migrate(forms[i // third], whole=True))
+            migrations.append(engine.migrate(forms[i // third], replace_all=True))
         engine.push(name, list(chronons([(time, row)])))
     engine.close()
     assert [(len(one.parts), one.phase.value, one.origins().unmatched) for one in migrations] == [

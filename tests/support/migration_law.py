@@ -193,7 +193,7 @@ def try_to_migrate(engine: Engine, plan: Plan, strategy: str, whole: bool = Fals
     may = not whole or strategy not in ("genmig", "genmig-reference-point") or must
     physical, meant = engine.query().physical, engine.plan
     try:
-        migrations = [ask(engine, plan, strategy, whole=whole)]
+        migrations = [ask(engine, plan, strategy, replace_all=whole)]
     except MigrationRefused as refusal:
         assert not must, refusal
         assert re.search(

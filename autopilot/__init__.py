@@ -1,1 +1,1 @@
-"""The room that decides when a query moves to which plan, and tells what that costs."""
+"""The autopilot: it decides when a query moves to which plan, and accounts for the costs."""

@@ -1,4 +1,4 @@
-"""What plans cost that an engine runs or could run, in the unit of an objective."""
+"""The costs of plans that an engine runs or could run, in the unit of an objective."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from midstream.plans.algebra.properties import above, input_nodes, intermediate,
 from midstream.plans.values.errors import StatisticsError
 
 PRICED_EVERY = 4
-"""So many times in the time that statistics of the last window remember, plans are priced by them."""
+"""The number of times that recent costs are priced within the memory of the recent statistics."""
 
 
-class Known(Protocol):
-    """What is known of the streams."""
+class LearnedStatistics(Protocol):
+    """The source of statistics on the streams of a query."""
 
     memory: float
-    """After so many chronons what is told of lately counts 1 / e: a window or so."""
+    """The chronons after which recent statistics count an element 1 / e: a window or so."""
 
     @property
     def arrived(self) -> Mapping[Node, int]:
-        """By source, how many elements have come before the last look."""
+        """By source, the number of elements before the last look."""
         ...
 
-    def known(self, now: int) -> Statistics | None:
-        """Those by which it is decided; None where that is too little."""
+    def statistics(self, now: int) -> Statistics | None:
+        """The statistics for decisions; None while too little is known."""
         ...
 
     def lately(self, now: int) -> Statistics:
-        """Those of the last window or so."""
+        """The statistics of the last window or so."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """An instant, how many elements had come on each stream, and what operators had given by then."""
+    """The counts at an instant: elements of each stream so far, and results of each operator."""
 
     at: int
     arrived: Mapping[Node, int]
@@ -53,46 +53,49 @@ class _Look:
 
 
 class Accounts:
-    """Prices plans by what came lately; where it was counted what operators gave, with that.
+    """Prices plans by recent statistics, and the running plans by counted results where these are known.
 
-    So what a query has cost is told in the unit of the objective, whichever that is, such as microseconds:
-    what each operator takes for the elements that it got and the results that it gave, by the stored
-    profile. The clock is not read. Intermediate results need no prices: they have been counted.
+    So the cost of a query is in the unit of the objective, for example microseconds: for each operator, the
+    time for the elements that it got and the results that it gave, by the stored cost profile. The clock is
+    not read. Intermediate results need no prices, as they are counted.
 
-    What operators gave is priced once in a window, and when the plans that run have changed: each stretch of
-    time with the plans that ran in it. How many elements came and went is counted; what else a price depends
-    on, such as how large they are, is as known by then.
+    The counted results are priced once a window, and when the plans that run have changed: each period with
+    the plans that ran in it. The numbers of elements and results are counted; other inputs of a price, such
+    as the size of elements, are as known at that time.
 
-    Cost     Where results are counted, the price of all plans that the advice names, four times a window, if
-             there are others than the running one; else once a window that of what runs.
+    Cost     If intermediate results are counted, the price of all plans in the advice, four times a window,
+             if there are others than the running one; otherwise, once a window, the price of the running
+             plans.
     """
 
-    def __init__(self, objective: Objective, known: Known, units: UnitCosts | None = None) -> None:
-        self._objective, self._known, self._units = objective, known, units
+    def __init__(
+        self, objective: Objective, learned: LearnedStatistics, units: UnitCosts | None = None
+    ) -> None:
+        self._objective, self._learned, self._units = objective, learned, units
         self._is_counted = counts(objective)
         self._prices: dict[Plan, float] = {}
-        """Per chronon, of plans at the instant `_priced`."""
+        """The cost per chronon of plans at the instant `_priced`."""
         self._priced: int | None = None
         self._spent = 0.0
-        """Up to the look `_paid`."""
+        """The cost up to the look `_paid`."""
         self._paid: _Look | None = None
         self._looked: _Look | None = None
         self._ran: set[Plan] = set()
-        """The plans that ran between the two."""
+        """The plans that ran between the two looks."""
         self._by: tuple[Statistics, Selectivity] | None = None
-        """By which it was priced last, and what they tell of conditions."""
+        """The statistics by which plans were priced last, and their selectivities of conditions."""
 
     def with_lately(self, now: int, running: Plan, advice: Advice[Plan]) -> Advice[Plan]:
-        """An advice, with what each of its plans cost lately, unless it tells that itself, or knows of one
-        plan only. Only of what is counted: prices may be off for all plans alike, which beside counts would
-        look like a loss.
+        """Add the recent cost of each plan to an advice.
 
-        Where nothing was looked at for longer than the statistics remember, nothing came before that.
+        Nothing is added if the advice has recent costs, or names one plan only, or if the objective is not
+        counted: prices may be off for all plans alike, which beside counts would look like a loss. If the
+        last look is longer ago than the statistics remember, the plans cost nothing before that.
         """
         if advice.lately is not None or not advice.others or not self._is_counted:
             return advice
         passed = 0 if self._looked is None else now - self._looked.at
-        share = min(1.0, self._known.memory / passed) if passed else 1.0
+        share = min(1.0, self._learned.memory / passed) if passed else 1.0
         plans = [running, *(other.plan for other in advice.others)]
         try:
             self._look_at_prices(now, plans)
@@ -102,24 +105,26 @@ class Accounts:
         return replace(advice, lately=share * self._prices[running], others=tuple(others))
 
     def _look_at_prices(self, now: int, plans: Sequence[Plan]) -> None:
-        due = self._priced is None or now - self._priced >= self._known.memory / PRICED_EVERY
+        due = self._priced is None or now - self._priced >= self._learned.memory / PRICED_EVERY
         if due or any(plan not in self._prices for plan in plans):
-            model = CostModel(self._known.lately(now), self._units)
+            model = CostModel(self._learned.lately(now), self._units)
             each = self._objective.intermediate
             self._prices = {plan: times(each, results_inside(plan, model)) for plan in plans}
             self._priced = now
 
     def spent(self, now: int, running: Collection[Plan], counted: Counters) -> float | Later | None:
-        """What the query has cost since it was asked first; "later" where that is not priced now, None where
-        too little is known, or where a stretch of time has no price: as by the rate of results, where there
-        were none."""
-        before, here = self._looked, _Look(now, dict(self._known.arrived), counted)
+        """The cost of the query since the first call.
+
+        LATER if it is not priced now. None if too little is known, or if a period has no price, for example
+        because there is no rate of results where no results came.
+        """
+        before, here = self._looked, _Look(now, dict(self._learned.arrived), counted)
         self._looked = here
         if before is None or self._paid is None:
             self._paid = here
             return self._spent
         have_changed = bool(self._ran) and not self._ran.issuperset(running)
-        is_due = len(running) > 1 or have_changed or now - self._paid.at >= self._known.memory
+        is_due = len(running) > 1 or have_changed or now - self._paid.at >= self._learned.memory
         try:
             if have_changed:
                 self._pay(before, now)
@@ -133,8 +138,10 @@ class Accounts:
         return self._spent
 
     def _pay(self, until: _Look, now: int) -> None:
-        """Add what has been spent up to a look, in all plans that ran. Raises StatisticsError where that is
-        no number; then it is left out."""
+        """Add the cost up to a look, of all plans that ran.
+
+        Raises   StatisticsError where that is no finite number; the period is then left out.
+        """
         paid = self._paid
         assert paid is not None
         cost = self._since(paid, until, now) if until.at > paid.at else 0.0
@@ -147,51 +154,54 @@ class Accounts:
         passed, before, counted = until.at - paid.at, paid.counted, until.counted
         if self._is_counted:
             return self._objective.intermediate * (counted.intermediate - before.intermediate)
-        # What comes is known by its streams: one that is ahead has told its windows more.
+        # Below the windows, rates come from the streams: the windows of a stream that is ahead gave more.
         upper = {node for plan in map(logical_plan, self._ran) for node in above(plan, input_nodes(plan))}
-        given = {node: n - before.emitted.get(node, 0) for node, n in counted.emitted.items()}
-        rates = {node: n / passed for node, n in given.items() if node in upper}
-        known = self._known.known(now)
+        results = {node: n - before.emitted.get(node, 0) for node, n in counted.emitted.items()}
+        rates = {node: n / passed for node, n in results.items() if node in upper}
+        known = self._learned.statistics(now)
         if known is None:
-            raise StatisticsError("accounts: too little is known to price what was counted")
+            raise StatisticsError("accounts: too little is known to price the counted results")
         if self._by is None or self._by[0] is not known:
             self._by = known, Selectivity(known.selectivities)
         model = CostModel(_with_rates(known, paid, until), self._units, rates, self._by[1])
-        # What two plans have in common runs once.
+        # An operator that two plans share runs once.
         operators = {node: of for plan in self._ran for node, of in model.price(plan).operators.items()}
         return passed * self._objective.of(PlanCost(operators))
 
 
 def _with_rates(known: Statistics, since: _Look, until: _Look) -> Statistics:
-    """Statistics with the rates that streams had in a stretch of time."""
+    """Replace the rates of streams by those of the period between two looks."""
     came = {node: n - since.arrived.get(node, 0) for node, n in until.arrived.items()}
     passed = until.at - since.at
     streams = {
-        node: replace(one, d=passed / n if (n := came[node]) else math.inf) if node in came else one
-        for node, one in known.streams.items()
+        node: replace(stream, d=passed / n if (n := came[node]) else math.inf) if node in came else stream
+        for node, stream in known.streams.items()
     }
     return replace(known, streams=streams)
 
 
 def counts(objective: Objective) -> bool:
-    """Whether an objective asks for intermediate results only: these are counted, and need no price."""
+    """True if an objective counts intermediate results only; these need no price."""
     return objective == replace(Objective(), intermediate=objective.intermediate)
 
 
 def results_inside(plan: Plan, model: CostModel) -> float:
-    """Per chronon, the results of operators inside a plan: what `INTERMEDIATE` makes of its price, without
-    pricing what all plans have in common, the operators that the plan's own results come from."""
+    """The results per chronon of the operators inside a plan.
+
+    This is the price by `INTERMEDIATE`, without pricing the operators that the plan's own results come from,
+    which all plans have in common.
+    """
     priced = model.priced(plan)
     return math.fsum(model.estimate(node).made for node in intermediate(priced))
 
 
 def unit_of(advisor: object) -> Objective | None:
-    """What an advisor prices plans by; None where it does not tell, by an attribute `objective`."""
+    """The objective of an advisor, from its attribute `objective`; None if it has none."""
     objective = getattr(advisor, "objective", None)
     return objective if isinstance(objective, Objective) else None
 
 
 def prices_of(advisor: object) -> UnitCosts | None:
-    """What single steps cost, as an advisor has it; None for those in use."""
+    """The unit costs of an advisor; None for those in use."""
     units = getattr(advisor, "units", None)
     return units if isinstance(units, UnitCosts) else None

@@ -1,4 +1,4 @@
-"""What an advisor tells of plans: what they are expected to cost, and how sure that is."""
+"""The advice of an advisor: the expected costs of plans, and their uncertainty."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Generic, Protocol, TypeVar
 from midstream.plans.values.arguments import require, require_number, wrong
 
 P = TypeVar("P", bound=Hashable)
-"""Of plans: ours, or whatever another engine calls one."""
+"""The type of plans: ours, or that of another engine."""
 S_contra = TypeVar("S_contra", contravariant=True)
-"""Of what is known of the streams."""
+"""The type of the statistics on the streams."""
 
 
 def require_plan(who: str, plan: P) -> P:
-    """A plan. Raises ArgumentError for what cannot be hashed."""
+    """Return a plan.
+
+    Raises   ArgumentError for a plan that cannot be hashed.
+    """
     try:
         hash(plan)
     except TypeError:
@@ -25,13 +28,14 @@ def require_plan(who: str, plan: P) -> P:
 
 @dataclass(frozen=True)  # with slots, Forecast[str](...) fails in Python 3.11
 class Forecast(Generic[P]):
-    """What a plan is expected to cost, in the advisor's unit per chronon.
+    """The expected cost of a plan, in the advisor's unit per chronon.
 
-    saving      by how much that is less than what the running plan costs
-    deviation   the standard deviation of the saving; what both plans have in common is no part of it
-    lately      what it would have cost per chronon within the last window or so, had it run: by this the
-                autopilot keeps account of what each plan costs in the long run; None to take the rate
-    state       how much it keeps, in any unit; None where that is not known
+    rate        the expected cost
+    saving      the cost of the running plan less that of this one
+    deviation   the standard deviation of the saving; parts that both plans have do not count
+    lately      the cost per chronon within the last window or so, had the plan run: by it the autopilot adds
+                up the cost of each plan in the long run; None to take the rate
+    state       the size of its state, in any unit; None if that is not known
     """
 
     plan: P
@@ -42,7 +46,7 @@ class Forecast(Generic[P]):
     state: float | None = None
 
     def __post_init__(self) -> None:
-        """Raises ArgumentError for what is no number."""
+        """Raises ArgumentError for a value that is no number."""
         require_plan("forecast: plan", self.plan)
         for name in ("rate", "saving", "deviation"):
             require_number(f"forecast: {name}", getattr(self, name))
@@ -53,14 +57,13 @@ class Forecast(Generic[P]):
 
 @dataclass(frozen=True)
 class Advice(Generic[P]):
-    """What an advisor tells when it is asked.
+    """The answer of an advisor.
 
-    running   what the running plan is expected to cost per chronon
-    others    plans to move to, possibly none
-    reason    what the forecasts come from, in a few words, for those who read decisions
-    lately    what the running plan cost per chronon within the last window or so, by the same measure as the
-              others' `lately`
-    state     how much the running plan keeps
+    running   the expected cost of the running plan per chronon
+    others    forecasts for plans to move to, possibly none
+    reason    the origin of the forecasts, in a few words, for readers of decisions
+    lately    the cost of the running plan per chronon within the last window or so, as `lately` of the others
+    state     the size of the running plan's state
     """
 
     running: float
@@ -70,11 +73,11 @@ class Advice(Generic[P]):
     state: float | None = None
 
     def __post_init__(self) -> None:
-        """Raises ArgumentError for what are no numbers and no forecasts."""
+        """Raises ArgumentError for values that are no numbers and no forecasts."""
         require_number("advice: running", self.running)
         require("advice: others", self.others, tuple, "a tuple of forecasts")
-        for one in self.others:
-            require("advice: others", one, Forecast, "a tuple of forecasts")
+        for other in self.others:
+            require("advice: others", other, Forecast, "a tuple of forecasts")
         require("advice: reason", self.reason, str, "text")
         for name in ("lately", "state"):
             if getattr(self, name) is not None:
@@ -84,9 +87,9 @@ class Advice(Generic[P]):
 def advice_of_costs(
     running: P, costs: Mapping[P, float], deviation: float = 0.0, reason: str = ""
 ) -> Advice[P]:
-    """Advice by what each plan costs, from a cost function, rates or selectivities of one's own.
+    """Advice from the cost of each plan, by your own cost function, rates or selectivities.
 
-    Of two streams with `a` and `b` elements per chronon, valid for a window w, a share `s` of whose pairs
+    For two streams with `a` and `b` elements per chronon, valid for a window w, and a share `s` of pairs that
     agree, a join gives 2 w a b s results per chronon.
 
     costs       per chronon, of all plans with the running one
@@ -110,10 +113,10 @@ def advice_of_costs(
 
 
 class Advisor(Protocol[P, S_contra]):
-    """Knows plans that mean the same as the running one, and what they would cost."""
+    """An object that knows plans equivalent to the running one, and their costs."""
 
-    def advise(self, running: P, known: S_contra) -> Advice[P] | None:
-        """Forecasts, by what is known of the streams at an instant; None where too little is known.
+    def advise(self, running: P, statistics: S_contra, /) -> Advice[P] | None:
+        """Forecasts by the statistics on the streams at an instant; None where too little is known.
 
-        An advisor that is asked the same twice gives the same answer, however fast the machine is.
+        An advisor gives the same answer to the same question, however fast the machine is.
         """

@@ -1,4 +1,4 @@
-"""The optimizer as an advisor: what it would run instead, and how sure it is."""
+"""The optimizer as an advisor: the plan that it would run, and how sure the saving is."""
 
 from __future__ import annotations
 
@@ -20,28 +20,30 @@ from midstream.plans.values.arguments import require, require_callable
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 
 MOST_PLANS = 6
-"""So many plans are remembered, the running one among them."""
+"""The largest number of plans to remember, the running one included."""
 WORTH_A_LOOK = 0.02
-"""How sure a saving is, is worked out where it is a larger share of what the running plan costs; and a plan
-that differs only in sides takes the place of another where it saves a larger share."""
+"""The least saving, as a share of the running plan's cost, for which a deviation is computed.
+
+A plan that differs only in the sides of joins takes the place of another if it saves a larger share.
+"""
 SEARCH_EVERY = 4
-"""A search follows when statistics have changed so often; plans that are known are priced at every change."""
+"""The number of changes of the statistics between two searches; known plans are priced at every change."""
 
 
 class ByOptimizer(PricingAdvisor):
-    """Advises by the optimizer's search: the cheapest plan that can be reached, and the plans found before.
+    """Advises by the optimizer's search: the cheapest plan within reach, and the plans found before.
 
-    What plans cost is told by the `objective`, by the statistics that it is asked with, and by `units`: the
-    stored cost profile, not by how fast the machine is now. The deviation of a saving is that of the same
-    saving by all elements but those of one group, where the statistics have such `replicates`.
+    Costs are computed by the `objective`, the statistics and `units`: the stored cost profile, not by the
+    present speed of the machine. The deviation of a saving comes from the same saving without each group of
+    elements, if the statistics have such `replicates`.
 
-    `obstacle` tells why a plan cannot take the place of the running one, such as `engine.obstacle`.
+    `obstacle` tells why a plan cannot replace the running one, for example `engine.obstacle`.
 
-    Plans that differ only in which input of a join is which count as one.
+    Plans that differ only in the sides of joins count as one.
 
     Cost     At each change of the statistics the prices of some plans. At every fourth change a search of at
-             most `steps`; then, of plans that save something, one price more for each group. Nothing where it
-             is asked the same again.
+             most `steps`; then, for each group, one more price of the plans that save something. Nothing if
+             the same question is repeated.
     """
 
     def __init__(
@@ -63,14 +65,14 @@ class ByOptimizer(PricingAdvisor):
         super().__init__(objective, units)
         self._rules, self._budget, self._obstacle, self._most = rules, Steps(steps), obstacle, most
         self._plans: list[Plan] = []
-        """Those that mean the same, the last found or run first."""
+        """Equivalent plans, the last found or run first."""
         self._sides = Sides()
         self._forms: dict[Plan, tuple[tuple[str, int], ...]] = {}
         self._changes = 0
-        """How often statistics have changed since the last search."""
+        """The number of changes of the statistics since the last search."""
         self._of: Plan | None = None
         self._deviations: dict[Plan, float] = {}
-        """Of what others save beside this plan, since the last search."""
+        """The deviations of savings beside the running plan, since the last search."""
 
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
         model = CostModel(known, self.units)
@@ -103,25 +105,27 @@ class ByOptimizer(PricingAdvisor):
         return Advice(running_cost, forecasts, self._reason(len(others), known))
 
     def _look_for_plans(self, running: Plan, known: Statistics, model: CostModel) -> None:
-        """Remember the running plan, and what a search finds if it is time for one."""
+        """Remember the running plan, and the plan of a search if it is time for one."""
         if self._form(running) not in map(self._form, self._plans):
-            self._plans, self._forms, self._sides = [], {}, Sides()  # these need not mean the same
+            self._plans, self._forms, self._sides = [], {}, Sides()  # these need not be equivalent
         if not self._plans or self._changes >= SEARCH_EVERY:
             self._remember(running)
-            self._remember(self._known_by_now(self._search(running, known), model))
+            self._remember(self._remembered_form(self._search(running, known), model))
             self._changes, self._deviations = 0, {}
         self._remember(running)
         self._changes += 1
 
     def _remember(self, new: Plan) -> None:
-        """A plan takes the place of one that differs only in sides."""
+        """Remember a plan in place of one that differs only in the sides of joins."""
         others = [plan for plan in self._plans if self._form(plan) != self._form(new)]
         self._plans = [new, *others][: self._most]
         self._forms = {plan: self._form(plan) for plan in self._plans}
 
-    def _known_by_now(self, found: Plan, model: CostModel) -> Plan:
-        """Of plans that differ from what was found only in sides the one that is remembered, unless the new
-        one costs less: what has been learned of a plan is not known of another one."""
+    def _remembered_form(self, found: Plan, model: CostModel) -> Plan:
+        """A remembered plan that differs from the new one only in sides, unless the new one costs less.
+
+        The remembered one is preferred, because the errors learned for a plan are not known of another one.
+        """
         alike = next((plan for plan in self._plans if self._form(plan) == self._form(found)), found)
         if alike == found:
             return found
@@ -129,8 +133,7 @@ class ByOptimizer(PricingAdvisor):
         return found if new < (1 - WORTH_A_LOOK) * old else alike
 
     def _form(self, plan: Plan) -> tuple[tuple[str, int], ...]:
-        """The same for plans that differ only in which input of a join is which, or in which of equal columns
-        a join compares."""
+        """The form of a plan, without the sides of joins and the choice among equal columns."""
         if plan not in self._forms:
             outputs = logical_plan(plan).outputs.items()
             self._forms[plan] = tuple((name, self._sides.of(link(root)[0])) for name, root in outputs)
@@ -151,9 +154,11 @@ class ByOptimizer(PricingAdvisor):
     def _learn_deviations(
         self, running: Plan, cost: float, others: Sequence[Plan], known: Statistics
     ) -> None:
-        """How sure it is what other plans save, as a share of what the running one costs: it is worked out
-        once from search to search, as it changes little. Nothing is sure where without some elements a plan
-        costs without end."""
+        """Compute the deviations of what other plans save, as a share of the running plan's cost.
+
+        Each is computed once between two searches, as it changes little. It is infinite if some plan has an
+        infinite cost without one group of elements.
+        """
         if self._of != running:
             self._of, self._deviations = running, {}
         new = [plan for plan in others if plan not in self._deviations]

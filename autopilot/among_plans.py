@@ -1,4 +1,4 @@
-"""An advisor over given plans."""
+"""An advisor over a fixed set of plans."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from midstream.plans.values.errors import StatisticsError
 
 
 class AmongPlans(PricingAdvisor):
-    """Knows some plans, and prices all of them; it searches for no other.
+    """Prices the plans of a fixed set; it searches for no others.
 
-    Cost     The prices of the plans where statistics have changed; where some plan saves something, that once
-             more for each group of elements by which a deviation is known.
+    Cost     The prices of the plans where statistics have changed; where some plan saves something, the same
+             once more for each group of elements from which a deviation is computed.
     """
 
     def __init__(self, plans: Sequence[Plan], objective: Objective) -> None:
@@ -40,6 +40,6 @@ class AmongPlans(PricingAdvisor):
 
 
 def objective_among(plans: Sequence[Plan]) -> Objective:
-    """Intermediate results, which policies are judged by; of plans without several joins, processing."""
+    """The objective for comparing plans: intermediate results with several joins, else processing."""
     joins = max(sum(isinstance(logical(node), Join) for node in plan.nodes) for plan in plans)
     return INTERMEDIATE if joins > 1 else PROCESSING

@@ -1,4 +1,4 @@
-"""Decides when to move to which plan, by what an advisor tells; it knows no engine."""
+"""The decider: it decides when to move to which plan, by the answers of an advisor; it knows no engine."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from midstream.plans.values.errors import ArgumentError
 
 Later = Literal["later"]
 LATER: Final = "later"
-"""What has been spent is not measured at a look, but at one of the next."""
+"""The measured cost is not available at this look, but will be at a later one."""
 
 PRICED = ("genmig", "moving-states")
-"""The strategies that are weighed unless others are named."""
+"""The strategies to compare unless others are named."""
 
 
 class Autopilot(Generic[P]):
-    """Asked at instants of application time, it weighs what each plan saves against what a move costs.
+    """Weighs at instants of application time the saving of each plan against the cost of a move.
 
     running    the plan that runs first
-    window     for how long an element is valid, in chronons; the longest one where there are several
-    settings   how ready it is to move
+    window     the validity of an element, in chronons; the longest one if there are several
+    settings   the readiness to move
 
-    It is told of every look, also while a migration is under way, when a migration begins, and when it ends:
+    It must be told of every look, also while a migration is under way, when a migration begins, and when it
+    ends:
 
     >>> pilot = Autopilot("old", window=10)
     >>> advice = Advice(5.0, (Forecast("new", rate=1.0, saving=4.0),))
@@ -61,9 +62,9 @@ class Autopilot(Generic[P]):
         self._looked: float | None = None
         self._errors: Errors[P] = Errors(window)
         self._since: float | None = None
-        """Since when the running plan runs alone."""
+        """The instant from which the running plan runs alone."""
         self._measured: _Measured | None = None
-        """When something was measured last; None where it is not known what was told since."""
+        """The last measurement; None if the advisor's costs since are not known."""
         self._is_moving = False
 
     def decide(
@@ -74,16 +75,16 @@ class Autopilot(Generic[P]):
         strategies: Sequence[str] = PRICED,
         spent: float | Later | None = None,
     ) -> Decision[P]:
-        """Whether to move, at an instant.
+        """Decide whether to move at an instant.
 
-        advice        what the advisor tells of the running plan and others; None where too little is known
-        until_split   after how many chronons all that is valid now has expired; 0 where nothing is
-        strategies    those by which a migration may be carried out
-        spent         what all plans that ran have cost so far, measured, since any instant; None where
-                      nothing is measured, so that it is estimated; "later" where it is not measured now, but
-                      will be: what is told until then is compared with that
+        advice        the advice on the running plan and others; None where too little is known
+        until_split   the chronons until all elements valid now have expired; 0 if none is valid
+        strategies    the strategies that can carry out a migration
+        spent         the measured cost so far of all plans that ran, since any instant; None if nothing is
+                      measured, and the cost is estimated; LATER if it is not measured now, but will be: the
+                      forecasts until then are compared with that measurement
 
-        Raises   ArgumentError for a strategy that it cannot weigh, and for an instant before the last one.
+        Raises   ArgumentError for a strategy with an unknown cost, and for an instant before the last one.
         """
         require("autopilot: advice", advice, (Advice, NoneType), "advice, or None where too little is known")
         now = require_number("autopilot: now", now, "an instant")
@@ -91,15 +92,15 @@ class Autopilot(Generic[P]):
         if spent is not None and spent != LATER:
             spent = require_number("autopilot: spent", spent)
         strategies = listed("autopilot: strategies", strategies, f"some of {', '.join(KNOWN)}")
-        told, advice = advice, self._corrected(now, advice, spent)
-        only = self._look(now, told, advice, spent)
+        uncorrected, advice = advice, self._corrected(now, advice, spent)
+        only = self._look(now, uncorrected, advice, spent)
         if self._is_moving:
             return Decision(now, self.running, "a migration is under way")
         if advice is None or not advice.others:
             return Decision(now, self.running, "nothing is known of other plans")
         weighed = [self._weigh(advice, other, until_split, strategies) for other in advice.others]
-        allowed = [one for one in weighed if only in (None, one.forecast.plan) and one.fits] or weighed
-        best = max(allowed, key=lambda one: (one.gain, one.forecast.saving))
+        allowed = [move for move in weighed if only in (None, move.forecast.plan) and move.fits] or weighed
+        best = max(allowed, key=lambda move: (move.gain, move.forecast.saving))
         is_pressed = only == best.forecast.plan and self._guard.presses and best.forecast.saving > 0
         moves = (best.gain > 0 or is_pressed) and best.fits and only in (None, best.forecast.plan)
         return Decision(
@@ -119,8 +120,10 @@ class Autopilot(Generic[P]):
         )
 
     def may_pay(self, advice: Advice[P]) -> bool:
-        """Whether some move would pay if a migration cost nothing. Otherwise it need not be found out by
-        which strategies one could be carried out."""
+        """True if some move would pay if a migration cost nothing.
+
+        Otherwise the caller need not find out which strategies could carry one out.
+        """
         known = self._errors.corrected(advice, self.running)
         return self._guard.presses or any(
             self._rule.gain(running=known.running, saving=other.saving, deviation=other.deviation, cost=0.0)
@@ -128,7 +131,7 @@ class Autopilot(Generic[P]):
         )
 
     def begun(self, now: float, to: P, strategy: str, until_split: float = 0.0) -> None:
-        """A migration has begun, decided here or elsewhere."""
+        """Take note that a migration has begun, decided here or elsewhere."""
         until_split = require_number("autopilot: until_split", until_split, "chronons", least=0)
         require("autopilot: strategy", strategy, str, f"one of {', '.join(KNOWN)}")
         self._pass(now)
@@ -138,14 +141,14 @@ class Autopilot(Generic[P]):
         self._since = self._measured = None
 
     def ended(self, now: float, running: P) -> None:
-        """A migration has ended, and this plan runs: the old one if it was aborted."""
+        """Take note that a migration has ended, and this plan runs: the old one if it was aborted."""
         self._pass(now)
         self._is_moving, self.running = False, require_plan("autopilot: plan", running)
 
     def _corrected(
         self, now: float, advice: Advice[P] | None, spent: float | Later | None
     ) -> Advice[P] | None:
-        """Learn how far off the advisor is from what the running plan costs, and correct what it tells."""
+        """Learn the advisor's error from the running plan's cost, and correct the advice."""
         if advice is None:
             self._measured = None
             return None
@@ -154,23 +157,23 @@ class Autopilot(Generic[P]):
         if spent is None or self._since is None or now < self._since + self._window:
             self._measured = None
         elif (last := self._measured) is not None and self._looked is not None:
-            last.told += _either(advice.lately, advice.running) * (now - self._looked)
+            last.forecast += _either(advice.lately, advice.running) * (now - self._looked)
             if spent != LATER:
-                self._errors.saw(self.running, now - last.at, last.told, spent - last.spent)
+                self._errors.saw(self.running, now - last.at, last.forecast, spent - last.spent)
                 self._measured = _Measured(now, spent)
         elif spent != LATER:
             self._measured = _Measured(now, spent)
         return self._errors.corrected(advice, self.running)
 
     def _look(
-        self, now: float, told: Advice[P] | None, advice: Advice[P] | None, spent: float | Later | None
+        self, now: float, uncorrected: Advice[P] | None, advice: Advice[P] | None, spent: float | Later | None
     ) -> P | None:
-        """Learn from what is told, and from that as corrected; the only plan to which moves may go."""
-        if told is not None and advice is not None:
+        """Learn from the advice and the corrected advice; returns the only plan to which moves may go."""
+        if uncorrected is not None and advice is not None:
             rates = {self.running: advice.running, **{other.plan: other.rate for other in advice.others}}
             self._horizon.look(now, rates)
-            self._lately = {self.running: _either(told.lately, told.running)}
-            self._lately |= {other.plan: _either(other.lately, other.rate) for other in told.others}
+            self._lately = {self.running: _either(uncorrected.lately, uncorrected.running)}
+            self._lately |= {other.plan: _either(other.lately, other.rate) for other in uncorrected.others}
         self._pass(now)
         ledger = self._ledger
         if advice is not None and advice.lately is None:
@@ -182,7 +185,7 @@ class Autopilot(Generic[P]):
         return self._guard.check(ledger.ours, totals, self._guard.SLACK * ledger.dearest)
 
     def _pass(self, now: float) -> None:
-        """Time passes up to an instant, at the costs that are known now."""
+        """Let time pass up to an instant, at the costs that are known now."""
         now = require_number("autopilot: now", now, "an instant")
         if self._looked is not None:
             if now < self._looked:
@@ -193,7 +196,7 @@ class Autopilot(Generic[P]):
         self._looked = now
 
     def _cost_lately(self, plan: P) -> float:
-        """Per chronon, as corrected."""
+        """The corrected recent cost of a plan per chronon."""
         return self._lately.get(plan, 0.0) * self._errors.factor(plan)
 
     @property
@@ -230,16 +233,16 @@ class Autopilot(Generic[P]):
 
 @dataclass(slots=True)
 class _Measured:
-    """What all plans had cost by an instant, and what the running one has been told to cost since."""
+    """The cost of all plans by an instant, and the forecast cost of the running plan since."""
 
     at: float
     spent: float
-    told: float = 0.0
+    forecast: float = 0.0
 
 
 @dataclass(frozen=True)
 class _Weighed(Generic[P]):
-    """A plan to move to, the cheapest way, and whether there is memory for it."""
+    """A plan to move to, with its cheapest strategy, and True in `fits` if there is enough memory for it."""
 
     forecast: Forecast[P]
     strategy: str

@@ -1,10 +1,10 @@
-"""Break-even: whether what a migration saves over a horizon is more than what it costs.
+"""Break-even: the gain of a migration is its saving over a horizon, less its cost.
 
     gain  =  (saving − z · deviation) · horizon − cost
     move when  gain  >  least · running · horizon
 
-The gain must be a share of what the running plan costs over the horizon. Rates are in intermediate results
-per chronon, costs in intermediate results, times in chronons.
+The gain must be a share of the running plan's cost over the horizon. Rates are in intermediate results per
+chronon, costs in intermediate results, times in chronons.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ KNOWN = (
     "parallel-track",
     "moving-states",
 )
-"""The strategies whose costs can be predicted."""
+"""The strategies with a predictable cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
-    """When to migrate; larger `doubt` and `least_saving` migrate less often.
+    """The rule for migrating; larger `doubt` and `least_saving` migrate less often.
 
-    horizon        for how long things are expected to stay as they are
-    doubt          so many standard deviations the saving may be less than it seems
-    least_saving   the share of what the running plan costs over the horizon that must be left of the saving,
-                   less doubt and cost
+    horizon        the time for which the situation is expected to last
+    doubt          the number of standard deviations by which the saving may be less than it seems
+    least_saving   the share of the running plan's cost over the horizon that must be left of the saving, less
+    doubt and cost
 
     >>> BreakEven(horizon=100).gain(running=2.0, saving=1.0, deviation=0.5, cost=30.0)
     45.0
@@ -42,14 +42,16 @@ class BreakEven:
     least_saving: float = 0.05
 
     def gain(self, *, running: float, saving: float, deviation: float, cost: float) -> float:
-        """What a migration is expected to save beyond its cost; 0 where one must not be begun."""
+        """The expected saving of a migration beyond its cost; 0 if it must not be begun."""
         gain = (saving - self.doubt * deviation) * self.horizon - cost
         return gain if gain > self.least_saving * running * self.horizon else 0.0
 
 
 def genmig_cost(*, saving: float, new: float, until_split: float, window: float) -> float:
-    """What GenMig costs beyond a change at once: the old plan's excess until the split time, and what the new
-    plan gives meanwhile. It begins empty, and is at its full rate a window later.
+    """The cost of GenMig beyond an immediate change.
+
+    It is the old plan's excess until the split time, and the new plan's results until then. The new plan
+    begins empty, and reaches its full rate a window later.
 
     >>> genmig_cost(saving=3.0, new=2.0, until_split=10, window=10)
     40.0
@@ -58,7 +60,7 @@ def genmig_cost(*, saving: float, new: float, until_split: float, window: float)
 
 
 def moving_states_cost(*, new: float, until_split: float, window: float) -> float:
-    """What moving states costs: the new plan's results that are alive; none where nothing is.
+    """The cost of moving states: the new plan's valid results; 0 if no element is valid.
 
     >>> moving_states_cost(new=2.0, until_split=10, window=10)
     10.0
@@ -69,21 +71,21 @@ def moving_states_cost(*, new: float, until_split: float, window: float) -> floa
 
 
 def predicted_cost(strategy: str, saving: float, new: float, until_split: float, window: float) -> float:
-    """What a migration by a strategy costs beyond a change at once.
+    """The cost of a migration by a strategy beyond an immediate change.
 
     Raises   ArgumentError for a strategy that is not known here.
 
     >>> predicted_cost("parallel-track", saving=3.0, new=2.0, until_split=10, window=10)
     90.0
     """
-    given = while_both_run(strategy, new, until_split, window)
+    meanwhile = while_both_run(strategy, new, until_split, window)
     if strategy in ("swap", "moving-states") or until_split <= 0:
-        return given
-    return max(0.0, saving) * duration(strategy, until_split, window) + given
+        return meanwhile
+    return max(0.0, saving) * duration(strategy, until_split, window) + meanwhile
 
 
 def while_both_run(strategy: str, new: float, until_split: float, window: float) -> float:
-    """What the new plan gives while the old one still runs; of moving states, at once.
+    """The results of the new plan while the old one still runs; for moving states, at once.
 
     Raises   ArgumentError for a strategy that is not known here.
     """
@@ -99,6 +101,8 @@ def while_both_run(strategy: str, new: float, until_split: float, window: float)
 
 
 def duration(strategy: str, until_split: float, window: float) -> float:
-    """For how long both plans run, where they do. Parallel track also waits until results of old elements
-    with new ones have gone."""
+    """The time in which both plans run, in chronons.
+
+    Parallel track also waits until the results of old elements with new ones have expired.
+    """
     return until_split + window if strategy == "parallel-track" else until_split

@@ -1,4 +1,4 @@
-"""A chart as an advisor: looked up in constant time, where the optimizer would search."""
+"""A chart as an advisor: a lookup in constant time, where the optimizer would search."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from midstream.plans.values.arguments import require, require_callable
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 
 At = Literal["point", "centroid"]
-"""Where plans are priced: by the statistics as they are, or in the middle of the place."""
+"""The statistics by which plans are priced: the present ones, or those in the middle of the place."""
 
 
 class ByChart(PricingAdvisor):
     """Advises the plan that a chart has for the present rates and selectivities.
 
     chart      a chart or a tree whose dimensions have the names of measures, such as rate(bids), so that they
-               can be read off statistics; or a chart that learns its ranges, and is made on the way
-    at         priced at the point, a plan may turn out to save nothing. At the centroid it saves the same
-               throughout a place, so advice changes only when a stream moves to another place
+               can be read from statistics; or a chart that learns its ranges, and is built on the way
+    at         at the point, plans are priced by the present statistics, and the chart's plan may save
+               nothing; at the centroid it saves the same throughout a place, so advice changes only when a
+               stream moves to another place
 
-    `obstacle` tells why a plan cannot take the place of the running one, such as `engine.obstacle`; then the
+    `obstacle` tells why a plan cannot replace the running one, for example `engine.obstacle`; then the
     chart's plan is not advised.
 
-    None is advised where statistics do not tell all dimensions, or where ranges have not been learned yet.
+    The advice is None where the statistics lack a dimension, or where ranges have not been learned yet.
 
-    The plans are to mean the same as the running one. The deviation of a saving is that of the same saving by
-    all elements but those of one group, where the statistics have such `replicates`.
+    The plans must be equivalent to the running one. The deviation of a saving comes from the same saving
+    without each group of elements, if the statistics have such `replicates`.
 
     Cost     O(dimensions) to look up; then the running plan and the chart's are priced, nothing is searched
     Source   OM, Algorithm 2
@@ -80,18 +81,22 @@ class ByChart(PricingAdvisor):
             return None
         if running_cost == inf:
             return None
-        told = ", ".join(f"{one.name} = {x:.4g}" for one, x in zip(self._measures, point, strict=True))
+        values = ", ".join(
+            f"{measure.name} = {x:.4g}" for measure, x in zip(self._measures, point, strict=True)
+        )
         if plan == running:
-            return Advice(running_cost, (), f"by the chart, which has the running plan for {told}")
+            return Advice(running_cost, (), f"by the chart, which has the running plan for {values}")
         if self._obstacle is not None and (reason := self._obstacle(plan)):
-            return Advice(running_cost, (), f"by the chart, whose plan for {told} is out of reach: {reason}")
+            return Advice(
+                running_cost, (), f"by the chart, whose plan for {values} is out of reach: {reason}"
+            )
         if cost == inf:
-            return Advice(running_cost, (), f"by the chart, whose plan for {told} costs without end")
+            return Advice(running_cost, (), f"by the chart, whose plan for {values} costs without end")
         without = [self._costs([running, plan], replicate) for replicate in known.replicates]
         if any(inf in costs for costs in without):
-            return Advice(running_cost, (), f"by the chart, where it is not known what is saved for {told}")
+            return Advice(running_cost, (), f"by the chart, where the saving for {values} is not known")
         forecast = Forecast(plan, cost, running_cost - cost, deviation_of_saving(without, 1))
-        return Advice(running_cost, (forecast,), f"by the chart, for {told}")
+        return Advice(running_cost, (forecast,), f"by the chart, for {values}")
 
     def _centroid(self, chart: Chart, point: Sequence[float], known: Statistics) -> Statistics:
         for measure, value in zip(self._measures, chart.middle(chart.place(point)), strict=True):
@@ -99,11 +104,11 @@ class ByChart(PricingAdvisor):
         return known
 
 
-def read(measures: Sequence[Measure], known: Statistics) -> tuple[float, ...] | None:
-    """What statistics tell of some measures; None unless they tell all."""
-    found = [measure.read(known) for measure in measures]
-    point = tuple(value for value in found if value is not None)
-    return point if len(point) == len(found) else None
+def read(measures: Sequence[Measure], statistics: Statistics) -> tuple[float, ...] | None:
+    """The values of some measures in statistics; None unless all of them are known."""
+    values = [measure.read(statistics) for measure in measures]
+    point = tuple(value for value in values if value is not None)
+    return point if len(point) == len(values) else None
 
 
 def _measures(chart: Chart | ChartTree | LearnedChart) -> Sequence[Measure]:

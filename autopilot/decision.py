@@ -1,4 +1,4 @@
-"""What an autopilot decided, with the numbers behind it."""
+"""The decision of an autopilot, with the numbers behind it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ P = TypeVar("P", bound=Hashable)
 
 @dataclass(frozen=True)
 class Decision(Generic[P]):
-    """To move or to stay. Rates are in the advisor's unit per chronon, times in chronons, costs in its unit.
+    """A decision to move or to stay; rates in the advisor's unit per chronon, times in chronons.
 
-    at          when
+    at          the instant
     running     the plan that runs
-    candidate   the plan with the greatest gain, or the least loss; None where there is none
-    moves       whether to move to it
-    strategy    by which strategy a move is the cheapest
-    rate        what the running plan costs
-    saving      what the candidate costs less
-    deviation   the standard deviation of that
-    horizon     for how long
-    cost        what the migration costs
-    gain        what is saved over the horizon, less doubt and cost
+    candidate   the plan with the greatest gain, or the least loss; None if there is none
+    moves       True to move to it
+    strategy    the cheapest strategy for the move
+    rate        the cost of the running plan
+    saving      the cost of the running plan less that of the candidate
+    deviation   the standard deviation of the saving
+    horizon     the time for which the situation is expected to last
+    cost        the cost of the migration, in the advisor's unit
+    gain        the saving over the horizon, less doubt and cost
     guard       the only plan to which moves are allowed, as the total is too far above the best plan's
-    reason      why
+    reason      the reason in words
     """
 
     at: float
@@ -48,7 +48,7 @@ class Decision(Generic[P]):
         return self.candidate if self.moves else None
 
     def __str__(self) -> str:
-        """A sentence."""
+        """A sentence for people."""
         if self.candidate is None:
             return f"at {self.at:g}: stay, {self.reason}"
         numbers = (

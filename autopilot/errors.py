@@ -1,18 +1,18 @@
-"""How far off an advisor is: what plans cost when they ran, beside what it told of them.
+"""The errors of an advisor: the measured cost of plans that ran, beside its forecasts.
 
     factor  =  (T · ratio + n) / (T + n)          after T windows in which a plan ran
-    ratio   =  measured / told, towards 1 by a standard deviation
+    ratio   =  measured / forecast, towards 1 by a standard deviation
 
-How sure a ratio is follows from how much it differs from window to window: where results are few, or come in
-bursts, a plan may cost twice what was told of it by chance. With m and t of each window, and r = Σ m / Σ t
+The uncertainty of a ratio follows from its differences from window to window: where results are few, or come
+in bursts, a plan may by chance cost twice its forecast. With m and f of each window, and r = Σ m / Σ f
 
-    variance of r  =  Σ (m − max(1, r) t)² / (Σ t)² · T / (T − 1)
+    variance of r  =  Σ (m − max(1, r) f)² / (Σ f)² · T / (T − 1)
 
-Where less was measured than told, differences are taken from what was told: that nothing came for a while
-tells little.
+If less was measured than forecast, differences are taken from the forecast, because a while without results
+proves little.
 
-By these factors all that it tells is corrected. So a plan that was moved to, and is dearer than was told, is
-left again by an ordinary move: the old plan's cost has been measured, too.
+All forecasts are corrected by these factors. So if a move went to a plan that is dearer than its forecast, an
+ordinary move leaves it again: the old plan's cost has been measured, too.
 """
 
 from __future__ import annotations
@@ -26,98 +26,103 @@ from midstream.autopilot.advice import Advice, Forecast, P
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """For so many windows what was told, what was measured, and sums of the products of both; decayed."""
+    """Decayed sums over windows: forecasts, measurements, and the products of both."""
 
     windows: float = 0.0
-    told: float = 0.0
+    forecast: float = 0.0
     measured: float = 0.0
-    told_told: float = 0.0
-    told_measured: float = 0.0
-    measured_measured: float = 0.0
+    forecast_squares: float = 0.0
+    products: float = 0.0
+    measured_squares: float = 0.0
 
-    def then(self, windows: float, told: float, measured: float, kept: float) -> _Sums:
-        """What was so far decays, and something is added."""
+    def then(self, windows: float, forecast: float, measured: float, kept: float) -> _Sums:
+        """Decay the sums so far, and add a period."""
         return _Sums(
             self.windows * kept + windows,
-            self.told * kept + told,
+            self.forecast * kept + forecast,
             self.measured * kept + measured,
-            self.told_told * kept + told * told,
-            self.told_measured * kept + told * measured,
-            self.measured_measured * kept + measured * measured,
+            self.forecast_squares * kept + forecast * forecast,
+            self.products * kept + forecast * measured,
+            self.measured_squares * kept + measured * measured,
         )
 
     def difference(self, ratio: float) -> float:
-        """Of what was measured from so many times what was told: the root of the sum of squares, and a bit
-        more, as one of them is no sample."""
+        """The deviation of measurements from `ratio` times the forecasts: a root of squares over all windows.
+
+        It is corrected upwards for few windows, and infinite for one, as one window is no sample.
+        """
         if self.windows <= 1:
             return math.inf
-        squares = self.measured_measured - 2 * ratio * self.told_measured + ratio**2 * self.told_told
+        squares = self.measured_squares - 2 * ratio * self.products + ratio**2 * self.forecast_squares
         return math.sqrt(max(0.0, squares) * self.windows / (self.windows - 1))
 
 
 @dataclass(slots=True)
 class _Seen:
-    """Of a plan while it ran."""
+    """The sums of a plan while it ran."""
 
     sums: _Sums = _Sums()
     passed: float = 0.0
-    """Of a window that is not over, in chronons."""
-    told: float = 0.0
+    """The chronons of a window that is not over."""
+    forecast: float = 0.0
     measured: float = 0.0
 
 
 class Errors(Generic[P]):
     """Learns a factor for each plan.
 
-    A plan that has not run yet has the mean of the others' factors. Little deviations are no errors: what is
-    told is about to come, what is measured has been.
+    A plan that has not run yet has the mean of the others' factors. Small deviations are no errors: a
+    forecast is about the future, a measurement about the past.
 
     >>> errors = Errors(window=10)
     >>> for _ in range(100):
-    ...     errors.saw("b", passed=10, told=10.0, measured=30.0)
+    ...     errors.saw("b", passed=10, forecast=10.0, measured=30.0)
     >>> round(errors.factor("b"), 1), errors.factor("a") == errors.factor("b")
     (2.7, True)
     """
 
     WEIGHT = 4.0
-    """So many windows a plan must run for half of its error to be believed."""
+    """The number of windows that a plan must run for half of its error to be believed."""
     MEMORY = 16.0
-    """After so many windows in which the plan runs, what was seen counts half."""
+    """The number of windows, while the plan runs, after which a measurement counts half."""
     LITTLE = 1.5
-    """Up to this factor, or its inverse, an advisor is right."""
+    """The factor, or its inverse, up to which an advisor is right."""
 
     DOUBT = 1.0
-    """So many standard deviations a ratio may be nearer to 1 than it seems."""
+    """The number of standard deviations by which a ratio may be nearer to 1 than it seems."""
     MOST = 16.0
-    """No advisor is taken to be off by more than this factor, or its inverse."""
+    """The largest factor, or its inverse, by which an advisor is taken to be off."""
 
     def __init__(self, window: float) -> None:
         self._window = window
         self._seen: dict[P, _Seen] = {}
 
-    def saw(self, plan: P, passed: float, told: float, measured: float) -> None:
-        """A plan ran alone, and has done so for a window; what was told and measured is of the time that has
-        passed since it was seen last."""
+    def saw(self, plan: P, passed: float, forecast: float, measured: float) -> None:
+        """Learn from a plan that has run alone for a window or longer.
+
+        `passed` is the time since the last call, in chronons; `forecast` and `measured` are the costs in that
+        time.
+        """
         seen = self._seen.setdefault(plan, _Seen())
-        seen.passed, seen.told, seen.measured = (
+        seen.passed, seen.forecast, seen.measured = (
             seen.passed + passed,
-            seen.told + told,
+            seen.forecast + forecast,
             seen.measured + measured,
         )
         if seen.passed >= self._window:
             windows = seen.passed / self._window
-            sums = seen.sums.then(windows, seen.told, seen.measured, 0.5 ** (windows / self.MEMORY))
+            sums = seen.sums.then(windows, seen.forecast, seen.measured, 0.5 ** (windows / self.MEMORY))
             self._seen[plan] = _Seen(sums)
 
     def factor(self, plan: P) -> float:
-        """By how much a plan costs more than is told."""
+        """The measured cost of a plan as a multiple of its forecast."""
         seen = self._seen.get(plan)
-        factors = [self._of(one.sums) for one in ([seen] if seen else self._seen.values())]
+        factors = [self._of(ran.sums) for ran in ([seen] if seen else self._seen.values())]
         mean = sum(factors) / len(factors) if factors else 1.0
         return mean if not 1 / self.LITTLE <= mean <= self.LITTLE else 1.0
 
     def corrected(self, advice: Advice[P], running: P) -> Advice[P]:
-        """What an advisor should have told."""
+        """The advice with all costs multiplied by their factors."""
         own = self.factor(running)
         factors = [self.factor(other.plan) for other in advice.others]
         if own == 1.0 and set(factors) <= {1.0}:
@@ -129,13 +134,13 @@ class Errors(Generic[P]):
         return replace(advice, running=advice.running * own, others=others, lately=_times(advice.lately, own))
 
     def _of(self, sums: _Sums) -> float:
-        if not sums.told and not sums.measured:
+        if not sums.forecast and not sums.measured:
             return 1.0
-        # Where next to nothing is told, a quotient is wild.
-        told = max(sums.told, sums.measured / self.MOST)
-        ratio = sums.measured / told
-        expected = max(1.0, sums.measured / sums.told if sums.told else ratio)
-        doubt = self.DOUBT * sums.difference(expected) / told
+        # Where next to nothing was forecast, a quotient is wild.
+        forecast = max(sums.forecast, sums.measured / self.MOST)
+        ratio = sums.measured / forecast
+        expected = max(1.0, sums.measured / sums.forecast if sums.forecast else ratio)
+        doubt = self.DOUBT * sums.difference(expected) / forecast
         ratio = max(1.0, ratio - doubt) if ratio > 1 else min(1.0, ratio + doubt)
         ratio = max(ratio, 1 / self.MOST)
         return (sums.windows * ratio + self.WEIGHT) / (sums.windows + self.WEIGHT)

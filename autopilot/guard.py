@@ -1,10 +1,10 @@
-"""What each plan would have cost had it run all the time, and a bound on what we may cost beyond the best.
+"""The total cost of each plan had it run all the time, and a bound on our cost beyond the best.
 
     ours  >  (1 + share) · best + slack        only moves to the best plan, until
     ours  ≤  (1 + share / 2) · best + slack    and then again to all plans
     ours  >  (1 + share) · best + 2 · slack    a move to the best plan need not pay, if it saves at all
 
-Two plans may take turns in being the best so far. What is the best is therefore kept until it exceeds another
+Two plans may take turns in being the best so far. So the best plan stays the best until it exceeds another
 one by a share, too: the totals must grow by this share between two changes, so that there are few.
 """
 
@@ -18,32 +18,34 @@ P = TypeVar("P", bound=Hashable)
 
 
 class Ledger(Generic[P]):
-    """The estimated cost so far of each known plan had it run all the time, and of ourselves.
+    """The estimated total cost of each known plan had it run all the time, and of ourselves.
 
-    A plan that becomes known later is taken to have cost what we did until then, as is one that the advisor
-    does not tell of now: of them there is nothing to regret.
+    A plan that becomes known later counts with our own cost until then, and so does a plan in periods for
+    which the advisor names no cost: there is nothing to regret.
     """
 
     def __init__(self, running: P, window: float) -> None:
         self.ours = 0.0
         self.dearest = 0.0
-        """The most that we have cost within a window, migrations included, or at the rate of an instant."""
+        """The largest cost within a window, migrations included, or at the rate of an instant."""
         self._window = window
         self._course: deque[tuple[float, float]] = deque()
-        """Instants of the last window, and what we had cost by then."""
+        """The instants of the last window, each with our cost by then."""
         self._before: float | None = None
         self._ours: dict[P, float] = {running: 0.0}
-        """By plan, what we cost while it was not told of."""
+        """By plan, our cost while the advisor named no cost of the plan."""
         self._told: dict[P, float] = {running: 0.0}
-        """By plan, what it would have cost while it was."""
+        """By plan, its forecast cost for the other periods."""
 
     def totals(self, factor: Callable[[P], float] = lambda plan: 1.0) -> dict[P, float]:
-        """By plan; what was told of it is off by a factor, as far as is known by now. So a plan that was told
-        to be cheap, and has turned out not to be, does not stay the best one."""
+        """The total cost by plan, with the forecast part multiplied by the factor of the plan.
+
+        So a plan whose forecast was low, and turned out wrong, does not stay the best one.
+        """
         return {plan: ours + factor(plan) * self._told[plan] for plan, ours in self._ours.items()}
 
     def add(self, passed: float, running: float, rates: Mapping[P, float]) -> None:
-        """What happened in a time, in chronons, at a cost of the running plan and of all that are known."""
+        """Add a period, in chronons, with the rates of the running plan and of all plans that have one."""
         for plan in rates:
             if plan not in self._ours:
                 self._ours[plan], self._told[plan] = self.ours, 0.0
@@ -56,17 +58,17 @@ class Ledger(Generic[P]):
         self.dearest = max(self.dearest, self._window * running)
 
     def measure(self, spent: float) -> None:
-        """What we have cost in truth, since any instant."""
+        """Set our cost to a measured one, counted since any instant."""
         if self._before is None:
             self._before = spent - self.ours
         self.ours = spent - self._before
 
     def estimate(self) -> None:
-        """What is measured does not count now, nor what has been measured by the next time."""
+        """Go on with estimates; measured costs count from the next measurement on."""
         self._before = None
 
     def see(self, now: float) -> None:
-        """How things stand at an instant, of which all has been told."""
+        """Record our cost at an instant, once all earlier periods have been added."""
         course = self._course
         while len(course) > 1 and course[1][0] <= now - self._window:
             course.popleft()
@@ -77,12 +79,12 @@ class Ledger(Generic[P]):
         course.append((now, self.ours))
 
     def pay(self, cost: float) -> None:
-        """A migration, beyond what the running plan costs."""
+        """Add the cost of a migration beyond that of the running plan."""
         self.ours += cost
 
 
 class Guard(Generic[P]):
-    """Tells the only plan to which moves may go.
+    """Finds the only plan to which moves are allowed.
 
     share   of the best plan's total; half of it is enough to be released
 
@@ -95,19 +97,19 @@ class Guard(Generic[P]):
     """
 
     SLACK = 2.0
-    """So many windows at the dearest rate so far may be lost beyond the share: about two migrations."""
+    """The windows at the dearest rate so far that may be lost beyond the share: about two migrations."""
 
     STAYS = 0.1
-    """The share by which a plan that was the best one may exceed the best one now."""
+    """The share by which the best plan may exceed a new best plan before that takes its place."""
 
     def __init__(self, share: float) -> None:
         self._share = share
         self._only: P | None = None
         self.presses = False
-        """Whether the total is so far above the best one that a move to that plan need not pay."""
+        """True if the total is so far above the best one that a move to that plan need not pay."""
 
     def check(self, ours: float, totals: Mapping[P, float], slack: float) -> P | None:
-        """The only plan to move to, by what all cost so far; None where all are allowed."""
+        """The only plan to move to, by the total costs so far; None where all are allowed."""
         best = min(totals, key=totals.__getitem__)
         least = totals[best]
         self.presses = ours > (1 + self._share) * least + 2 * slack

@@ -1,10 +1,10 @@
-"""For how long one plan stays the best: learned from how long it did so far.
+"""The time for which one plan stays the best, learned from the past.
 
     horizon  =  (n · prior + time) / (n + changes)
 
-That is the mean of how long situations last, if they end by chance and nothing but the prior was known: n
-situations that lasted as the prior says. The present one, which has not ended, counts too, so that a long
-calm leads to a long horizon. Both sums decay, so that what was long ago is forgotten.
+This is the mean duration of situations, if they end by chance and only the prior was known: n situations as
+long as the prior. The present situation, which has not ended, counts too, so that a long calm leads to a long
+horizon. Both sums decay, so that the distant past is forgotten.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ P = TypeVar("P", bound=Hashable)
 
 
 class Horizon(Generic[P]):
-    """Learns from which plan is the best at each look.
+    """Learns the horizon from the best plan at each look.
 
     prior     the horizon before anything is known; in chronons, as all times
     margin    a plan follows the best one when it costs less by this share, so that equal plans do not take
@@ -31,9 +31,9 @@ class Horizon(Generic[P]):
     """
 
     WEIGHT = 3.0
-    """How many situations the prior counts for."""
+    """The number of situations that the prior counts for."""
     MEMORY = 32.0
-    """After so many priors, what was seen counts half."""
+    """The number of priors after which an observation counts half."""
 
     def __init__(self, prior: float, margin: float, bounds: tuple[float, float] = (0.25, 2.0)) -> None:
         self._prior, self._margin, self._bounds = prior, margin, bounds
@@ -43,17 +43,17 @@ class Horizon(Generic[P]):
 
     @property
     def expected(self) -> float:
-        """For how long the present situation is expected to last, in chronons."""
+        """The time for which the present situation is expected to last, in chronons."""
         learned = (self.WEIGHT * self._prior + self._time) / (self.WEIGHT + self._changes)
         shortest, longest = self._bounds
         return min(max(learned, shortest * self._prior), longest * self._prior)
 
     def look(self, now: float, rates: Mapping[P, float]) -> None:
-        """What each plan costs now."""
+        """Learn from the cost of each plan per chronon at an instant."""
         if self._looked is not None:
             passed = now - self._looked
-            kept = 0.5 ** (passed / (self.MEMORY * self._prior))
-            self._time, self._changes = self._time * kept + passed, self._changes * kept
+            decay = 0.5 ** (passed / (self.MEMORY * self._prior))
+            self._time, self._changes = self._time * decay + passed, self._changes * decay
         self._looked = now
         best = min(rates, key=rates.__getitem__, default=None)
         if best is None or best == self._best:

@@ -1,4 +1,4 @@
-"""What plans of another engine give that begin with different joins: an advisor that counts keys."""
+"""An advisor for plans of another engine that begin with different joins: it counts keys."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from midstream.plans.values.errors import ArgumentError
 P = TypeVar("P", bound=Hashable)
 
 Rates = Mapping[str, Mapping[Hashable, float]]
-"""By column, elements per chronon of each key."""
+"""Elements per chronon by column and key."""
 
 LITTLE = 1e-3
-"""What is missing of a rate at first is made up for until it is less than this share."""
+"""The share of a rate that may be missing; a larger one is made up for."""
 
 
 class KeyCounts(Generic[P]):
-    """Counts the keys of columns, and tells how many pairs each plan's first join gives; no join has to run.
+    """Counts the keys of columns, and computes the pairs of each plan's first join; no join has to run.
 
     plans       by plan, the two columns that it joins first; names of columns are the caller's
-    window      for how long an element is valid, in chronons
-    half_life   after which what came counts half, in windows
+    window      the validity of an element, in chronons
+    half_life   the time after which an element counts half, in windows
 
-    A second count decays so fast that pairs of elements that are a window apart count e times less than those
-    of equal times: it tells what plans gave lately.
+    A second count decays so fast that pairs of elements a window apart count e times less than those of equal
+    times: it gives the recent results of plans.
 
-    >>> known = KeyCounts({"a, b first": ("a.x", "b.x"), "b, c first": ("b.y", "c.y")}, window=10)
+    >>> counts = KeyCounts({"a, b first": ("a.x", "b.x"), "b, c first": ("b.y", "c.y")}, window=10)
     >>> for time in range(100):
-    ...     known.take(time, {"a.x": 1})
-    ...     known.take(time, {"b.x": 1, "b.y": time % 2})
-    ...     known.take(time, {"c.y": 0})
-    >>> advice = known.advise("a, b first", 100)
+    ...     counts.take(time, {"a.x": 1})
+    ...     counts.take(time, {"b.x": 1, "b.y": time % 2})
+    ...     counts.take(time, {"c.y": 0})
+    >>> advice = counts.advise("a, b first", 100)
     >>> round(advice.running), [(other.plan, round(other.rate)) for other in advice.others]
     (19, [('b, c first', 9)])
     """
@@ -44,7 +44,7 @@ class KeyCounts(Generic[P]):
     def __init__(
         self, plans: Mapping[P, tuple[str, str]], window: float, half_life: float = BALANCED.half_life
     ) -> None:
-        """Raises ArgumentError for anything else."""
+        """Raises ArgumentError for other arguments."""
         self._plans: dict[P, tuple[str, str]] = _joins(plans)
         self._window = require_number("key counts: window", window, above=0)
         half_life = require_number("key counts: half_life", half_life, above=0)
@@ -54,7 +54,7 @@ class KeyCounts(Generic[P]):
         self._first: float | None = None
 
     def take(self, time: float, keys: Mapping[str, Hashable]) -> None:
-        """An element started, with these keys by column; elements of a column come in order of time.
+        """Count an element with its start and its keys by column; elements of a column come in order.
 
         Cost     O(1) per column.
         Raises   ArgumentError for a column that no plan joins by.
@@ -65,20 +65,20 @@ class KeyCounts(Generic[P]):
         for counts in (self._slow, self._fast):
             counts.take(time, keys)
 
-    def advise(self, running: P, known: float) -> Advice[P] | None:
-        """What all plans give, by what came before an instant; None within a window of the first element.
+    def advise(self, running: P, now: float) -> Advice[P] | None:
+        """The results of all plans, from the elements before `now`; None within a window of the first.
 
         Cost     O(keys), of all columns.
-        Raises   ArgumentError for a plan that is not known.
+        Raises   ArgumentError for an unknown plan.
         """
-        known = require_number("key counts: advise", known)
+        now = require_number("key counts: advise", now)
         try:
             join = self._plans[running]
         except (KeyError, TypeError):
             raise wrong("key counts: advise", running, f"one of the plans {list(self._plans)}") from None
-        if self._first is None or (passed := known - self._first) < self._window:
+        if self._first is None or (passed := now - self._first) < self._window:
             return None
-        slow, fast = self._slow.rates(known, passed), self._fast.rates(known, passed)
+        slow, fast = self._slow.rates(now, passed), self._fast.rates(now, passed)
         others = []
         for plan, other in self._plans.items():
             if plan != running:
@@ -93,8 +93,8 @@ class KeyCounts(Generic[P]):
         )
 
     def _rate(self, join: tuple[str, str], rates: Rates) -> float:
-        one, other = join
-        return pair_rate(rates[one], rates[other], self._window)
+        left, right = join
+        return pair_rate(rates[left], rates[right], self._window)
 
 
 class _Counts:
@@ -115,7 +115,10 @@ class _Counts:
                 ) from None
 
     def rates(self, now: float, passed: float) -> Rates:
-        """Elements per chronon; at first, what would have come before the first element is missing."""
+        """Elements per chronon by column and key.
+
+        At first they make up for the missing elements from before the first one.
+        """
         missing = math.exp(-self.decay * passed)
         rates = {column: counts.rates(now) for column, counts in self._by_column.items()}
         if missing < LITTLE:

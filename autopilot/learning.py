@@ -1,4 +1,4 @@
-"""Statistics of streams, learned cell by cell: what an autopilot knows."""
+"""Statistics of streams, learned cell by cell, for an autopilot."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from midstream.plans.values.observations import Cell
 
 
 class Learning:
-    """The statistics by which plans are chosen; and where they are asked for, others that forget so fast that
-    they tell of the last window or so.
+    """The statistics by which plans are chosen, and on demand those of the last window or so.
 
-    half_life     after which what came counts half, in windows
+    half_life     the time after which an element counts half, in windows
     constant      statistics of relations
     tells_lately  True where `lately` will be asked
     """
@@ -37,9 +36,9 @@ class Learning:
         window = looks.window
         self._statistics = RestartingStatistics(plan, half_life * window, window, constant=constant)
         self.columns = self._statistics.columns
-        """By stream, the columns whose values are to be counted."""
+        """By stream, the columns whose values must be counted."""
         self.memory = float(max(window, looks.step))
-        """After so many chronons the others count 1 / e."""
+        """The chronons after which the faster statistics count an element 1 / e."""
         self._fast: DecayedStatistics | None = None
         if tells_lately:
             self._fast = DecayedStatistics(plan, log(2) * self.memory, threshold=0.0, constant=constant)
@@ -52,18 +51,18 @@ class Learning:
         """By source, the number of elements in all cells so far."""
 
     def take(self, cells: Sequence[Cell]) -> None:
-        """Cells in order of time, as a collector gives them."""
+        """Add cells in order of time, as a collector gives them."""
         for cell in cells:
             self.arrived[self._nodes[cell.stream]] += cell.elements
         self._statistics.take(cells)
         if self._fast is not None:
             self._fast.take(cells)
 
-    def known(self, now: int) -> Statistics | None:
-        """By what starts before an instant; None within a window of the first element."""
+    def statistics(self, now: int) -> Statistics | None:
+        """The statistics from elements before an instant; None within a window of the first one."""
         return self._statistics.at(now)
 
     def lately(self, now: int) -> Statistics:
-        """By what came lately; only where these statistics are kept."""
+        """The recent statistics; only if `tells_lately`."""
         assert self._fast is not None
         return self._fast.at(now)

@@ -19,7 +19,7 @@ from midstream.plans.values.arguments import require, wrong
 
 @dataclass(frozen=True, slots=True)
 class PilotParts:
-    """The parts of a query's autopilot. Without accounts, its cost is only estimated."""
+    """The parts of a query's autopilot; without accounts, the cost of the query is only estimated."""
 
     decider: Autopilot[Plan]
     advisor: Advisor[Plan, Statistics]
@@ -27,11 +27,11 @@ class PilotParts:
     accounts: Accounts | None = None
 
     def advise(self, now: int) -> Advice[Plan] | None:
-        """Advice of plans of ours, with what they cost lately; or None.
+        """Advice on plans, with their recent costs; None where too little is known.
 
         Raises   ArgumentError for anything else.
         """
-        known, running = self.learning.known(now), self.decider.running
+        known, running = self.learning.statistics(now), self.decider.running
         advice: object = None if known is None else self.advisor.advise(running, known)
         if advice is None:
             return None
@@ -51,8 +51,11 @@ def pilot_parts(
     constant: Mapping[Node, StreamStatistics] | None = None,
     is_measured: bool = True,
 ) -> PilotParts:
-    """The parts for a query that runs a plan first; `constant` are statistics of relations. It is measured
-    what the query costs, where the advisor tells its unit."""
+    """The parts for a query that runs a plan first.
+
+    `constant` are statistics of relations. With `is_measured`, the cost of the query is measured, if the
+    advisor names its unit.
+    """
     unit = unit_of(advisor) if is_measured else None
     is_counted = unit is not None and counts(unit)
     learning = Learning(plan, looks, settings.half_life, constant=constant, tells_lately=is_counted)

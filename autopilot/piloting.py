@@ -22,7 +22,7 @@ from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.plans.values.schema import suggest
 
 LONGEST = 1 << 16
-"""Letters of a file of settings: a device without an end is not read to its end."""
+"""The largest number of letters of a settings file: a device without an end is not read to its end."""
 
 
 def parts_for(
@@ -40,42 +40,42 @@ def parts_for(
     return pilot_parts(query.plan, looks, advisor, settings, constant=_of_relations(host, query))
 
 
-def settings_of(given: Any) -> Settings:
-    """Settings by name, from a file, or as they are.
+def settings_of(source: Any) -> Settings:
+    """Settings from a name or a file; settings are returned as they are.
 
     Raises   ArgumentError where there are none.
 
     >>> settings_of("careful").doubt
     2.0
     """
-    if isinstance(given, Settings):
-        return given
-    if isinstance(given, str) and given in NAMED:
-        return NAMED[given]
+    if isinstance(source, Settings):
+        return source
+    if isinstance(source, str) and source in NAMED:
+        return NAMED[source]
     expected = f"{', '.join(NAMED)}, settings, or a file of them"
-    if not isinstance(given, str | Path):
-        raise wrong("autopilot: settings", given, expected)
+    if not isinstance(source, str | Path):
+        raise wrong("autopilot: settings", source, expected)
     try:
-        with open(given, encoding="utf-8") as file:
+        with open(source, encoding="utf-8") as file:
             text = file.read(LONGEST + 1)
     except OSError as error:
-        why = suggest(str(given), NAMED) or f", which cannot be read: {error.strerror or error}"
-        raise ArgumentError(f"autopilot: settings: found {given}{why}; expected {expected}") from error
+        why = suggest(str(source), NAMED) or f", which cannot be read: {error.strerror or error}"
+        raise ArgumentError(f"autopilot: settings: found {source}{why};  expected {expected}") from error
     except UnicodeDecodeError as error:
-        raise ArgumentError(f"autopilot: settings: {given} is no text; expected {expected}") from error
+        raise ArgumentError(f"autopilot: settings: {source} is no text; expected {expected}") from error
     if len(text) > LONGEST:
-        raise ArgumentError(f"autopilot: settings: {given} is too long for settings; expected {expected}")
+        raise ArgumentError(f"autopilot: settings: {source} is too long for settings; expected {expected}")
     try:
         return Settings.loads(text)
     except ArgumentError as error:
-        raise ArgumentError(f"autopilot: {given}: {error}") from error
+        raise ArgumentError(f"autopilot: {source}: {error}") from error
 
 
 def _of_relations(host: Host, query: RunningQuery) -> dict[Node, StreamStatistics]:
-    """Of relations all is known from the beginning."""
+    """The statistics of relations, whose rows are all known from the beginning."""
     try:
         observed = host.observe(query.name)
     except StatisticsError:
         return {}
-    rows = {node: one for node, one in observed.items() if isinstance(node.operator, Relation)}
+    rows = {node: seen for node, seen in observed.items() if isinstance(node.operator, Relation)}
     return dict(Statistics.from_observations(rows).streams) if rows else {}

@@ -14,24 +14,23 @@ from midstream.plans.values.arguments import require
 
 
 class PricingAdvisor(ABC):
-    """Prices plans by an objective and unit costs. The same question gives the same answer, without work."""
+    """Prices plans by an objective and unit costs; the answer to the last question is cached."""
 
     _last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
 
     def __init__(self, objective: Objective, units: UnitCosts | None = None) -> None:
         self.objective, self.units = objective, units
 
-    def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
-        """The cost of the running plan and of others; None where that is not known, or where the running plan
-        costs without end."""
-        require("advise", known, Statistics, "statistics, such as engine.statistics()")
-        if self._last is None or self._last[0] != running or self._last[1] is not known:
-            self._last = running, known, self._advise(running, known)
+    def advise(self, running: Plan, statistics: Statistics) -> Advice[Plan] | None:
+        """The cost of the running plan and of others; None where that is unknown or infinite."""
+        require("advise", statistics, Statistics, "statistics, such as engine.statistics()")
+        if self._last is None or self._last[0] != running or self._last[1] is not statistics:
+            self._last = running, statistics, self._advise(running, statistics)
         return self._last[2]
 
     @abstractmethod
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
-        """Advice by other statistics, or of another plan, than the last one."""
+        """Compute the advice for other statistics, or another plan, than those of the last call."""
 
     def _costs(self, plans: Sequence[Plan], known: Statistics | CostModel) -> list[float]:
         model = known if isinstance(known, CostModel) else CostModel(known, self.units)
@@ -39,6 +38,8 @@ class PricingAdvisor(ABC):
 
 
 def deviation_of_saving(without: Sequence[Sequence[float]], number: int) -> float:
-    """The deviation of what a plan saves beside the first one, by costs without each of several groups of
-    elements; 0 without groups."""
+    """The deviation of a plan's saving beside the first plan; 0 without groups.
+
+    `without` holds the costs of all plans without each group of elements.
+    """
     return deviation(costs[0] - costs[number] for costs in without) if without else 0.0

@@ -14,24 +14,24 @@ from midstream.autopilot.decision import Decision
 from midstream.plans.values.errors import ArgumentError
 
 T = TypeVar("T", bound=float)
-"""Of instants: chronons, or parts of them."""
+"""The type of instants: chronons, or parts of them."""
 
 
 class QueryPilot(ABC, Generic[P, T]):
-    """Looks, asks for advice, leaves out plans that no strategy can move to, decides, and carries that out.
+    """Looks, asks for advice, drops plans that cannot be reached, decides, and carries that out.
 
-    An owner says when it looks, and fills in the steps: the advice, what the query has cost, the strategies,
-    and how a migration begins. It tells by `begun` and `ended` when a migration is under way.
+    An owner calls `look`, and fills in the steps: the advice, the cost of the query, the strategies, and the
+    begin of a migration. It reports by `begun` and `ended` when a migration is under way.
     """
 
     decider: Autopilot[P]
     is_migrating = False
     """True from a migration's begin to the look at which its end is seen."""
     unasked: Sequence[str] = ("genmig",)
-    """The strategies that are weighed where it is not found out which are possible, as no move may pay."""
+    """The strategies to weigh without asking which ones are possible, as no move may pay."""
 
     def look(self, now: T) -> None:
-        """Decide at an instant, and begin the migration that is decided."""
+        """Decide at an instant, and begin the chosen migration."""
         try:
             advice = self.advise(now)
             spent = None if advice is None or self.is_migrating else self.spent(now)
@@ -51,12 +51,12 @@ class QueryPilot(ABC, Generic[P, T]):
         self.carry_out(now, decision, advice, until_split)
 
     def begun(self, now: T, to: P, strategy: str, until_split: float) -> None:
-        """A migration has begun, decided here or elsewhere."""
+        """Take note that a migration has begun, decided here or elsewhere."""
         self.decider.begun(now, to, strategy, until_split)
         self.is_migrating = True
 
     def ended(self, now: T, running: P) -> None:
-        """A migration has ended, and this plan runs."""
+        """Take note that a migration has ended, and this plan runs."""
         self.decider.ended(now, running)
         self.is_migrating = False
 
@@ -71,8 +71,10 @@ class QueryPilot(ABC, Generic[P, T]):
 
     @abstractmethod
     def spent(self, now: T) -> float | Later | None:
-        """The cost of the query so far (see `Autopilot.decide`); not asked without advice or during a
-        migration."""
+        """The cost of the query so far (see `Autopilot.decide`).
+
+        It is not asked for without advice, or during a migration.
+        """
 
     @abstractmethod
     def until_split(self, now: T) -> float:
@@ -84,15 +86,14 @@ class QueryPilot(ABC, Generic[P, T]):
 
     @abstractmethod
     def carry_out(self, now: T, decision: Decision[P], advice: Advice[P] | None, until_split: float) -> None:
-        """Begin the migration that was decided, if there is one and it can begin; and keep records."""
+        """Begin the chosen migration, if there is one and it can begin; and keep records."""
 
     def fail(self, now: T, failure: Exception) -> None:
-        """The advice or the cost could not be had, or cannot be weighed."""
+        """Handle an exception of the advisor or of the costs, or numbers that cannot be weighed."""
         raise failure
 
     def _within_reach(self, advice: Advice[P]) -> tuple[Advice[P], Sequence[str]]:
-        """Leave out plans that save more than others but that no strategy can move to; find the strategies
-        that can move to the one that saves most."""
+        """Drop the best plans that cannot be reached; returns strategies for the best of the others."""
         others, strategies = list(advice.others), self.unasked
         while others:
             best = max(others, key=attrgetter("saving"))

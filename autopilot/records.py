@@ -1,4 +1,4 @@
-"""What an autopilot did to a query, as records."""
+"""The events of a query's autopilot, as records."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.streams import Time
 
 Event = Literal["stay", "move", "refused", "done", "aborted", "failed", "left"]
-"""It looked and stays, or moves; the migration that it wished for was refused; one has ended; the advisor has
-failed, and is not asked any more; the query is not watched any more."""
+"""The events: `stay` and `move` at a look; `refused`, `done` and `aborted` for migrations; and two ends.
+
+After `failed` the advisor is not asked any more; after `left` the query is not watched any more.
+"""
 
 LONG = 1000
-"""Letters of a plan in JSON at most."""
+"""The largest number of letters of a plan in JSON."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """Something that happened at an instant of application time.
+    """An event at an instant of application time.
 
-    query      its name then
-    at         the instant; None where a query has left
-    event      what happened
-    reason     why, in words
+    query      the query's name at that time
+    at         the instant; None for a query that has left
+    event      the kind of event
+    reason     the reason in words
     running    the plan that ran, or runs again or from now on
-    decision   with its numbers; of moves and stays, and of what was refused
-    costs      by plan, what the advisor expects it to cost per chronon
-    strategy   how a migration is carried out
+    decision   the decision with its numbers; for moves, stays and refusals
+    costs      by plan, the cost per chronon that the advisor expects
+    strategy   the strategy of a migration
     split      its split time: before it results are the old plan's
-    spent      intermediate results of the query so far, of all plans that ran, since it is watched; while a
+    spent      intermediate results of the query, of all plans that ran, since it is watched; while a
                migration is under way, those before it
-    meanwhile  how many of them came while a migration was under way that has ended
-    failure    what the advisor raised
+    meanwhile  the number of these during a migration that has ended
+    failure    the exception of the advisor
     """
 
     query: str
@@ -52,11 +54,11 @@ class Record:
     failure: Exception | None = None
 
     def __str__(self) -> str:
-        """A sentence."""
-        return self.told(str)
+        """A sentence, with times as numbers."""
+        return self.text(str)
 
-    def told(self, instant: Callable[[Time], str]) -> str:
-        """The same, with times as a function writes them."""
+    def text(self, instant: Callable[[Time], str]) -> str:
+        """A sentence, with times as a function writes them."""
         at = "" if self.at is None else f" at {instant(self.at)}:"
         if self.event in ("stay", "move"):
             sentence = str(self.decision).partition(": ")[2]
@@ -70,14 +72,14 @@ class Record:
             "failed": "the advisor failed, and is not asked any more",
             "left": "not watched any more",
         }
-        told = f"{self.query}:{at} {words[self.event]}"
+        text = f"{self.query}:{at} {words[self.event]}"
         if self.meanwhile is not None:
-            told += f", {self.meanwhile:,} intermediate results meanwhile"
-        return f"{told}: {self.reason}" if self.reason else told
+            text += f", {self.meanwhile:,} intermediate results meanwhile"
+        return f"{text}: {self.reason}" if self.reason else text
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON; plans on one line, and numbers as the decision has them."""
-        told: dict[str, Any] = {
+        data: dict[str, Any] = {
             "query": self.query,
             "at": self.at,
             "event": self.event,
@@ -92,7 +94,7 @@ class Record:
         }
         if (decision := self.decision) is not None:
             numbers = ("rate", "saving", "deviation", "horizon", "cost", "gain")
-            told |= {name: getattr(decision, name) for name in numbers}
-            told["candidate"] = None if decision.candidate is None else short(decision.candidate, LONG)
-            told["guard"] = None if decision.guard is None else short(decision.guard, LONG)
-        return told
+            data |= {name: getattr(decision, name) for name in numbers}
+            data["candidate"] = None if decision.candidate is None else short(decision.candidate, LONG)
+            data["guard"] = None if decision.guard is None else short(decision.guard, LONG)
+        return data

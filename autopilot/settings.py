@@ -1,4 +1,4 @@
-"""How ready an autopilot is to change plans: three named settings, of which one is meant for all streams."""
+"""The readiness of an autopilot to change plans: three named settings, one of them for all streams."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FORMAT, VERSION = "midstream-autopilot", 1
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Times are in windows: in multiples of how long an element is valid.
+    """The readiness to change plans; times are in windows, that is, multiples of the validity of an element.
 
-    horizon        for how long things are expected to stay as they are, before anything is known of them
-    doubt          so many standard deviations a saving may be less than it seems
-    least_saving   the share of what the running plan costs over the horizon that must be left of a saving,
-                   less doubt and the cost of the move
+    horizon        the time for which a situation is expected to last, before anything is known
+    doubt          the number of standard deviations by which a saving may be less than it seems
+    least_saving   the share of the running plan's cost over the horizon that must be left of a saving, less
+    doubt and the cost of the move
     guard          the share by which the total cost may exceed that of the best plan if it had run all the
                    time; beyond it, only moves to that plan are made
-    memory         how much all plans may keep together during a migration, in the advisor's unit of state;
+    memory         the largest state of all plans together during a migration, in the advisor's unit of state;
                    None for no bound
-    looks          how often a window to look, at instants of application time
-    half_life      after which time what came counts half
+    looks          the number of looks per window, at instants of application time
+    half_life      the time after which an element counts half
 
     >>> Settings.loads('{"format": "midstream-autopilot", "version": 1, "doubt": 2}').doubt
     2
@@ -41,7 +41,7 @@ class Settings:
     half_life: float = 2.0
 
     def __post_init__(self) -> None:
-        """Raises ArgumentError for what makes no sense."""
+        """Raises ArgumentError for values out of range."""
         for name in ("horizon", "half_life", "looks"):
             _require(name, getattr(self, name), "a number greater than 0", above=0)
         for name in ("doubt", "least_saving", "guard"):
@@ -57,7 +57,7 @@ class Settings:
 
     @classmethod
     def loads(cls, text: str) -> Settings:
-        """Settings from JSON; what it does not name is as in `BALANCED`.
+        """Settings from JSON; fields that it does not name are as in `BALANCED`.
 
         Raises   ArgumentError for anything else.
         """
@@ -83,12 +83,12 @@ def _require(name: str, found: object, expected: str, above: float | None = None
 
 
 BALANCED = Settings()
-"""For all streams of which nothing special is known."""
+"""The settings for all streams of which nothing special is known."""
 
 CAREFUL = Settings(doubt=2.0, least_saving=0.2, guard=0.05)
-"""Moves where there is much to save, and little doubt."""
+"""Settings that move only where there is much to save, and little doubt."""
 
 EAGER = Settings(horizon=16.0, doubt=0.0, least_saving=0.02, guard=0.2)
-"""Moves for small savings, too."""
+"""Settings that move for small savings, too."""
 
 NAMED: Mapping[str, Settings] = {"careful": CAREFUL, "balanced": BALANCED, "eager": EAGER}

@@ -31,29 +31,29 @@ from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 KEPT = 10_000
-"""So many records are kept, the last ones; who listens gets all."""
+"""The number of records to keep, the last ones; listeners get all."""
 
 WEIGHED: Mapping[str, Sequence[str]] = {
     "swap": ("swap",),
     "genmig": ("genmig-reference-point", "genmig-end-timestamp", "genmig"),
     "moving-states": ("moving-states",),
 }
-"""The strategies whose cost is weighed before a migration by `auto`, each with those by which it is carried
-out then."""
+"""The strategies to weigh before a migration by `auto`, each with the strategies that can carry it out."""
 
 Migrate = Callable[[Plan, str, str], Transition]
-"""Begins a migration to a plan, by a strategy, of a query by name."""
+"""A function that begins a migration to a plan, by a strategy, of a query by name."""
 
 
 class EngineAutopilot:
-    """Watches queries of an engine, some by name or all, also those that come.
+    """Watches queries of an engine, some by name or all, also those that come later.
 
-    A few times a window, at instants of application time, it asks the advisor of each query, and migrates
-    where the decider says so. Migrations of queries that share operators above their windows come one after
-    the other. What is refused is a record, and the plan is not tried again as long as the query runs the
-    same one. An advisor that raises is a record and a warning, and is not asked any more; the query goes on.
+    A few times a window, at instants of application time, it asks the advisor of each query, and migrates if
+    the decider says so. Migrations of queries that share operators above their windows come one after the
+    other. A refusal becomes a record, and the plan is not tried again while the query runs the same one. If
+    an advisor raises an exception, that becomes a record and a warning, and the advisor is not asked any
+    more; the query goes on.
 
-    Nothing depends on batch boundaries or on how fast the machine is, if decider, advisor and knowledge do
+    Nothing depends on batch boundaries or on how fast the machine is, if decider, advisor and statistics do
     not.
     """
 
@@ -68,8 +68,9 @@ class EngineAutopilot:
         every: int | None = None,
         strategy: str = "auto",
     ) -> None:
-        """`parts` are made for a query and its looks. `every` is the time from look to look; by default it
-        is a window by `looks`.
+        """`parts` makes the parts for a query and its looks; `every` is the time from look to look.
+
+        By default that is a window divided by `looks`.
 
         Raises   UnknownStreamError where there is no such query; ArgumentError where one has no time window,
                  and `every` is not given.
@@ -82,7 +83,7 @@ class EngineAutopilot:
         self._records: deque[Record] = deque(maxlen=KEPT)
         self._watched: dict[RunningQuery, WatchedQuery] = {}
         self.is_stopped = False
-        """Whether it watches nothing any more."""
+        """True after `stop`, when no query is watched any more."""
         for name in host.queries if queries is None else queries:
             if looks_of(host.query(name).plan, looks, every) is None:
                 raise ArgumentError(
@@ -94,26 +95,26 @@ class EngineAutopilot:
 
     @property
     def decisions(self) -> list[Record]:
-        """What it did and why, oldest first; of very many the last ones."""
+        """The records, oldest first; the last ones if there are very many."""
         return list(self._records)
 
     @property
     def queries(self) -> list[str]:
-        """The names of the queries that it watches."""
+        """The names of the watched queries."""
         return [query.name for query in self._watched]
 
     def migration(self, query: str) -> Transition | None:
-        """The migration of a query that it began last, as long as no record tells the end."""
-        watched = (one for running, one in self._watched.items() if running.name == query)
-        return next((one.migration for one in watched), None)
+        """The migration of a query that it began last, until a record reports the end."""
+        watched = (pilot for running, pilot in self._watched.items() if running.name == query)
+        return next((pilot.migration for pilot in watched), None)
 
     def listen(self, listener: Callable[[Record], object]) -> None:
-        """Hand every further record to a function as it is made."""
+        """Pass every further record to a function as it is made."""
         require_callable("autopilot: listen", listener, "a function that takes a record")
         self._listeners.append(listener)
 
     def stop(self) -> None:
-        """Watch nothing any more; a migration under way goes on, and ends by itself."""
+        """Stop watching; a migration under way goes on, and ends by itself."""
         if not self.is_stopped:
             self.is_stopped = True
             self._host.unlisten(self._look_after)
@@ -122,13 +123,13 @@ class EngineAutopilot:
 
     @property
     def summary(self) -> dict[str, dict[str, int]]:
-        """By query, how often what happened, and what it has cost: `spent`, in intermediate results."""
-        told: dict[str, dict[str, int]] = {}
+        """By query, the number of events of each kind, and its cost `spent` in intermediate results."""
+        counts: dict[str, dict[str, int]] = {}
         for (name, event), number in self._counts.items():
-            told.setdefault(name, {})[event] = number
+            counts.setdefault(name, {})[event] = number
         for query, watched in self._watched.items():
-            told.setdefault(query.name, {})["spent"] = watched.results
-        return told
+            counts.setdefault(query.name, {})["spent"] = watched.results
+        return counts
 
     def __str__(self) -> str:
         lines = [
@@ -138,44 +139,46 @@ class EngineAutopilot:
         return "\n".join(lines)
 
     def tell(self, record: Record) -> None:
-        """Keep a record, and hand it to those who listen."""
+        """Keep a record, and pass it to the listeners."""
         self._counts[record.query, record.event] += 1
         self._records.append(record)
         for listener in tuple(self._listeners):
             listener(record)
 
     def in_the_way(self, query: RunningQuery) -> str | None:
-        """The name of another query that is being migrated, and shares operators above its windows."""
+        """The name of another query that is being migrated and shares operators above its windows."""
         mine = _upper(query)
         others = (one for one in self._host.queries.values() if one is not query and one.is_exchanged)
         return next((one.name for one in others if not mine.isdisjoint(_upper(one))), None)
 
     def migrate(self, query: RunningQuery, plan: Plan, weighed: str | None) -> tuple[Transition, str]:
-        """Begin a migration by the strategy that is asked for, and tell which one that is. `auto` takes the
-        one that was weighed, if it can be carried out: another one may cost more than the move saves.
+        """Begin a migration by the strategy asked for; returns its name, too.
+
+        `auto` takes the strategy that was weighed, if it is possible: another one may cost more than the move
+        saves.
 
         Raises   MigrationRefused.
         """
         names: Sequence[str] = (self._strategy,)
         if self._strategy == "auto":
-            ways = WEIGHED.get(weighed or "", ())
-            names = [name for name in ways if _is_possible(self._host, plan, name, query.name)] or names
+            candidates = WEIGHED.get(weighed or "", ())
+            names = [name for name in candidates if _is_possible(self._host, plan, name, query.name)] or names
         name = names[0]
         if len(names) > 1 or name == "auto":
-            how = map(find_strategy, names)
-            name = prepare_cheapest(self._host, plan, how, query.name).strategy.name
+            strategies = map(find_strategy, names)
+            name = prepare_cheapest(self._host, plan, strategies, query.name).strategy.name
         return self._migrate(plan, name, query.name), name
 
     def strategies(self, query: RunningQuery, plan: Plan) -> tuple[str, ...]:
-        """By which strategies a query can be moved to a plan now, of those that are weighed."""
+        """The weighed strategies that can move a query to a plan now."""
         weighed = WEIGHED if self._strategy == "auto" else (self._strategy,)
         return tuple(name for name in weighed if _is_possible(self._host, plan, name, query.name))
 
     def _look_after(self) -> None:
-        """Queries have come or gone: watch those that are there."""
+        """Watch queries that have come, and leave those that have gone."""
         running = self._host.queries
         wanted = [query for name, query in running.items() if self.wants(name)]
-        for query in [one for one in self._watched if running.get(one.name) is not one]:
+        for query in [query for query in self._watched if running.get(query.name) is not query]:
             watched = self._watched.pop(query)
             watched.leave()
             self.tell(watched.record(None, "left", "the query has been removed or replaced"))
@@ -184,7 +187,7 @@ class EngineAutopilot:
                 self._begin(query)
 
     def wants(self, name: str) -> bool:
-        """Whether a query is to be watched; not before it has taken the place of another."""
+        """True if a query must be watched; a replacement counts only once it has taken its place."""
         return not name.endswith(TO_COME) if self._names is None else name in self._names
 
     def _begin(self, query: RunningQuery) -> None:
@@ -193,7 +196,7 @@ class EngineAutopilot:
             self._watched[query] = WatchedQuery(self, self._host, query, self._parts(query, looks), looks)
 
     def restart(self, query: RunningQuery) -> None:
-        """A query means something else, as one whose window has another size: forget what is known of it."""
+        """Forget all statistics of a query whose meaning has changed, for example by another window size."""
         self._watched.pop(query).leave()
         self._begin(query)
 
@@ -207,20 +210,20 @@ class WatchedQuery(QueryPilot[Plan, int]):
         self._autopilot, self._host, self._query, self._window = autopilot, host, query, looks.window
         self.decider = parts.decider
         self._parts: PilotParts | None = parts
-        """None as soon as the advisor has failed."""
+        """The parts; None once the advisor has failed."""
         self._collector = Collector(query.plan.sources, parts.learning.columns, looks.step)
         self._plan = query.plan
         """The plan that the query had at the last look."""
         self._before_watched = self._counters().intermediate
-        """The intermediate results that the query had before it was watched."""
+        """The intermediate results of the query before it was watched."""
         self.migration: Transition | None = None
-        """One that was begun here, and has not ended."""
+        """The migration that was begun here, until it ends."""
         self._before = 0
         """The intermediate results at the last record before a migration began."""
         self._ran: dict[Plan, None] = {}
-        """The plans that ran since it was counted last what the query cost."""
+        """The plans that ran since the cost of the query was last counted."""
         self._refused: set[tuple[Plan, Plan]] = set()
-        """From which plan a migration to which was refused."""
+        """Pairs of plans: the migration from the first to the second was refused."""
         streams = [source.stream for source in query.plan.sources]
         self._watch = host.watch(self, looks.step, streams, idle=looks.idle)
 
@@ -233,16 +236,19 @@ class WatchedQuery(QueryPilot[Plan, int]):
         return self._host.counters(self._query.name)
 
     def leave(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._host.unwatch(self._watch)
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
-        """Something came."""
+        """Collect elements of a stream, and its progress."""
         if self._parts is not None:
             self._collector.take(stream, batch, progress)
 
     def look(self, now: int) -> None:
-        """All streams have come to an instant: see what has ended, ask, and decide."""
+        """Process a look: all streams have come to an instant.
+
+        See which migrations have ended, ask the advisor, and decide.
+        """
         if self._follow(now) and self._parts is not None:
             super().look(now)
 
@@ -252,7 +258,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
         return not self.is_migrating and not self._query.is_exchanged
 
     def advise(self, now: int) -> Advice[Plan] | None:
-        """By what came; without plans to which a migration was refused."""
+        """The advice by the elements so far, without plans to which a migration was refused."""
         assert self._parts is not None
         self._parts.learning.take(self._collector.cells(now))
         advice = self._parts.advise(now)
@@ -265,20 +271,20 @@ class WatchedQuery(QueryPilot[Plan, int]):
         return replace(advice, others=tuple(others))
 
     def spent(self, now: int) -> float | Later | None:
-        """By what operators have given so far, in the unit of the advice; None without accounts."""
+        """The cost of the query so far, in the unit of the advice; None without accounts."""
         if self._parts is None or self._parts.accounts is None:
             return None
         ran, self._ran = list(self._ran), {}
         return self._parts.accounts.spent(now, ran, self._counters())
 
     def strategies(self, plan: Plan) -> tuple[str, ...]:
-        """Those that are weighed and that the engine would not refuse."""
+        """The weighed strategies that the engine would not refuse."""
         return self._autopilot.strategies(self._query, plan)
 
     def carry_out(
         self, now: int, decision: Decision[Plan], advice: Advice[Plan] | None, until_split: float
     ) -> None:
-        """Begin the migration that was decided; tell a record."""
+        """Begin the chosen migration, and add a record."""
         costs = {} if advice is None else {other.plan: other.rate for other in advice.others}
         costs |= {} if advice is None else {self.decider.running: advice.running}
         record = self.record(now, "stay", decision.reason, decision=decision, costs=costs)
@@ -287,7 +293,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
         self._autopilot.tell(record)
 
     def record(self, at: int | None, event: Event, reason: str, **more: Any) -> Record:
-        """That something happened to the query."""
+        """A record of an event of the query."""
         is_there = self._host.queries.get(self._query.name) is self._query
         if is_there and not self.is_migrating:
             self._before = self.results
@@ -295,7 +301,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
         return Record(self._query.name, at, event, reason, self._query.plan, spent=spent, **more)
 
     def _move(self, record: Record, plan: Plan, until_split: float) -> Record:
-        """Begin the migration that was decided; what came of that."""
+        """Begin the chosen migration; returns the record with the outcome."""
         now, query = record.at, self._query
         assert now is not None and record.decision is not None
         busy = self._autopilot.in_the_way(query)
@@ -318,8 +324,10 @@ class WatchedQuery(QueryPilot[Plan, int]):
         )
 
     def _follow(self, now: int) -> bool:
-        """See what came of migrations, also of those that were begun elsewhere. False where the query means
-        something else now."""
+        """Follow migrations to their ends, also those that were begun elsewhere.
+
+        Returns False if the meaning of the query has changed.
+        """
         query = self._query
         if self.migration is not None:
             phase = self.migration.phase
@@ -330,8 +338,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
             split = _finite(self.migration.split)
             self.migration, self._plan = None, query.plan
             self.ended(now, query.plan)
-            told = reason if event == "aborted" else ""
-            self._autopilot.tell(self.record(now, event, told, split=split, meanwhile=results - self._before))
+            why = reason if event == "aborted" else ""
+            self._autopilot.tell(self.record(now, event, why, split=split, meanwhile=results - self._before))
         elif query.plan != self._plan:
             if _inputs(query.plan) != _inputs(self._plan):
                 self._autopilot.restart(query)
@@ -343,8 +351,10 @@ class WatchedQuery(QueryPilot[Plan, int]):
         return True
 
     def until_split(self, now: int) -> float:
-        """The number of chronons after which all that is valid now has expired; a window for elements that
-        are valid for ever."""
+        """The number of chronons after which all elements valid now have expired.
+
+        It is a window for elements without an end.
+        """
         inputs = self._host.exchangeable_inputs(self._query.name).values()
         last = max(map(self._host.max_end, inputs), default=BEGINNING)
         if last == FOREVER:
@@ -352,12 +362,11 @@ class WatchedQuery(QueryPilot[Plan, int]):
         return max(0.0, float(last - now)) if last != BEGINNING else 0.0
 
     def fail(self, now: int, failure: Exception) -> None:
-        """The advisor raised, or told what cannot be weighed: nobody is asked any more, and the query goes
-        on."""
+        """Stop asking the advisor, which raised or gave numbers that cannot be weighed; the query goes on."""
         self._parts = None
-        told = f"{type(failure).__name__}: {failure}"
-        self._autopilot.tell(self.record(now, "failed", told, failure=failure))
-        warnings.warn(f"autopilot: the advisor of query {self._query.name} raised {told}", stacklevel=2)
+        why = f"{type(failure).__name__}: {failure}"
+        self._autopilot.tell(self.record(now, "failed", why, failure=failure))
+        warnings.warn(f"autopilot: the advisor of query {self._query.name} raised {why}", stacklevel=2)
 
 
 def _is_possible(host: Host, plan: Plan, strategy: str, query: str) -> bool:
@@ -369,7 +378,7 @@ def _is_possible(host: Host, plan: Plan, strategy: str, query: str) -> bool:
 
 
 def _upper(query: RunningQuery) -> set[Node]:
-    """What runs above the windows of a query."""
+    """The operators above the windows of a query."""
     below = {node for start in lowest(query.physical) for node in start.walk()}
     return {node for node in query.physical.nodes if node not in below}
 

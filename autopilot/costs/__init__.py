@@ -1,1 +1,1 @@
-"""The costs of taking turns among plans: bills, the cheapest one, and policies that are replayed."""
+"""The costs of running plans in turn: bills, the cheapest one, and policies that are replayed."""

@@ -1,8 +1,9 @@
-"""Bills of taking turns among plans: that of some moves, and the cheapest one that can be had.
+"""Bills of running plans in turn: the bill of given moves, and the cheapest possible one.
 
-A migration has its split time inside a chronon. The old plan gives what starts before the end of that
-chronon; the new one gives what is valid inside it, and what starts behind. So a bill is what an engine counts
-that begins these migrations, where that is known (see `ExactCosts`, and `CostSeries` with counts).
+A migration has its split time inside a chronon. The old plan gives the results that start before the end of
+that chronon; the new one gives those that are valid inside it, and those that start behind it. So a bill
+equals the count of an engine that begins these migrations, if the costs at the split time are known (see
+`ExactCosts`, and `CostSeries` with counts).
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from midstream.plans.values.errors import ArgumentError
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """To begin a migration.
+    """A request to begin a migration.
 
-    at            when
+    at            the instant
     to            the plan, by number
-    until_split   after how many chronons the last element so far ends, −1 where that was before; None where
-                  the costs know that
-    following     when the next element starts, at that instant or behind it; None where the costs know that
+    until_split   the chronons until the last element so far ends, −1 if it ended before; None if the costs
+    know it
+    following     the start of the next element, at that instant or behind it; None if the costs know it
     """
 
     at: int
@@ -37,7 +38,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A migration: both plans run in [at, until); `meanwhile` is what the new one costs by then."""
+    """A migration: both plans run in [at, until); `meanwhile` is the cost of the new one in that time."""
 
     at: int
     until: int
@@ -57,11 +58,11 @@ class Bill:
 
 
 class Costs(Protocol):
-    """The costs of several plans over time, the plans by number.
+    """The costs of several plans over time, with the plans by number.
 
-    instants   where a policy may move, in order; at the first one it begins
-    end        where nothing costs anything any more
-    totals     what each plan costs, if it runs all the time
+    instants   the instants in order at which a policy may move; it begins at the first one
+    end        the instant from which nothing costs anything
+    totals     the cost of each plan, if it runs all the time
     """
 
     @property
@@ -81,15 +82,14 @@ class Costs(Protocol):
 
 
 Spent = Callable[[int, int, int], float]
-"""The cost of a plan in [since, until), if it runs alone. Policies ask for what is over only."""
+"""The cost of a plan in [since, until), if it runs alone; policies ask only for the past."""
 
 
 def split_chronon(strategy: str, last: int, following: int | None) -> int | None:
-    """The chronon inside which the split time of a migration lies; None where it has none, or where that is
-    not known.
+    """The chronon that contains the split time of a migration; None if it has none, or it is not known.
 
-    last        the chronon in which the last element ends, or the one before the move where none is valid
-    following   when the next element starts
+    last        the chronon in which the last element ends, or the one before the move if no element is valid
+    following   the start of the next element
 
     >>> split_chronon("genmig", last=107, following=102), split_chronon("moving-states", 107, 102)
     (107, 102)
@@ -100,9 +100,9 @@ def split_chronon(strategy: str, last: int, following: int | None) -> int | None
 
 
 class Account:
-    """A bill under way: it begins with a plan, and moves.
+    """An open bill: it begins with a plan, and moves are added.
 
-    Raises   ArgumentError for a plan that is none.
+    Raises   ArgumentError for an unknown plan.
     """
 
     def __init__(self, costs: Costs, start: int) -> None:
@@ -111,7 +111,7 @@ class Account:
         self.running = start
         """The plan that runs, or that is being moved to."""
         self.since = costs.instants[0] if costs.instants else costs.end
-        """The instant from which that runs alone."""
+        """The instant from which this plan runs alone."""
         self._paid: float = 0
         self._moves: list[Moved] = []
 
@@ -120,9 +120,9 @@ class Account:
         return self._paid + self._costs.spent(self.running, self.since, until)
 
     def move(self, move: Move) -> None:
-        """Begin a migration. A move to the running plan is one to a plan that costs the same.
+        """Begin a migration; a move to the running plan counts as one to a plan of equal cost.
 
-        Raises   ArgumentError for a plan that is none, and while another one is under way.
+        Raises   ArgumentError for an unknown plan, and while another migration is under way.
         """
         self._require_plan(move.to)
         if not self.since <= move.at < self._costs.end:
@@ -134,7 +134,7 @@ class Account:
         self.running, self.since = move.to, until
 
     def close(self) -> Bill:
-        """The bill. What goes on beyond the end has been paid for."""
+        """The bill; a migration that goes on beyond the end has been paid for."""
         return Bill(self._start, self.spent(max(self.since, self._costs.end)), tuple(self._moves))
 
     def _require_plan(self, plan: int) -> None:
@@ -144,7 +144,7 @@ class Account:
 
 
 def bill(costs: Costs, start: int, moves: Sequence[Move] = ()) -> Bill:
-    """Add up what it costs to begin with a plan and to make some moves.
+    """The bill of beginning with a plan and of making some moves.
 
     Raises   See `Account`.
     """
@@ -155,10 +155,11 @@ def bill(costs: Costs, start: int, moves: Sequence[Move] = ()) -> Bill:
 
 
 def clairvoyant(costs: Costs, strategies: Sequence[str] = ("genmig",)) -> Bill:
-    """The cheapest of all bills: a plan at first, and moves at instants but the first, one migration at a
-    time.
+    """The cheapest of all bills, with a free choice of the first plan and of moves.
 
-    Cost     O(instants · plans² · strategies), and what the costs take to tell of each move.
+    Moves begin at instants but the first, one migration at a time.
+
+    Cost     O(instants · plans² · strategies), and the calls of `both_run` and `spent`.
     """
     numbers, instants = range(len(costs.totals)), costs.instants
     times = [*instants, costs.end]
@@ -171,15 +172,15 @@ def clairvoyant(costs: Costs, strategies: Sequence[str] = ("genmig",)) -> Bill:
         for new, strategy in product(numbers, strategies if number else ()):
             move = Move(at, new, strategy)
             until, meanwhile = costs.both_run(move)
-            # An instant at which the new plan runs alone; behind this one, as time does not stand still.
+            # The first instant at which the new plan runs alone; later than this one, so that time moves on.
             after = min(max(number + 1, bisect_left(times, until)), len(instants))
-            rest = meanwhile + costs.spent(new, until, times[after])
+            new_cost = meanwhile + costs.spent(new, until, times[after])
             for old in numbers:
                 if old != new:
-                    yield Offer(old, new, after, costs.spent(old, at, until) + rest, move)
+                    yield Offer(old, new, after, costs.spent(old, at, until) + new_cost, move)
 
-    found = cheapest_way(numbers, len(instants), alone, offers)
-    return bill(costs, found.start, [offer.move for offer in found.moves])
+    cheapest = cheapest_way(numbers, len(instants), alone, offers)
+    return bill(costs, cheapest.start, [offer.move for offer in cheapest.moves])
 
 
 def best_fixed(costs: Costs) -> int:
@@ -188,8 +189,8 @@ def best_fixed(costs: Costs) -> int:
 
 
 def hindsight(spent: Spent, plans: int, buckets: range) -> float:
-    """The cost of the best of so many plans in each bucket, where moves are free; buckets by their starts.
+    """The cost of the cheapest plan in each bucket, if moves are free; `buckets` are their starts.
 
-    No lower bound: within a bucket a policy may move too.
+    It is no lower bound: within a bucket a policy may move too.
     """
     return sum(min(spent(plan, at, at + buckets.step) for plan in range(plans)) for at in buckets)

@@ -1,4 +1,4 @@
-"""The cheapest way through time among plans that take turns, where each move costs: a dynamic program."""
+"""The cheapest schedule of plans over time, where each move has a cost: a dynamic program."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ M = TypeVar("M")
 class Offer(Generic[P, M]):
     """A move that may begin at an instant.
 
-    after   the number of the instant, a later one, at which it is over and the new plan runs alone
-    cost    all that is paid until then
-    move    whatever the caller calls it
+    after   the number of a later instant, at which the move is over and the new plan runs alone
+    cost    the total cost until that instant
+    move    the caller's name for the move
     """
 
     old: P
@@ -28,7 +28,7 @@ class Offer(Generic[P, M]):
 
 @dataclass(frozen=True, slots=True)
 class Cheapest(Generic[P, M]):
-    """What to begin with, the moves in order, and what that costs in all."""
+    """The cheapest schedule: the first plan, the total cost, and the moves in order."""
 
     start: P
     cost: float
@@ -37,7 +37,7 @@ class Cheapest(Generic[P, M]):
 
 @dataclass(slots=True)
 class _Way(Generic[P, M]):
-    """The cheapest way to an instant: what it cost, by how many moves, and its last step."""
+    """The cheapest schedule up to an instant: its cost, its number of moves, and its last step."""
 
     cost: float
     moves: int = 0
@@ -45,7 +45,7 @@ class _Way(Generic[P, M]):
     offer: Offer[P, M] | None = None
 
     def is_better(self, other: _Way[P, M]) -> bool:
-        """Of equal costs, fewer moves are better."""
+        """True if this one costs less, or the same with fewer moves."""
         return (self.cost, self.moves) < (other.cost, other.moves)
 
 
@@ -55,9 +55,9 @@ def cheapest_way(
     alone: Callable[[P, int], float],
     offers: Callable[[int], Iterable[Offer[P, M]]],
 ) -> Cheapest[P, M]:
-    """The cheapest way from instant 0 to instant `end`, with any plan at first.
+    """The cheapest schedule from instant 0 to instant `end`, with any plan at first.
 
-    alone    what a plan costs from an instant to the next one, by the instant's number
+    alone    the cost of a plan from an instant, by its number, to the next one
     offers   the moves that may begin at an instant
 
     Cost     O(end · plans + offers), and the calls.
@@ -65,8 +65,8 @@ def cheapest_way(
     >>> rates = {"a": [1, 9, 9], "b": [5, 1, 1]}
     >>> def offers(i):
     ...     return [Offer(x, y, i + 1, rates[y][i] + 2, f"{x} to {y}") for x, y in ("ab", "ba")] if i else []
-    >>> found = cheapest_way("ab", 3, lambda plan, i: rates[plan][i], offers)
-    >>> found.start, found.cost, [offer.move for offer in found.moves]
+    >>> cheapest = cheapest_way("ab", 3, lambda plan, i: rates[plan][i], offers)
+    >>> cheapest.start, cheapest.cost, [offer.move for offer in cheapest.moves]
     ('a', 5, ['a to b'])
     """
     ways: dict[P, list[_Way[P, M]]] = {
@@ -92,7 +92,7 @@ def cheapest_way(
 
 
 def _traced(ways: dict[P, list[_Way[P, M]]], end: int) -> Cheapest[P, M]:
-    plan = min(ways, key=lambda one: (ways[one][end].cost, ways[one][end].moves))
+    plan = min(ways, key=lambda last: (ways[last][end].cost, ways[last][end].moves))
     cost, at, moves = ways[plan][end].cost, end, list[Offer[P, M]]()
     while (way := ways[plan][at]).before is not None:
         at, plan = way.before

@@ -1,4 +1,4 @@
-"""Costs of plans by when each of their intermediate results is valid: exact at every instant."""
+"""Exact costs of plans at every instant, from the validity of each intermediate result."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from midstream.plans.values.errors import ArgumentError
 class ExactCosts:
     """The intermediate results of several plans over the same arrivals.
 
-    results    by plan, when each of its intermediate results is valid, [start, end), if it runs all the time
-    instants   when elements arrive, in order, each once; between them nothing is decided
-    window     for how long an element is valid
+    results    by plan, the validity [start, end) of each of its intermediate results, if it runs all the time
+    instants   the instants of arrivals, in order, each once; between them nothing is decided
+    window     the validity of an element, in chronons
 
-    Where results start with the latest of the elements behind them, and end with the first of them (filters,
-    maps, unions, joins), a plan that begins later, with what is valid from a split time on, gives those of
-    them that are valid behind it.
+    If results start with the latest of the elements behind them, and end with the first of them (filters,
+    maps, unions, joins), a plan that begins later, with the elements valid from a split time on, gives those
+    of its results that are valid behind it.
 
-    Raises   ArgumentError where nothing arrives.
+    Raises   ArgumentError if there are no arrivals.
 
     >>> costs = ExactCosts([[(3, 10), (1, 9), (8, 12)]], [1, 3, 8], window=9)
     >>> costs.spent(0, 1, 8), costs.alive(0, 9), costs.totals
@@ -40,21 +40,27 @@ class ExactCosts:
 
     @property
     def end(self) -> int:
-        """An instant behind all that starts."""
+        """An instant behind all starts."""
         return self.instants[-1] + 1
 
     @cached_property
     def totals(self) -> tuple[int, ...]:
-        """The cost of each plan in all, if it runs all the time."""
+        """The total cost of each plan, if it runs all the time."""
         return tuple(map(len, self.results))
 
     def spent(self, plan: int, since: int, until: int) -> int:
-        """The number of results of a plan that start in [since, until). O(log n)."""
+        """The number of results of a plan that start in [since, until).
+
+        Cost     O(log n)
+        """
         starts = self._starts[plan]
         return max(0, bisect_left(starts, until) - bisect_left(starts, since))
 
     def alive(self, plan: int, chronon: int) -> int:
-        """The number of results of a plan that are valid in a chronon. O(log n)."""
+        """The number of results of a plan that are valid in a chronon.
+
+        Cost     O(log n)
+        """
         return bisect_right(self._starts[plan], chronon) - bisect_right(self._ends[plan], chronon)
 
     def both_run(self, move: Move) -> tuple[int, int]:
@@ -70,9 +76,9 @@ class ExactCosts:
         return chronon + 1, self.alive(move.to, chronon)
 
     def spent_before(self, bill: Bill) -> Callable[[int], int]:
-        """The number of intermediate results of all plans that ran, before an instant.
+        """A function of an instant: the number of intermediate results before it, of all plans that ran.
 
-        Before all time it is 0, and behind all that starts the total of the bill.
+        Before the first start it is 0, and behind the last one the total of the bill.
         """
         account = Account(self, bill.start)
         parts: list[tuple[int, int, int, Moved | None]] = []
@@ -88,10 +94,10 @@ class ExactCosts:
             if i < 0:
                 return 0
             start, known, plan, moved = parts[i]
-            given = known + self.spent(plan, start, time)
-            if moved is not None:  # what the new plan has given by then
-                given += self._reaching(moved.new, moved.at, time, moved.until - 1)
-            return given
+            results = known + self.spent(plan, start, time)
+            if moved is not None:  # the results of the new plan by then
+                results += self._reaching(moved.new, moved.at, time, moved.until - 1)
+            return results
 
         return before
 

@@ -1,7 +1,7 @@
-"""Policies that decide which plan is to run, and their replay over costs.
+"""Policies that decide which plan to run, and their replay over costs.
 
-A policy is asked at instants, before what arrives there, unless a migration is under way. It knows what lies
-before that instant, and nothing else. The same policy may decide for an engine.
+A policy is asked at instants, before the elements that arrive there, unless a migration is under way. It
+knows only the time before that instant. The same policy may decide for an engine.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from midstream.optimizer.charts.ranges import LearnedRange, LearnedRanges
 from midstream.plans.values.errors import ArgumentError
 
 HALF_LIFE = 2
-"""In windows: what a chart is asked with counts half after so long."""
+"""The number of windows after which a cost counts half in the point of a chart."""
 
 NOTHING = 0.01
-"""No cost at all counts as so much a window: logarithmic dimensions have no zero."""
+"""The least cost per window, which counts for no cost: logarithmic dimensions have no zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """The state of things when a policy is asked.
+    """The input of a policy at an instant.
 
-    time      no element that is still to come starts before it
+    time      the instant: no element that is still to come starts before it
     running   the plan that runs, by number
     spent     the cost so far, of all plans that ran
     """
@@ -38,7 +38,7 @@ class Now:
 
 
 class Policy(Protocol):
-    """Decides which plan is to run. One object is for one run."""
+    """Decides which plan to run; one object is for one run."""
 
     def decide(self, now: Now) -> Move | None:
         """The move to make, or None."""
@@ -46,9 +46,9 @@ class Policy(Protocol):
 
 
 def replay(costs: Costs, policy: Policy, start: int = 0) -> Bill:
-    """The bill of a policy from a plan on: it is asked at each instant but the first.
+    """The bill of a policy, from a first plan on; the policy is asked at each instant but the first.
 
-    Cost     O(instants), and what policy and costs take.
+    Cost     O(instants), and the calls of policy and costs.
     Raises   See `Account`; ArgumentError where the policy names the running plan.
     """
     account = Account(costs, start)
@@ -65,8 +65,10 @@ def replay(costs: Costs, policy: Policy, start: int = 0) -> Bill:
 
 
 class Planned:
-    """The moves of a bill, each at its instant, or as soon as it can be after it; without moves, one plan all
-    the time."""
+    """The moves of a bill, each at its instant or as soon as possible after it.
+
+    Without moves, one plan runs all the time.
+    """
 
     def __init__(self, moves: Sequence[Moved]) -> None:
         self._moves = deque(moves)
@@ -80,19 +82,19 @@ class Planned:
 
 
 class Choice(Protocol):
-    """Chooses a plan, by number, whenever a period is over."""
+    """Chooses a plan, by number, at the end of each period."""
 
     def choose(self, costs: Sequence[float], running: int) -> int:
-        """The plan that is wanted, by what each plan has cost in the period, or would have."""
+        """The plan to run, by the cost of each plan in the period, measured or computed."""
         ...
 
 
 class Periodic:
-    """Moves to what a choice wants, as soon as it can.
+    """Moves to the plan of a choice, as soon as possible.
 
-    spent      what plans cost, if they run alone
-    plans      how many there are
-    begin      when the first period begins
+    spent      the cost of plans that run alone
+    plans      the number of plans
+    begin      the instant at which the first period begins
     """
 
     def __init__(
@@ -102,10 +104,10 @@ class Periodic:
         self._since, self._period, self._strategy = begin, period, strategy
         self._wanted: int | None = None
         self.switches = 0
-        """The number of times that it wanted another plan than before."""
+        """The number of times that the choice changed."""
 
     def decide(self, now: Now) -> Move | None:
-        """The plan that is wanted by the periods that are over."""
+        """The move to the plan that was chosen for the last period, if that does not run."""
         while (over := self._since + self._period) <= now.time:
             before = now.running if self._wanted is None else self._wanted
             costs = [self._spent(plan, self._since, over) for plan in self._plans]
@@ -117,20 +119,21 @@ class Periodic:
 
 
 class LastBest:
-    """Wants what was best in the last period; the running plan, if that is as good."""
+    """Chooses the cheapest plan of the last period, or the running plan if that is as cheap."""
 
     def choose(self, costs: Sequence[float], running: int) -> int:
-        """The best one."""
+        """The cheapest plan."""
         best = min(range(len(costs)), key=costs.__getitem__)
         return running if costs[running] <= costs[best] else best
 
 
-class ByChart:
-    """Wants what a chart has for what plans cost lately.
+class ChartChoice:
+    """Chooses the plan that a chart has for the recent costs of plans.
 
-    A dimension is what a plan costs in a window, in k parts, each as many times as large as the one before,
-    over a range that is learned on the way. So the plan is chosen whose part is the lowest, of plans in equal
-    parts of unlike ranges that with the lower middle. The finer the parts, the sooner it moves.
+    A dimension is the cost of a plan per window, in k parts. Each part is larger than the one before by the
+    same factor, and the range is learned on the way. The chosen plan is the one whose part is the lowest;
+    among plans in equal parts of different ranges, the one with the lower middle. With finer parts it moves
+    sooner.
 
     window   in periods
     """
@@ -138,18 +141,18 @@ class ByChart:
     def __init__(self, plans: int, k: int, window: float) -> None:
         names = [f"plan {number}" for number in range(plans)]
         self._ranges = LearnedRanges(names, k, [LearnedRange(0.0, is_logarithmic=True) for _ in names])
-        self._kept, self._window = 0.5 ** (1 / (HALF_LIFE * window)), window
+        self._decay, self._window = 0.5 ** (1 / (HALF_LIFE * window)), window
         self._costs, self._weight = [0.0] * plans, 0.0
         self._dimensions: tuple[Dimension, ...] | None = None
 
     def choose(self, costs: Sequence[float], running: int) -> int:
         """The chart's plan, as soon as there are ranges."""
-        self._weight = self._weight * self._kept + 1
-        self._costs = [so_far * self._kept + cost for so_far, cost in zip(self._costs, costs, strict=True)]
+        self._weight = self._weight * self._decay + 1
+        self._costs = [so_far * self._decay + cost for so_far, cost in zip(self._costs, costs, strict=True)]
         point = [max(NOTHING, cost / self._weight * self._window) for cost in self._costs]
         if self._ranges.see(point):
             self._dimensions = self._ranges.dimensions
         if self._dimensions is None:
             return running
-        middles = [one.middle(one.part(value)) for one, value in zip(self._dimensions, point, strict=True)]
+        middles = [axis.middle(axis.part(value)) for axis, value in zip(self._dimensions, point, strict=True)]
         return min(range(len(middles)), key=middles.__getitem__)

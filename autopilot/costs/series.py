@@ -1,4 +1,4 @@
-"""Costs of plans by buckets of time: enough to price any way of taking turns among them."""
+"""Costs of plans by buckets of time: enough to price any schedule of these plans."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from midstream.plans.values.errors import ArgumentError, MidstreamError
 FORMAT, VERSION = "midstream-courses", 1
 
 TIE = 1e-9
-"""Rates that differ by no more than this share of the lower one are equal: what differs is rounding."""
+"""The relative difference below which rates count as equal: it is a rounding error."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What plans have given and keep in chronons in which a split time may lie (see `splits`).
+    """The counted results of plans in chronons in which a split time may lie (see `splits`).
 
     chronons    in order
-    begun       by plan, how many results have started by the end of each
-    alive       by plan, how many of these are valid in each
-    following   by bucket, when the next element starts, at the bucket's start or behind it
+    begun       by plan, the number of results that have started by the end of each chronon
+    alive       by plan, the number of these that are valid in each chronon
+    following   by bucket, the start of the next element, at the bucket's start or behind it
     """
 
     chronons: tuple[int, ...]
@@ -39,11 +39,11 @@ class Counts:
 
     @cached_property
     def place(self) -> Mapping[int, int]:
-        """By chronon, its position."""
+        """The position of each chronon."""
         return {chronon: i for i, chronon in enumerate(self.chronons)}
 
     def of(self, plans: Sequence[int]) -> Counts:
-        """Those of some plans, by number."""
+        """The counts of some plans, by number."""
         return replace(
             self,
             begun=tuple(self.begun[number] for number in plans),
@@ -53,17 +53,16 @@ class Counts:
 
 @dataclass(frozen=True)
 class CostSeries:
-    """What equivalent plans cost, bucket by bucket, the given one first; one plan for each order of joins.
+    """The costs of equivalent plans, bucket by bucket, the reference plan first; one plan per order of joins.
 
-    starts    where the buckets start, in chronons
-    window    for how long an element is valid; the longest time where there are several
-    unit      what costs are counted in, such as "intermediate results"
+    starts    the starts of the buckets, in chronons
+    window    the validity of an element, in chronons; the longest one if there are several
+    unit      the unit of costs, such as "intermediate results"
     labels    of the plans, for people
     rates     by plan and bucket, the cost per chronon
-    lasting   by bucket, after how many chronons behind its start the last element so far ends, at most; −1
-              where that was before; empty where it is not known, so that something always lasts for a window
-    counts    what was counted of split times; None where it was not, so that within a bucket costs are
-              spread evenly
+    lasting   by bucket, the chronons from its start until the last element so far ends, at most; −1 if it
+              ended before; empty if that is not known, so that it always is a window
+    counts    the counts for split times; None without them, so that within a bucket costs are spread evenly
 
     Raises   ArgumentError where these do not fit together.
     """
@@ -99,62 +98,67 @@ class CostSeries:
 
     @property
     def bucket(self) -> int:
-        """The length of a bucket."""
+        """The length of a bucket, in chronons."""
         return self.starts.step
 
     @property
     def instants(self) -> range:
-        """Where a policy may move: the starts of buckets."""
+        """The instants at which a policy may move: the starts of buckets."""
         return self.starts
 
     @property
     def end(self) -> int:
-        """Where the last bucket ends; nothing costs anything from then on."""
+        """The end of the last bucket; nothing costs anything from then on."""
         return self.starts.start + len(self.starts) * self.bucket
 
     @cached_property
     def totals(self) -> tuple[float, ...]:
-        """What each plan costs in all, if it runs all the time."""
+        """The total cost of each plan, if it runs all the time."""
         return tuple(map(math.fsum, self._by_bucket))
 
     @cached_property
     def least(self) -> tuple[float, ...]:
-        """By bucket, the lowest rate."""
+        """The lowest rate of each bucket."""
         return tuple(map(min, zip(*self.rates, strict=True)))
 
     @property
     def hindsight(self) -> float:
-        """What the best plan of each bucket costs, where moves are free. No lower bound where costs change
-        within a bucket; if they do not, nothing is cheaper."""
+        """The cost of the best plan of each bucket, if moves are free.
+
+        If costs change within a bucket, it is no lower bound; otherwise nothing is cheaper.
+        """
         return self.bucket * math.fsum(self.least)
 
     def is_best(self, plan: int, bucket: int) -> bool:
-        """Whether no plan costs less in a bucket, by its number."""
+        """True if no plan costs less in a bucket, by its number."""
         return self.rates[plan][bucket] <= self.least[bucket] * (1 + TIE)
 
     def is_contested(self, bucket: int) -> bool:
-        """Whether not all plans cost the same in a bucket."""
+        """True if plans cost different amounts in a bucket, by its number."""
         return not all(self.is_best(plan, bucket) for plan in range(len(self.plans)))
 
     def alive(self, plan: int, chronon: int) -> int | None:
-        """How many of a plan's results are valid in a chronon; None where that was not counted."""
+        """The number of a plan's results valid in a chronon; None where that was not counted."""
         place = None if self.counts is None else self.counts.place.get(chronon)
         return None if self.counts is None or place is None else self.counts.alive[plan][place]
 
     def spent(self, plan: int, since: int, until: int) -> float:
-        """What a plan costs in [since, until), if it runs by then for a window or longer. O(1)."""
+        """The cost of a plan in [since, until), if it runs by then for a window or longer.
+
+        Cost     O(1)
+        """
         return max(0.0, self._before(plan, until) - self._before(plan, since))
 
     def both_run(self, move: Move) -> tuple[int, float]:
         """The end of the time in which both plans of a migration run, and the cost of the new one by then.
 
-        Where that was not counted, it is estimated as the autopilot does, by what the new plan gives while
-        the old one still runs (`while_both_run`): until the split time of GenMig the old plan runs, and of
-        the new plan's cost only that part is due which comes from elements of after the beginning; moving
-        states builds the new plan's state at once. The rates are those of the buckets in which that happens,
-        and within a bucket costs are spread evenly.
+        Where that was not counted, it is estimated as the autopilot does, by the results of the new plan
+        while the old one still runs (`while_both_run`). With GenMig the old plan runs until the split time,
+        and of the new plan's cost only the part from elements after the beginning counts. Moving states
+        builds the new plan's state at once. The rates are those of the buckets in which this happens, and
+        within a bucket costs are spread evenly.
 
-        Raises   ArgumentError for a strategy whose cost is not known.
+        Raises   ArgumentError for a strategy with an unknown cost.
         """
         at, to, strategy = move.at, move.to, move.strategy
         until_split, following = move.until_split, move.following
@@ -176,7 +180,7 @@ class CostSeries:
         return at + lasts, while_both_run(strategy, growing, until_split, self.window)
 
     def running(self, bill: Bill) -> list[int]:
-        """By bucket, the plan that gives the results at its start: the old one as long as both run."""
+        """By bucket, the plan that gives the results at its start: the old one while both run."""
         plan, moves, plans = bill.start, list(reversed(bill.moves)), list[int]()
         for start in self.starts:
             while moves and moves[-1].until <= start:
@@ -194,19 +198,23 @@ class CostSeries:
         return sum(hits) / len(hits) if hits else None
 
     def _mean_growing(self, plan: int, at: int, lasts: int) -> float:
-        """The mean rate of a plan that begins with nothing, weighed by the part that it gives by then: it
-        grows over a window, and is 1 from then on."""
+        """The mean rate of a plan that begins without state, weighed by the share of its results by then.
+
+        The share grows over a window, and is 1 from then on.
+        """
         full = at + self.window
         parts = self._parts(plan, at, min(full, at + lasts))
         growing = sum(rate * ((until - at) ** 2 - (since - at) ** 2) for since, until, rate in parts)
         weight = min(self.window, lasts) ** 2
-        later, rest = self.spent(plan, full, at + lasts), max(0, lasts - self.window)
+        later, beyond = self.spent(plan, full, at + lasts), max(0, lasts - self.window)
         scale = 2 * self.window
-        return (growing / scale + later) / (weight / scale + rest)
+        return (growing / scale + later) / (weight / scale + beyond)
 
     def _mean_before(self, plan: int, at: int) -> float:
-        """The mean rate of a plan within the last window, weighed by what of it is still valid: that falls
-        from all to nothing as one looks back."""
+        """The mean rate of a plan within the last window, weighed by the share of its results still valid.
+
+        Looking back over the window, the share falls from all to nothing.
+        """
         begins = at - self.window
         parts = self._parts(plan, begins, at)
         alive = sum(rate * ((until - begins) ** 2 - (since - begins) ** 2) for since, until, rate in parts)
@@ -226,24 +234,24 @@ class CostSeries:
             return float(self.counts.begun[plan][place])
         if time <= self.starts.start:
             return 0.0
-        number, rest = divmod(time - self.starts.start, self.bucket)
+        number, offset = divmod(time - self.starts.start, self.bucket)
         if number >= len(self.starts):
             return self._sums[plan][-1]
-        return self._sums[plan][number] + rest * self.rates[plan][number]
+        return self._sums[plan][number] + offset * self.rates[plan][number]
 
     @cached_property
     def _sums(self) -> tuple[tuple[float, ...], ...]:
-        """By plan, what it costs before each bucket."""
+        """By plan, its cost before each bucket."""
         return tuple((0.0, *accumulate(costs)) for costs in self._by_bucket)
 
     @cached_property
     def _by_bucket(self) -> tuple[tuple[float, ...], ...]:
-        """By plan, what it costs in each bucket. What was counted is a whole number, which rates are not."""
+        """By plan, its cost in each bucket; counted costs are whole numbers, which rates are not."""
         costs = tuple(tuple(self.bucket * rate for rate in rates) for rates in self.rates)
-        return costs if self.counts is None else tuple(tuple(map(float, map(round, one))) for one in costs)
+        return costs if self.counts is None else tuple(tuple(map(float, map(round, cost))) for cost in costs)
 
     def of(self, plans: Sequence[int]) -> CostSeries:
-        """Those of some plans, by number."""
+        """The series of some plans, by number."""
         return replace(
             self,
             plans=tuple(self.plans[number] for number in plans),
@@ -253,7 +261,7 @@ class CostSeries:
         )
 
     def between(self, since: int, until: int) -> CostSeries:
-        """The same within a range of buckets: those that start in [since, until)."""
+        """The series of the buckets that start in [since, until)."""
         inside = [i for i, start in enumerate(self.starts) if since <= start < until]
         first, beyond = (inside[0], inside[-1] + 1) if inside else (0, 0)
         return replace(
@@ -265,7 +273,7 @@ class CostSeries:
         )
 
     def _counted(self, first: int, beyond: int) -> Counts:
-        """What was counted in a range of buckets, from the first of them on."""
+        """The counts of a range of buckets, from the first of them on."""
         assert self.counts is not None
         counts, starts = self.counts, self.starts[first:beyond]
         inside = [
@@ -303,7 +311,10 @@ class CostSeries:
 
     @classmethod
     def loads(cls, text: str) -> CostSeries:
-        """From JSON. Raises ArgumentError for anything else, PlanError for a plan that is none."""
+        """Read a series from JSON.
+
+        Raises   ArgumentError for anything else, PlanError for a plan that is none.
+        """
         try:
             data: Any = json.loads(text)
             if not isinstance(data, Mapping) or (data.get("format"), data.get("version")) != (
@@ -318,9 +329,9 @@ class CostSeries:
                 range(start, start + int(data["buckets"]) * bucket, bucket),
                 int(data["window"]),
                 str(data["unit"]),
-                tuple(plan_from_json(one["plan"]) for one in listed),
-                tuple(str(one["label"]) for one in listed),
-                tuple(tuple(map(float, one["rates"])) for one in listed),
+                tuple(plan_from_json(entry["plan"]) for entry in listed),
+                tuple(str(entry["label"]) for entry in listed),
+                tuple(tuple(map(float, entry["rates"])) for entry in listed),
                 tuple(map(int, data["lasting"])),
                 _counts(data["counts"]) if "counts" in data else None,
             )

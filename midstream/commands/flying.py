@@ -89,4 +89,4 @@ class Flight:
     def _print(self, record: Record, instant: Callable[[Time], str]) -> None:
         """All that happens but that the plan stays."""
         if record.event != "stay":
-            self.tell(f"autopilot: {record.told(instant)}")
+            self.tell(f"autopilot: {record.text(instant)}")

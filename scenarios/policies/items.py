@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from midstream.autopilot.costs.policies import ByChart, LastBest, Periodic, Policy
+from midstream.autopilot.costs.policies import ChartChoice, LastBest, Periodic, Policy
 from midstream.scenarios.policies.break_even import LOOKS, ByBreakEven
 from midstream.scenarios.policies.case import Case
 from midstream.scenarios.policies.piloted import Piloted
@@ -19,7 +19,7 @@ def repeat_last_best(case: Case, start: int, how: How) -> Policy:
 def by_chart(case: Case, start: int, how: How, k: int = 10) -> Policy:
     """A few times a window, what a chart of `k` parts has for what orders gave lately."""
     orders, step = len(case.orders), max(1, case.window // LOOKS)
-    chart = ByChart(orders, k, case.window / step)
+    chart = ChartChoice(orders, k, case.window / step)
     return Periodic(chart, case.costs.spent, orders, case.first, step, how)
 
 

@@ -47,7 +47,7 @@ class Known:
     def arrived(self) -> Mapping[Node, int]:
         return arrived(self.now)
 
-    def known(self, now: int) -> Statistics:
+    def statistics(self, now: int) -> Statistics:
         self.asked.append(now)
         return at(now)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from midstream.autopilot.costs.bill import Bill, Move, best_fixed, bill, clairvoyant
-from midstream.autopilot.costs.policies import ByChart, Choice, LastBest, Periodic, replay
+from midstream.autopilot.costs.policies import ChartChoice, Choice, LastBest, Periodic, replay
 from midstream.autopilot.costs.series import CostSeries
 from midstream.autopilot.settings import BALANCED, Settings
 
@@ -55,7 +55,7 @@ def judge(
     }
     window, plans = courses.window / courses.bucket, len(courses.plans)
     choices: dict[str, tuple[Choice, int]] = {"repeat last best": (LastBest(), period)}
-    choices |= {f"chart, k = {k}": (ByChart(plans, k, window), 1) for k in charts}
+    choices |= {f"chart, k = {k}": (ChartChoice(plans, k, window), 1) for k in charts}
     for name, (choice, buckets) in choices.items():
         begin, every = courses.starts.start, buckets * courses.bucket
         policy = Periodic(choice, courses.spent, plans, begin, every, strategies[0])

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.autopilot.costs.bill import Bill, Move, Moved, best_fixed, bill
-from midstream.autopilot.costs.policies import ByChart, Choice, LastBest, Periodic, replay
+from midstream.autopilot.costs.policies import ChartChoice, Choice, LastBest, Periodic, replay
 from midstream.autopilot.costs.series import CostSeries
 from midstream.autopilot.settings import EAGER, NAMED, Settings
 from midstream.plans.algebra.builder import stream
@@ -43,8 +43,8 @@ RATES = st.lists(st.sampled_from([0.0, 0.2, 1.0, 5.0, 30.0]), min_size=40, max_s
 CHOICES: list[tuple[Callable[[], Choice], int]] = [
     (LastBest, 1),
     (LastBest, 3),
-    (lambda: ByChart(3, 4, 2.0), 1),
-    (lambda: ByChart(3, 12, 2.0), 1),
+    (lambda: ChartChoice(3, 4, 2.0), 1),
+    (lambda: ChartChoice(3, 12, 2.0), 1),
 ]
 
 
@@ -98,7 +98,7 @@ def test_a_chart_follows_a_lasting_change_and_not_the_noise_within_a_part() -> N
     many = [1.0 + i % 3 / 10 for i in range(60)]
     known = courses([*many, *([20.0] * 60)], [6.0] * 120)
     for k in (4, 10):
-        moves = replayed(known, ByChart(2, k, 2.0))[0].moves
+        moves = replayed(known, ChartChoice(2, k, 2.0))[0].moves
         assert [moved.new for moved in moves][-1] == 1
         assert all(moved.at >= 600 for moved in moves)
 

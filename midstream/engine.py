@@ -20,7 +20,7 @@ from midstream.migration.migrate import obstacle, prepare
 from midstream.migration.strategies import find_strategy
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import UNPROVED, MigrationRequest, Transition
-from midstream.operators.base.way import Take
+from midstream.operators.base.walk import Take
 from midstream.operators.engine.adjustment import change_granule, resize
 from midstream.operators.engine.counting import Counters
 from midstream.operators.engine.entrance import Entrances

@@ -175,5 +175,5 @@ def _kept(join: SweepJoin, port: int, split: Time) -> Batch:
 
     Cost     O(elements that are kept).
     """
-    kept = sorted((element for element in join.kept(port) if element[1] > split), key=lambda e: e[:2])
+    kept = sorted((element for element in join.retained(port) if element[1] > split), key=lambda e: e[:2])
     return [(max(start, split), end, payload) for start, end, payload in kept]

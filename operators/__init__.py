@@ -1,1 +1,1 @@
-"""How a plan runs: the Box contract, SweepAreas, physical operators, and the engine that drives them."""
+"""Running plans: the Box contract, SweepAreas, physical operators, and the engine that drives them."""

@@ -1,1 +1,1 @@
-"""What all operators share: the Box contract, ports, the order of results, and what expires."""
+"""The base of all operators: the Box contract, ports, the order of results, and expiry."""

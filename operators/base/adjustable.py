@@ -1,4 +1,4 @@
-"""Functions of single elements by a setting that can be changed while the operator runs."""
+"""Functions of single elements with a setting that can be changed while the operator runs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ T = TypeVar("T")
 
 
 class Adjustable(Operator, Generic[T]):
-    """Give every element by the setting that is in force at its start.
+    """Transform every element by the setting in force at its start.
 
-    A setting changes at an instant of application time, which elements are not to have reached yet. So what
-    comes out depends on the instant alone, and not on when the change was asked for or where batches end.
+    A setting changes at an instant of application time that no element has reached yet. So the results depend
+    on that instant alone, and not on when the change was requested or where batches end.
 
     State    No elements; the settings so far.
     Cost     O(1) per element, O(log batch) per change.
@@ -28,9 +28,9 @@ class Adjustable(Operator, Generic[T]):
     def __init__(self, setting: T) -> None:
         super().__init__()
         self.history: list[tuple[Time, T]] = [(BEGINNING, setting)]
-        """From when on which setting holds, in order of time; changes to come are among them."""
+        """The settings with the instants from which they hold, in order of time; future changes included."""
         self._ahead = 1
-        """How many of the history's entries are in force or past."""
+        """The number of entries of the history that are in force or past."""
         self._next_change: Time = FOREVER
         self.latest: Time = BEGINNING
         """The start of the last element."""
@@ -38,20 +38,20 @@ class Adjustable(Operator, Generic[T]):
 
     @abstractmethod
     def _compile(self, setting: T) -> Callable[[Batch], Batch]:
-        """What a setting does to a batch."""
+        """The function that transforms a batch by a setting."""
 
     @property
     def is_changing(self) -> bool:
-        """Whether a change lies ahead."""
+        """True if a change lies ahead."""
         return self._ahead < len(self.history)
 
     @property
     def setting(self) -> T:
-        """What is in force at the progress of the input."""
+        """The setting in force at the progress of the input."""
         return self.history[self._ahead - 1][1]
 
     def before(self, at: Time) -> T:
-        """What is in force one instant before a time."""
+        """The setting in force one instant before a time."""
         return self.history[bisect_left(self.history, at, key=START) - 1][1]
 
     def _check(self, at: int) -> None:
@@ -62,15 +62,15 @@ class Adjustable(Operator, Generic[T]):
         if at < reached or at == self.latest:
             expected = self.latest + 1 if reached == self.latest else reached
             raise PlanError(
-                f"{self.name}: found a change at {at}, expected one at {expected} or later: what starts "
-                "before has been given out",
+                f"{self.name}: found a change at {at}, expected one at {expected} or later: elements "
+                "that start before have been given out",
                 operator=self.name,
                 at=at,
                 progress=reached,
             )
 
     def _change(self, setting: T, at: int) -> None:
-        """From `at` on a new setting holds. Changes that were announced for that time or later are void."""
+        """Let a new setting hold from `at` on; cancels earlier requests for that time or later."""
         del self.history[bisect_left(self.history, at, key=START) :]
         self.history.append((at, setting))
         self._ahead = min(self._ahead, len(self.history) - 1)
@@ -85,7 +85,7 @@ class Adjustable(Operator, Generic[T]):
         return self._catch_up(batch)
 
     def _catch_up(self, batch: Batch) -> Batch:
-        """Put the changes into force that the progress has reached."""
+        """Apply the changes that the progress has reached."""
         out: Batch = []
         while self._next_change <= self.reached[0] and self._ahead < len(self.history):
             cut = bisect_left(batch, self._next_change, key=START)

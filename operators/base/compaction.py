@@ -1,4 +1,4 @@
-"""Room that is given back when what had it has left."""
+"""Memory that is given back after most entries of a dict have left."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 SPARE = 64
-"""So many places may stay empty, besides as many as are taken: giving them back moves what is left."""
+"""The number of empty places allowed besides as many as are taken: giving them back copies entries."""
 
 MASK = SPARE - 1
-"""A dict is looked at when its length is a multiple of `SPARE`, and has none of these bits."""
+"""A mask to check a dict only when its length is a multiple of `SPARE`."""
 
 
-def compact(kept: dict[K, V]) -> dict[K, V]:
-    """A dict from which something was deleted, or a copy of it if most of it is empty places. A dict keeps
-    the place of what has left until it grows again; after a burst, whoever iterates would pass over all of
-    them, for ever."""
-    return dict(kept) if getsizeof(kept) > 256 * (len(kept) + SPARE) else kept
+def compact(entries: dict[K, V]) -> dict[K, V]:
+    """Return the dict, or a copy of it if most of its places are empty.
+
+    A dict keeps the places of deleted entries until it grows again. After a burst, every iteration would pass
+    over all of them, for ever.
+    """
+    return dict(entries) if getsizeof(entries) > 256 * (len(entries) + SPARE) else entries

@@ -1,4 +1,4 @@
-"""What expires next."""
+"""Items ordered by their end timestamps."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ T = TypeVar("T")
 
 
 class Expiry(Generic[T]):
-    """Items with end timestamps, of which those that have ended are taken out, first ends first, ties as they
-    came.
+    """Items that are taken out at their end timestamps, in order of ends; ties in order of arrival.
 
-    As long as ends arrive in order, as behind a time window, a queue suffices; what arrives out of order goes
-    to a heap. So the expiration pattern (thesis, 11.3.3) need not be known beforehand, and a rare exception
-    does not cost the rule.
+    While ends arrive in order, as behind a time window, a queue suffices; an end out of order goes to a heap.
+    So the expiration pattern (thesis, 11.3.3) need not be known beforehand, and a rare exception does not
+    slow down the normal case.
 
     A loop that cannot afford calls writes the queue itself while ends are in order, and calls `move_up` where
     that is due.
@@ -35,14 +34,17 @@ class Expiry(Generic[T]):
     __slots__ = ("_arrivals", "ends", "items", "late")
 
     def __init__(self) -> None:
-        # Two queues of what is there anyhow are smaller than one of pairs.
+        # Two queues of existing objects take less memory than one of pairs.
         self.ends: deque[Time] = deque()
         """A queue of ends, the earliest first."""
         self.items: deque[T] = deque()
-        """What ends then."""
+        """The items that end at these times."""
         self.late: list[tuple[Time, int, T]] = []
-        """A heap of what came out of order. It ends when the first of the queue does or later, and before the
-        last does; of equal ends, those in the queue came first."""
+        """A heap of items that came out of order.
+
+        Their ends are not before the first of the queue, and before the last. Among equal ends, items of the
+        queue came first.
+        """
         self._arrivals = count()
 
     @property
@@ -63,13 +65,13 @@ class Expiry(Generic[T]):
             heappush(self.late, (end, next(self._arrivals), item))
 
     def move_up(self) -> None:
-        """The first of the queue has left, and there is a late one that ends before the second."""
+        """Move the first late item to the queue, as it ends before the queue's next one."""
         end, _, item = heappop(self.late)
         self.ends.appendleft(end)
         self.items.appendleft(item)
 
     def expired(self, time: Time) -> Iterator[tuple[Time, T]]:
-        """Take out the items that end at or before a time; also those that are added meanwhile."""
+        """Take out the items that end at or before a time, also those that are added meanwhile."""
         ends, items, late = self.ends, self.items, self.late
         while ends and ends[0] <= time:
             first = ends.popleft(), items.popleft()

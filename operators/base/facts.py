@@ -1,5 +1,4 @@
-"""What running operators take of a node, by the logical operator that it carries out: on intervals and on
-signs the same."""
+"""The parts of a logical operator that running operators need, on intervals and on signs alike."""
 
 from __future__ import annotations
 
@@ -23,19 +22,18 @@ from midstream.plans.values.schema import Schema
 
 
 def filter_facts(node: Node) -> tuple[Expression, Schema]:
-    """What a filter of a node takes."""
+    """The condition and the input schema of a filter."""
     return operator_of(node, Filter).condition, node.inputs[0].schema
 
 
 def map_facts(node: Node) -> tuple[list[Expression], Schema]:
-    """What a map of a node takes."""
+    """The expressions and the input schema of a map."""
     columns = operator_of(node, Project).columns
     return [expression for _, expression in columns], node.inputs[0].schema
 
 
 def equi_pairing(node: Node) -> tuple[list[int], list[int], Pairing]:
-    """Of a join: the columns of both sides that must be equal, and the pairing by what these leave of the
-    condition."""
+    """The equal columns of both sides of a join, and the pairing by the other part of its condition."""
     operator = operator_of(node, Join)
     left, right = (child.schema for child in node.inputs)
     mine, theirs, rest = equal_columns(operator.condition, left, right)
@@ -43,24 +41,24 @@ def equi_pairing(node: Node) -> tuple[list[int], list[int], Pairing]:
 
 
 def loop_pairing(node: Node) -> Pairing:
-    """Of a join: the pairing by all of its condition."""
+    """The pairing of a join by its whole condition."""
     operator = operator_of(node, Join)
     return pairing(operator.condition, operator.columns, *(child.schema for child in node.inputs))
 
 
 def aggregate_facts(node: Node) -> tuple[Sequence[str], list[AggregateCall], Schema]:
-    """What an aggregation takes."""
+    """The keys, the calls and the input schema of an aggregation."""
     operator = operator_of(node, Aggregate)
     return operator.keys, [call for _, call in operator.calls], node.inputs[0].schema
 
 
 def time_window_facts(node: Node) -> tuple[int | None, int]:
-    """What a time window takes."""
+    """The size and the slide of a time window, in chronons."""
     operator = operator_of(node, TimeWindow)
     return operator.size, operator.slide
 
 
 def count_window_facts(node: Node) -> tuple[int | None, int, Ties]:
-    """What a count window takes."""
+    """The rows, the slide and the treatment of ties of a count window."""
     operator = operator_of(node, CountWindow)
     return operator.rows, operator.slide, operator.ties

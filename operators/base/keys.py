@@ -1,4 +1,4 @@
-"""The keys of rows, by which joins find what is equal."""
+"""The keys of rows, by which joins find equal rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 
 def key_function(columns: Sequence[int]) -> Callable[[Any], Hashable]:
-    """From a row to its key; None where that is not known. One column stands for itself.
+    """A function from a row to its key; None if a part of the key is NULL.
+
+    A single column is the key itself.
 
     >>> key = key_function([0, 2])
     >>> key((1, 2, 3)), key((1, 2, None)), key_function([1])((1, 2)), key_function([])((1,))

@@ -1,5 +1,4 @@
-"""What all physical operators share: ports, progress, counters, and the check of order at the outside; and
-what an operator does with one element, as source."""
+"""The base of all physical operators: ports, progress, counters, the check of order, and generated code."""
 
 from __future__ import annotations
 
@@ -13,25 +12,25 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, T
 
 
 class Code(NamedTuple):
-    """Source for the work of an operator that is a function of single elements and keeps their starts.
+    """Generated source of an operator that is a function of single elements and keeps their starts.
 
-    It is in terms of `start`, `end` and `row`. What comes out, if the condition holds, is `(start, end, row)`
-    with a new end or row.
+    It uses `start`, `end` and `row`. If the condition holds, the result is `(start, end, row)` with a new end
+    or row.
     """
 
     condition: str | None = None
     end: str | None = None
     row: str | None = None
     last_start: str | None = None
-    """The attribute in which the operator keeps the start of the last element that it was given, if any."""
+    """The attribute in which the operator keeps the start of the last element that it got, if any."""
 
 
 class Operator(ABC):
     """A physical operator: some input ports, one output.
 
-    It understands the same three events as a Box, `push`, `advance` and `end`, and returns what they made
-    ready. They check what arrives. Inside a plan, where the operators keep each other's promises, `process`
-    takes a batch and the progress behind it in one call and checks nothing.
+    It understands the same three events as a Box, `push`, `advance` and `end`, and returns the results that
+    are ready. These check their input. Inside a plan, where the operators rely on each other, `process` takes
+    a batch and the progress behind it in one call and checks nothing.
     """
 
     ports: ClassVar[int] = 1
@@ -39,17 +38,20 @@ class Operator(ABC):
     def __init__(self, ports: int | None = None) -> None:
         count = type(self).ports if ports is None else ports
         self.reached: list[Time] = [BEGINNING] * count
-        """Per port: no later element starts before this."""
+        """By port, a lower bound of the starts of later elements."""
         self.emitted = 0
-        """How many elements have left."""
+        """The number of results so far."""
 
     @property
     def name(self) -> str:
-        """The word for it in messages."""
+        """The name in messages."""
         return type(self).__name__
 
     def push(self, port: int, batch: Batch) -> Batch:
-        """Elements arrived on a port. Raises StreamOrderError where one goes back in time."""
+        """Elements arrived on a port.
+
+        Raises   StreamOrderError where one goes back in time.
+        """
         if not batch:
             return []
         reached = self.reached[port]
@@ -70,7 +72,7 @@ class Operator(ABC):
         return self.process(port, batch, batch[-1][0])
 
     def advance(self, port: int, time: Time) -> Batch:
-        """A heartbeat. One that tells nothing new is ignored."""
+        """A heartbeat; one without new information is ignored."""
         return self.process(port, [], time) if time > self.reached[port] else []
 
     def end(self, port: int) -> Batch:
@@ -78,30 +80,40 @@ class Operator(ABC):
         return self.advance(port, FOREVER)
 
     def process(self, port: int, batch: Batch, progress: Time) -> Batch:
-        """A batch, possibly empty, and the progress of its port behind it, which is not before the last
-        start."""
+        """Process a batch, possibly empty, and the progress of its port behind it.
+
+        The progress is not before the last start.
+        """
         self.reached[port] = progress
         out = self._process(port, batch)
         self.emitted += len(out)
         return out
 
     def code(self, names: dict[str, Any]) -> Code | None:
-        """Source for its work, for an operator of one port of which there is such; `names` is given the
-        objects that the source names."""
+        """Generated source for its work, for a stateless operator of one port that has such source.
+
+        The objects that the source names are added to `names`.
+        """
         return None
 
     @abstractmethod
     def _process(self, port: int, batch: Batch) -> Batch:
-        """Do the work. `reached` tells the new progress."""
+        """Process a batch; `reached` has the new progress already."""
 
     def progress(self) -> Time:
-        """No later result starts before this."""
+        """A lower bound of the starts of later results."""
         return min(self.reached)
 
     def size(self) -> int:
-        """How many elements are kept. Cost: O(1)."""
+        """The number of elements in the state.
+
+        Cost     O(1)
+        """
         return 0
 
     def state(self) -> Iterable[Element]:
-        """The elements that are kept. Cost: O(size)."""
+        """The elements in the state.
+
+        Cost     O(size)
+        """
         return ()

@@ -1,4 +1,4 @@
-"""Results that are found out of order, given out in order."""
+"""Results that are computed out of order and given out in order."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def _descending(element: Element) -> Time:
 class OrderedOutput:
     """Holds back each result until no earlier one can come.
 
-    As long as what is held comes in order, as where streams are in step, a queue suffices. What comes out of
-    order is kept as one ordered run for each call, its first result last; a heap tells which run has the
-    earliest. What comes is a batch at a time, and mostly due at once; with an Expiry of single results, a
+    While held results arrive in order, for example where streams are in step, a queue suffices. Results out
+    of order are kept as one ordered run per call, its first result last; a heap finds the run with the
+    earliest result. Results come in batches, and are mostly due at once; with an Expiry of single results, a
     union would take twice as long, and duplicate elimination a tenth to a quarter longer.
 
     State    The results that start after the last bound.
     Cost     O(1) per result that comes in order, else O(log n).
-    Source   procedure TRANSFER (thesis, 11.5.3), with a heap of runs, and only for what must wait
+    Source   procedure TRANSFER (thesis, 11.5.3), with a heap of runs, and only for results that must wait
 
     >>> output = OrderedOutput()
     >>> output.release([(5, 9, "b"), (3, 9, "a")], bound=4)
@@ -41,16 +41,16 @@ class OrderedOutput:
 
     def __init__(self) -> None:
         self.queue: deque[Element] = deque()
-        """What is held in order; as `runs`, to be looked at only."""
+        """The results held in order; callers may read it and `runs`, but not change them."""
         self.runs: list[tuple[Time, int, Batch]] = []
-        """What is held out of order."""
+        """The results held out of order."""
         self._arrivals = count()
         self._in_runs = 0
 
     def release(self, fresh: Batch, bound: Time) -> Batch:
-        """Take new results; give out, in order, ties as they came, all that start at or before the bound.
+        """Take new results; return all that start at or before the bound, in order, ties in order of arrival.
 
-        The list that is given is not changed, and not given back.
+        The given list is neither changed nor returned.
         """
         queue, runs = self.queue, self.runs
         ready: Batch = []
@@ -93,7 +93,7 @@ class OrderedOutput:
         heappush(self.runs, (run[-1][0], next(self._arrivals), run))
 
     def _due(self, bound: Time) -> Batch:
-        """Take out what starts at or before the bound, in order, ties as they came."""
+        """Take out the results that start at or before the bound, in order, ties in order of arrival."""
         runs = self.runs
         touched = []
         is_simple = True
@@ -127,7 +127,7 @@ class OrderedOutput:
 
 
 def _merged(first: Batch, then: Batch) -> Batch:
-    """Two ordered batches as one; ties come from the first before those from the other."""
+    """Merge two ordered batches; ties come from the first one first."""
     if not first or not then:
         return first or then
     is_behind = first[-1][0] <= then[0][0]

@@ -1,4 +1,4 @@
-"""What makes a pair of two payloads, for joins."""
+"""The condition and the payload of pairs, for joins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from midstream.plans.values.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Generated source: when `left` and `right` make a pair, and which payload the pair has."""
+    """Generated source: the condition under which `left` and `right` make a pair, and the pair's payload."""
 
     condition: str = "True"
     payload: str = "left + right"
@@ -31,6 +31,6 @@ def pairing(condition: Expression, columns: Sequence[str], left: Schema, right: 
 def equal_columns(
     condition: Expression, left: Schema, right: Schema
 ) -> tuple[list[int], list[int], Expression]:
-    """The columns of both sides that are equal where a condition holds, and what it says besides."""
+    """The columns of both sides that a condition requires to be equal, and the rest of the condition."""
     keys, rest = join_keys(condition, left, right)
     return [left.index(mine) for mine, _ in keys], [right.index(theirs) for _, theirs in keys], rest

@@ -1,4 +1,4 @@
-"""Elements of several ports, in one order of starts."""
+"""Elements of several ports in one order of starts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PortOrder:
         """The earliest start that waits."""
 
     def take(self, port: int, batch: Batch, bound: Time) -> list[PortElement]:
-        """Take a batch of one port; give out, in order, what starts at or before the bound."""
+        """Take a batch of one port; return all elements that start at or before the bound, in order."""
         queue = self._waiting[port]
         if len(batch) == 1 and (queue or batch[0][0] > bound):
             if not queue:  # else the first of the queue starts no later
@@ -66,7 +66,7 @@ class PortOrder:
         return ready
 
     def first(self, port: int) -> Time | None:
-        """The start of the first element of a port that waits; None where there is none."""
+        """The start of the first waiting element of a port; None if none waits."""
         queue = self._waiting[port]
         return queue[0][0] if queue else None
 

@@ -1,4 +1,4 @@
-"""Which running operator carries out an implementation."""
+"""The running operators of implementations."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Make = Callable[[Node], Operator]
 """Builds the running operator of a physical node, whose inputs are physical too."""
 
 Running = Mapping[Implementation, Make]
-"""Every module with running operators ends in one."""
+"""A table from implementations to running operators; every module with running operators ends in one."""
 
 L = TypeVar("L", bound=Logical)
 
 
 def operator_of(node: Node, kind: type[L]) -> L:
-    """The logical operator that a node carries out, which is of the kind that its implementation is for."""
+    """The logical operator of a node, of the kind that its implementation is for."""
     operator = logical(node)
     assert isinstance(operator, kind)
     return operator

@@ -1,4 +1,4 @@
-"""Results while they come about."""
+"""Segments: results under construction."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from midstream.plans.values.streams import Batch
 
 Segment = list[Any]
-"""`[start, end, payload]`, and what an operator needs besides; the end is None as long as it is open."""
+"""`[start, end, payload]`, and further fields of an operator; the end is None while it is open."""
 
 
 def closed(segments: deque[Segment]) -> Batch:
-    """Take out the segments up to the first that is open; those that came to nothing are dropped.
+    """Take out the segments up to the first open one; empty ones are dropped.
 
     >>> segments = deque([[1, 5, "a"], [2, 2, "b"], [3, None, "c"], [4, 6, "d"]])
     >>> closed(segments), len(segments)

@@ -1,4 +1,4 @@
-"""Functions of single elements: one result an element at most, at once, with nothing kept."""
+"""Functions of single elements: at most one result per element, at once, without state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Stateless(Operator):
 
 
 def filtering(condition: Expression, schema: Schema) -> Callable[[Batch], Batch]:
-    """From a batch to its elements whose payload satisfies a condition, computed in line."""
+    """A function from a batch to its elements that satisfy a condition, computed in line."""
     scope = row_scope(schema, "x[2]")
     function: Callable[[Batch], Batch] = evaluate(
         f"lambda batch: [x for x in batch if {condition_source(condition, scope)}]", scope
@@ -37,7 +37,7 @@ def filtering(condition: Expression, schema: Schema) -> Callable[[Batch], Batch]
 
 
 def mapping(expressions: Sequence[Expression], schema: Schema) -> Callable[[Batch], Batch]:
-    """From a batch to its elements with a new payload each, computed in line."""
+    """A function from a batch to its elements with new payloads, computed in line."""
     scope = row_scope(schema, "row")
     payload = tuple_source(expressions, scope)
     function: Callable[[Batch], Batch] = evaluate(

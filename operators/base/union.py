@@ -1,4 +1,4 @@
-"""Union: several streams as one that is ordered."""
+"""Union: several streams merged into one ordered stream."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Union(Operator):
         return self._output.release(batch, min(self.reached))
 
     def size(self) -> int:
-        """The elements that wait."""
+        """The number of waiting elements."""
         return len(self._output)
 
     def state(self) -> Iterable[Element]:
-        """The elements that wait."""
+        """The waiting elements."""
         return self._output

@@ -1,1 +1,1 @@
-"""The way of an element as generated code."""
+"""The path of an element as generated code."""

@@ -1,4 +1,4 @@
-"""Operators that are functions of single elements run as one loop.
+"""Chains: functions of single elements that follow each other, run as one loop.
 
 filter price > 10, window 60      [(start, start + 60, row) for start, end, row in batch if row[1] > 10]
 """
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from midstream.operators.base.operator import Code
-from midstream.operators.base.way import Stop
+from midstream.operators.base.walk import Stop
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Stops that follow each other, the first one first, with what each does.
+    """Stops that follow each other, the first one first, with the code of each.
 
-    At most one has a condition and at most one makes another row. So all is said in terms of the row that
-    comes in, and what each gives is counted by what the chain takes and gives.
+    At most one has a condition and at most one makes another row. So all code reads the row that comes in,
+    and the results of each stop can be counted from the chain's input and output.
     """
 
     links: tuple[tuple[Stop, Code], ...]
@@ -33,33 +33,33 @@ class Chain:
 
     @property
     def condition(self) -> str | None:
-        """When an element passes; None where every one does."""
+        """The condition for an element to pass; None where all pass."""
         condition: str | None = self._first("condition")
         return condition
 
     @property
     def made(self) -> str:
-        """The element that comes out."""
+        """The source of the resulting element."""
         end = next((code.end for _, code in reversed(self.links) if code.end is not None), "end")
         return f"(start, {end}, {self._first('row') or 'row'})"
 
     def loop(self, batch: str) -> str:
-        """From a batch to what comes out of it. Elements that pass as they are are not made anew."""
+        """The source of the loop from a batch to its results; elements that pass unchanged are not copied."""
         condition = "" if self.condition is None else f" if {self.condition}"
         if self.made != "(start, end, row)":
             return f"[{self.made} for start, end, row in {batch}{condition}]"
         return f"[x for x in {batch} for start, end, row in (x,){condition}]" if condition else batch
 
     def goes_on_with(self, code: Code) -> bool:
-        """Whether another operator can follow in the same loop."""
+        """True if another operator can follow in the same loop."""
         has_row = self._first("row") is not None
         if code.condition is not None:
             return not has_row and self.condition is None
         return not (has_row and code.row is not None)
 
 
-def chained(stops: Sequence[Stop], kept: Set[int], names: dict[str, Any]) -> dict[int, Chain]:
-    """The chains among stops, by the number of the last of each. What is `kept` ends its chain."""
+def chained(stops: Sequence[Stop], ends: Set[int], names: dict[str, Any]) -> dict[int, Chain]:
+    """The chains among stops, by the number of the last stop of each; a stop in `ends` ends its chain."""
     chains: dict[int, Chain] = {}
     by_number = {stop.number: stop for stop in stops}
     for stop in stops:
@@ -69,7 +69,7 @@ def chained(stops: Sequence[Stop], kept: Set[int], names: dict[str, Any]) -> dic
             continue
         (below,) = stop.below
         before = chains.get(below)
-        if before and below not in kept and by_number[below].is_alone and before.goes_on_with(code):
+        if before and below not in ends and by_number[below].is_alone and before.goes_on_with(code):
             chains[stop.number] = Chain((*chains.pop(below).links, (stop, code)))
         else:
             chains[stop.number] = Chain(((stop, code),))

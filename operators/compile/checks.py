@@ -1,4 +1,4 @@
-"""What is checked of elements where their stream enters, as generated source."""
+"""The checks of elements at the entrance of their stream, as generated source."""
 
 from __future__ import annotations
 
@@ -32,29 +32,34 @@ def convert(batch):
 
 
 class Checks:
-    """Source in terms of `element`, and its `start`, `end` and `row`, for a stream as it is declared: with
-    some columns, and `intervals` or chronons."""
+    """Generated source of checks, which reads `element` and its `start`, `end` and `row`.
+
+    It follows the declaration of a stream: its columns, and `intervals` or chronons.
+    """
 
     __slots__ = ("_columns", "floats", "sound", "unpack")
 
     def __init__(self, schema: Schema, *, intervals: bool) -> None:
         columns = list(schema)
-        # Unpacking a row of another length raises, and costs less than to ask.
+        # Unpacking a row of another length raises, and costs less than a check of its length.
         self._columns = "".join(f"c{i}, " for i in range(len(columns)))
         self.unpack = f"{self._columns}= row" if columns else "pass"
-        """A statement that comes first: it names the values of the row."""
+        """A first statement, which names the values of the row."""
         self.sound = " and ".join(_tests(columns, intervals=intervals))
-        """A condition. It sets `integers` where a column of floats holds one."""
+        """A condition, which sets `integers` where a column of floats holds an integer."""
         values = [
             f"float(c{i}) if c{i}.__class__ is int else c{i}, " if column.type is Type.FLOAT else f"c{i}, "
             for i, column in enumerate(columns)
         ]
         self.floats = f"({''.join(values)})"
-        """The row with floats instead."""
+        """The row with floats in place of integers."""
 
     def look(self) -> Callable[[list[Any], Time], tuple[bool, bool, bool]]:
-        """A function of a batch and the progress before it: whether everything is certainly as declared,
-        whether it is so and in order, and whether columns of floats hold integers."""
+        """A function that checks a batch, given the progress before it.
+
+        It returns three flags: all elements are certainly as declared; they are also in order; columns of
+        floats hold integers.
+        """
         names: dict[str, Any] = {"FOREVER": FOREVER, "finite": finite}
         source = _LOOK.format(unpack=self.unpack, sound=self.sound)
         look: Callable[[list[Any], Time], tuple[bool, bool, bool]] = define(
@@ -63,7 +68,7 @@ class Checks:
         return look
 
     def in_floats(self) -> Callable[[Batch], Batch]:
-        """A function that gives sound elements with the rows that are taken."""
+        """A function from sound elements to elements whose columns of floats hold floats."""
         loop = f" for {self._columns}in (row,)" if self._columns else ""
         source = _CONVERSION.format(floats=self.floats, loop=loop)
         convert: Callable[[Batch], Batch] = define(source, "convert", {}, "floats of elements")

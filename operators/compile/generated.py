@@ -1,4 +1,4 @@
-"""Functions from generated source, which debuggers and tracebacks find."""
+"""Functions from generated source that debuggers and tracebacks can show."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from typing import Any
 from weakref import finalize
 
 TOO_DEEP = (SyntaxError, MemoryError, RecursionError)
-"""What compiling raises where source nests too deeply."""
+"""The exceptions of compiling source that nests too deeply."""
 
 _numbers = count(1)
 
 
 def define(source: str, name: str, names: dict[str, Any], title: str) -> Any:
-    """The function that the source defines under a name; `names` are what it finds outside of it, and are
-    given it as well. The title is for people who meet the source in a debugger.
+    """Compile a function from source, and return it.
+
+    `name` is the function's name in the source. `names` holds its global names, and gets the function as
+    well. The title is for people who see the source in a debugger.
 
     Raises   One of TOO_DEEP where it nests too deeply.
     """
@@ -27,8 +29,11 @@ def define(source: str, name: str, names: dict[str, Any], title: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def _titled(source: str, title: str) -> CodeType:
-    """Equal source is the same code: plans come again, as when one moves there and back, and code that has
-    run is known to the interpreter, which takes a fraction of the time for it."""
+    """The code of some source, the same object for equal source.
+
+    Plans come again, for example when a query moves there and back. Code that has run before is specialised
+    by the interpreter, and takes a fraction of the time.
+    """
     filename = f"<midstream {title}, {next(_numbers)}>"
     code = _renamed(_compiled(source), filename)
     linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
@@ -38,10 +43,10 @@ def _titled(source: str, title: str) -> CodeType:
 
 @lru_cache(maxsize=1024)
 def _compiled(source: str) -> CodeType:
-    """What queries of one shape over many streams have in common: compiling takes most of the time."""
+    """The compiled source, shared by queries of one shape, as compiling takes most of the time."""
     return compile(source, "<midstream>", "exec")
 
 
 def _renamed(code: CodeType, filename: str) -> CodeType:
-    inner = (_renamed(one, filename) if isinstance(one, CodeType) else one for one in code.co_consts)
+    inner = (_renamed(item, filename) if isinstance(item, CodeType) else item for item in code.co_consts)
     return code.replace(co_filename=filename, co_consts=tuple(inner))

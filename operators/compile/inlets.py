@@ -1,7 +1,7 @@
-"""The short way of a single element: from where its stream enters to the sinks, in one generated function.
+"""Inlets: the path of a single element from its stream's entrance to the sinks, as one generated function.
 
-Latency wants batches of one, and then every call that is not made counts. What is unusual takes the way of
-all batches: more than one element, an element that a quick look does not find sound or in order.
+Low latency needs batches of one element, and then every call that is avoided counts. Unusual input takes the
+path of all batches: more than one element, or an element that a quick check does not find sound and in order.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from midstream.operators.base.way import Stop, Take
+from midstream.operators.base.walk import Stop, Take
 from midstream.operators.compile import legs
 from midstream.operators.compile.checks import Checks
 from midstream.operators.compile.generated import TOO_DEEP, define
@@ -18,20 +18,19 @@ from midstream.plans.values.finite import finite
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 Inlet = Callable[[Iterable[Any]], None]
-"""Takes what arrives on a stream."""
+"""A function that takes the elements of a stream."""
 
 
 class Mark:
-    """Where somebody who watches a stream takes note of elements quickly: the last cell that something came
-    in."""
+    """The last cell of a watch that has an element, for quick additions."""
 
     __slots__ = ("append", "extend", "limit")
 
     def __init__(self) -> None:
         self.limit: Time = BEGINNING
-        """Where the cell ends: an element from there on begins another one."""
+        """The end of the cell: an element from there on begins another one."""
         self.append: Callable[[Element], object] = _never
-        """Puts an element of the cell behind the others."""
+        """Appends an element to the cell."""
         self.extend: Callable[[Batch], object] = _never
 
 
@@ -50,15 +49,15 @@ def inlet(elements):
             is_usual = start >= manager.progress and {watched}{sound}
             if integers and is_usual:
                 element = start, end, row = start, end, {floats}
-        except Exception:  # whatever an odd value raises when it is looked at
+        except Exception:  # an odd value may raise anything when it is checked
             is_usual = False
     if not is_usual:
         take(elements)
         return
     manager.progress = p0 = start
     entrance.last = element
-    way.reached = p0
-    way.emitted += 1
+    path.reached = p0
+    path.emitted += 1
     {noted}{body}
     if waiting:
         adopt_plans()
@@ -75,12 +74,12 @@ def compile_inlet(
     *,
     is_timed: bool = False,
 ) -> Inlet | None:
-    """The inlet of a stream that is in order; None where it reaches more than one function should hold.
+    """The inlet of a stream that is in order; None where it reaches more stops than one function should hold.
 
-    `names` has the stream's `way`, `entrance` and `manager`; `take`, to which what is unusual is left; and
-    `adopt_plans`, which is called behind an element when something is `waiting`. The `marks` are of those who
-    watch the stream: an element that begins another cell is unusual. Where the stream `is_timed`, so is one
-    that starts at or after `entrance.usual_until`.
+    `names` has the stream's `path`, `entrance` and `manager`; `take`, for unusual elements; and
+    `adopt_plans`, which is called behind an element when something is `waiting`. The `marks` belong to the
+    watches of the stream: an element that begins another cell is unusual. If the stream `is_timed`, an
+    element that starts at or after `entrance.usual_until` is unusual, too.
     """
     if len(stops) > legs.LEG or len(sinks) > legs.LEG:
         return None
@@ -110,7 +109,7 @@ def compile_inlet(
     route.names |= {f"mark{i}": mark for i, mark in enumerate(marks)}
     route.names |= {**names, "finite": finite, "FOREVER": FOREVER}
     try:
-        inlet: Inlet = define(text, "inlet", route.names, f"way of {stream}, one element")
+        inlet: Inlet = define(text, "inlet", route.names, f"path of {stream}, one element")
     except TOO_DEEP:
         return None
     return inlet

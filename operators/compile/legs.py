@@ -1,6 +1,6 @@
-"""The stops of a stream's way in pieces, each of which runs as one generated function.
+"""Legs: the stops of a stream's path in pieces, each of which runs as one generated function.
 
-So what is added or removed costs the compilation of a piece, and not of all that the stream reaches.
+So a stop that is added or removed costs the compilation of one piece, and not of all that the stream reaches.
 
     source ─▶ [ window 60, count by item, filter, … ] ─▶ [ distinct, filter, … ]
               leg                                        next leg
@@ -8,17 +8,20 @@ So what is added or removed costs the compilation of a piece, and not of all tha
 
 from __future__ import annotations
 
-from midstream.operators.base.way import RunStops, Stop
+from midstream.operators.base.walk import RunStops, Stop
 from midstream.operators.compile.routes import compile_step
 from midstream.plans.algebra.plan import Node
 
 LEG = 32
-"""How many operators run as one function. A call more for so many costs little, and to compile them costs
-about as much as to make the operators of a query."""
+"""The largest number of operators that run as one function.
+
+One more call per so many operators costs little, and compiling them costs about as much as making the
+operators of a query.
+"""
 
 
 class Leg:
-    """Stops that follow each other, and the function that runs them, since it was needed."""
+    """Stops that follow each other, and the function that runs them, once it was needed."""
 
     __slots__ = ("step", "stops")
 
@@ -28,7 +31,7 @@ class Leg:
 
 
 class Legs:
-    """The legs of a stream's way, in order.
+    """The legs of a stream's path, in order.
 
     Cost     A stop that comes, goes or changes costs the compilation of a leg, at the next event.
     """
@@ -43,7 +46,7 @@ class Legs:
         self._steps: list[RunStops] | None = None
 
     def enter(self, stop: Stop) -> None:
-        """A stop comes, behind all that it reads."""
+        """Add a stop, behind all that it reads."""
         if not self._legs or len(self._legs[-1].stops) >= LEG:
             self._legs.append(Leg())
         leg = self._leg_of[stop] = self._legs[-1]
@@ -52,13 +55,13 @@ class Legs:
         self.change(stop)
 
     def leave(self, stop: Stop) -> None:
-        """A stop goes."""
+        """Remove a stop."""
         self.change(stop)
         del self._leg_of.pop(stop).stops[stop]
         self._numbers.discard(stop.number)
 
     def change(self, stop: Stop) -> None:
-        """Others read a stop, or want to see it."""
+        """Take note that the readers of a stop have changed."""
         if stop in self._leg_of:
             self._leg_of[stop].step = None
         self._steps = None
@@ -74,7 +77,7 @@ class Legs:
         return self._steps
 
     def _merge(self) -> None:
-        """Put legs together that have become small."""
+        """Merge legs that have become small."""
         merged: list[Leg] = []
         for leg in self._legs:
             if merged and len(merged[-1].stops) + len(leg.stops) <= LEG:
@@ -91,10 +94,12 @@ class Legs:
         inner = {stop.number for stop in leg.stops}
         below = {number for stop in leg.stops for number in stop.below if number in self._numbers}
         kept = {stop.number for stop in leg.stops if stop.readers and not _is_inside(stop, nodes)}
-        return compile_step(sorted(below - inner), list(leg.stops), kept, f"way of {self._stream}")
+        return compile_step(sorted(below - inner), list(leg.stops), kept, f"path of {self._stream}")
 
 
 def _is_inside(stop: Stop, nodes: set[Node]) -> bool:
-    """Whether one node reads a stop and nobody else sees it; and that is among some nodes. A second reader
-    changes the stop."""
+    """True if one node alone reads a stop, nobody else sees it, and that node is among some nodes.
+
+    A second reader changes the stop.
+    """
     return stop.is_alone and nodes.issuperset(stop.readers)

@@ -1,4 +1,4 @@
-"""The way of an event through some stops, as generated source: what `walk` does, in a straight line.
+"""The route of an event through some stops as generated source: the work of `walk` in a straight line.
 
 window 60, distinct        def step(flow, ready):
                                b0, p0 = flow[number0]
@@ -20,35 +20,38 @@ from functools import partial
 from typing import Any
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import RunStops, Stop, walk
+from midstream.operators.base.walk import RunStops, Stop, walk
 from midstream.operators.compile.chains import Chain, chained
 from midstream.operators.compile.generated import TOO_DEEP, define
 from midstream.plans.values.streams import Batch, Time
 
 RunBox = Callable[[Batch, Time], list[Batch]]
-"""Runs a Box when a batch comes to one of its inputs, with the progress behind it; tells what each output
-gives."""
+"""A function that runs a Box on a batch and the progress behind it; returns the results by output."""
 
 
 def compile_box(number: int, stops: Sequence[Stop], outputs: Sequence[int]) -> RunBox | None:
-    """A function that runs the stops above an input, which is the stop of a number, and tells what those of
-    the `outputs` give; None where Python cannot compile it."""
+    """A function that runs the stops above an input, and returns the results of the `outputs`.
+
+    `number` is the number of the input's stop. None where Python cannot compile the function.
+    """
     route = Route([number], stops, {*outputs})
-    results = (f"b{route.name(one)}" if one in route.progress else "[]" for one in outputs)
+    results = (f"b{route.name(output)}" if output in route.progress else "[]" for output in outputs)
     lines = [*route.lines, f"return [{', '.join(results)}]"]
     source = "\n".join(["def run(b0, p0):", *indented(lines)])
     try:
-        run: RunBox = define(source, "run", route.names, f"way through a box from input {number}")
+        run: RunBox = define(source, "run", route.names, f"path through a box from input {number}")
     except TOO_DEEP:
         return None
     return run
 
 
-def compile_step(inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], title: str) -> RunStops:
-    """A function that runs stops when something arrives at all of the inputs, which are numbers of stops. It
-    leaves in the flow what the `kept` ones give. What Python cannot compile, as expressions nest too
-    deeply, is walked."""
-    route = Route(inputs, stops, kept)
+def compile_step(inputs: Sequence[int], stops: Sequence[Stop], retained: Set[int], title: str) -> RunStops:
+    """A function that runs stops when something arrives at all of the inputs, which are numbers of stops.
+
+    It leaves the results of stops in `retained` in the flow. If Python cannot compile it, as expressions nest
+    too deeply, the stops are walked.
+    """
+    route = Route(inputs, stops, retained)
     lines = []
     for number in inputs:
         i = route.name(number, number=number)
@@ -56,7 +59,7 @@ def compile_step(inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], t
     lines += route.lines
     for stop in stops:
         if stop.number in route.progress:
-            lines += _handed_on(route, stop, is_kept=stop.number in kept)
+            lines += _handed_on(route, stop, is_retained=stop.number in retained)
     source = "\n".join(["def step(flow, ready):", *indented(lines or ["pass"])])
     try:
         step: RunStops = define(source, "step", route.names, title)
@@ -65,8 +68,8 @@ def compile_step(inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], t
     return step
 
 
-def _handed_on(route: Route, stop: Stop, *, is_kept: bool) -> Iterator[str]:
-    if is_kept:
+def _handed_on(route: Route, stop: Stop, *, is_retained: bool) -> Iterator[str]:
+    if is_retained:
         i = route.name(stop.number, number=stop.number)
         yield f"flow[number{i}] = b{i}, {route.progress[stop.number]}"
     if stop.sinks:
@@ -75,33 +78,33 @@ def _handed_on(route: Route, stop: Stop, *, is_kept: bool) -> Iterator[str]:
 
 
 def indented(lines: Iterable[str]) -> Iterator[str]:
-    """Lines as they stand in a block."""
+    """Lines indented as in a block."""
     return (f"    {line}" for line in lines)
 
 
 class Route:
-    """The source of what happens when something arrives at some inputs, and the objects that it names.
+    """The source of the work when something arrives at some inputs, and the objects that it names.
 
-    What a stop gives is in the variable `b` with the place of the stop, and its progress in one with `p`.
-    Where `is_single`, one element arrives at the only input: it is in `start`, `end` and `row` as well.
+    The results of a stop are in the variable `b` with the place of the stop, and its progress in `p` with the
+    place. If `is_single`, one element arrives at the only input; it is in `start`, `end` and `row` as well.
     """
 
     def __init__(
-        self, inputs: Sequence[int], stops: Sequence[Stop], kept: Set[int], *, is_single: bool = False
+        self, inputs: Sequence[int], stops: Sequence[Stop], retained: Set[int], *, is_single: bool = False
     ) -> None:
         self.names: dict[str, Any] = {}
-        """What the source names."""
+        """The objects that the source names."""
         self.lines: list[str] = []
         self._places = {stop.number: i for i, stop in enumerate(stops, start=len(inputs))}
         self._places |= {number: i for i, number in enumerate(inputs)}
         self.progress = {number: f"p{i}" for i, number in enumerate(inputs)}
-        """By the number of each stop that is reached, how far it is, as source."""
+        """By the number of each stop that is reached, the source of its progress."""
         self.certain = {*inputs} if is_single else set()
         """The stops known to give one element."""
         self._unpacked = inputs[0] if is_single else None
         """The stop whose element is in `start`, `end` and `row`."""
-        self._kept = kept
-        chains = chained(stops, kept, self.names)
+        self._retained = retained
+        chains = chained(stops, retained, self.names)
         inner = {stop.number for chain in chains.values() for stop, _ in chain.links[:-1]}
         for stop in stops:
             if stop.number in chains:
@@ -110,7 +113,7 @@ class Route:
                 self._operator(stop)
 
     def name(self, number: int, /, **things: object) -> int:
-        """Name things of a stop, each by a word and the place of the stop, which is returned."""
+        """Name objects of a stop, each by a word and the place of the stop; returns the place."""
         i = self._places[number]
         self.names |= {f"{word}{i}": thing for word, thing in things.items()}
         return i
@@ -133,7 +136,7 @@ class Route:
         self._tap(stop)
 
     def _one(self, chain: Chain, below: int, target: int) -> None:
-        """What a chain makes of one element: no loop, and no list that nobody reads."""
+        """Add the results of a chain for one element: no loop, and no list that nobody reads."""
         if self._unpacked != below:
             self.lines.append(f"(start, end, row), = b{self._places[below]}")
             self._unpacked = below
@@ -153,8 +156,11 @@ class Route:
         return [*before, f"if {target}:", *indented(behind)]
 
     def _counts(self, chain: Chain, source: str | None, target: str | None) -> tuple[list[str], list[str]]:
-        """Statements that count what each operator gives: up to the condition what arrives in a variable,
-        from there on what comes out in another; without variables it is the one element that is unpacked."""
+        """Statements that count the results of each operator, in two parts around the condition.
+
+        Up to the condition they count the chain's input, in the variable `source`; from there on its output,
+        in the variable `target`. Without variables it is the one element that is unpacked.
+        """
         parts: tuple[list[str], list[str]] = [], []
         is_behind = False
         for stop, code in chain.links:
@@ -175,7 +181,7 @@ class Route:
             return
         operator = stop.operator
         i = self.name(stop.number, process=stop.measured or operator.process, reached=operator.reached)
-        is_read = bool(stop.readers) or stop.number in self._kept
+        is_read = bool(stop.readers) or stop.number in self._retained
         for nth, (port, below) in enumerate(feeds):
             target = f"b{i}" if nth == 0 else "more"
             b, p = f"b{self._places[below]}", self.progress[below]
@@ -191,7 +197,7 @@ class Route:
         self._tap(stop)
 
     def _progress(self, stop: Stop, operator: Operator) -> str:
-        """The progress of an operator; where that is the least of its ports', without a call."""
+        """The source of an operator's progress; no call where it is the least progress of its ports."""
         ports = len(operator.reached)
         if type(operator).progress is not Operator.progress or ports > 2:
             i = self.name(stop.number, progress=operator.progress)

@@ -1,4 +1,4 @@
-"""Whether ways are compiled: one switch for all that is generated only to be fast."""
+"""The switch for all code that is generated only to be fast."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 from midstream.plans.values.arguments import wrong
 
 VARIABLE = "MIDSTREAM_COMPILE"
-"""The variable of the environment that decides where nobody asks for one or the other."""
+"""The environment variable that decides where the caller does not."""
 
 
 def is_compiled(asked: bool | None = None) -> bool:
-    """As asked; else as the environment says; else yes.
+    """The caller's choice, or else that of the environment, or else True.
 
-    Raises   ArgumentError for what says neither.
+    Raises   ArgumentError for any other value.
 
     >>> is_compiled(True), is_compiled(False)
     (True, False)

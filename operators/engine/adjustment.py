@@ -1,4 +1,4 @@
-"""Changing the setting of an operator while queries run (thesis, 21.3)."""
+"""Changes of an operator's setting while queries run (thesis, 21.3)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from midstream.plans.values.errors import PlanError
 
 
 def resize(graph: QueryGraph, window: Node, size: int | None, at: int) -> list[str]:
-    """As `Engine.resize`; see also the operator's own `resize`. The plans of the queries, whose names are
-    returned, show the new size from now on."""
+    """Give a window another size from an instant on; returns the names of the affected queries.
+
+    It works as `Engine.resize`; see also the operator's own `resize`. The plans of these queries show the new
+    size from now on.
+    """
     operator = logical(window)
     if not isinstance(operator, TimeWindow):
         raise PlanError(f"found {operator}, expected a time window")
@@ -28,7 +31,10 @@ def resize(graph: QueryGraph, window: Node, size: int | None, at: int) -> list[s
 
 
 def change_granule(graph: QueryGraph, conversion: Node, granule: int, at: int) -> list[str]:
-    """As `Engine.change_granule`; the operator's own tells when that is possible."""
+    """Give a granularity conversion another granule from an instant on.
+
+    It works as `Engine.change_granule`; the operator's own method tells when this is possible.
+    """
     operator = logical(conversion)
     if not isinstance(operator, Granularity):
         raise PlanError(f"found {operator}, expected a granularity conversion")
@@ -38,7 +44,7 @@ def change_granule(graph: QueryGraph, conversion: Node, granule: int, at: int) -
 
 
 def _require_bounds(operator: TimeWindow | Granularity, declaration: str) -> None:
-    """Refuse a change of what is declared without bounds: plans rely on its size."""
+    """Refuse to change an operator that is declared without bounds: plans rely on its size."""
     if operator.bounds is None:
         raise PlanError(f"{operator} is fixed, as it has no bounds; to change it, write {declaration}")
 
@@ -56,7 +62,7 @@ def _adjust(
     moved: dict[Node, Node] = {}
     plans = {q.name: (_with(q.plan, old, new, {}), _with(q.physical, old, new, moved)) for q in affected}
     _refuse_clash(moved, graph.base.running)
-    adjusted = {node: one for node, one in graph.base.running.items() if _carries_out(node, old)}
+    adjusted = {node: op for node, op in graph.base.running.items() if _carries_out(node, old)}
     _refuse_fixed(adjusted)
     for operator in adjusted.values():
         change(operator)
@@ -65,8 +71,7 @@ def _adjust(
 
 
 def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node, Node]) -> Plan:
-    """A plan with another operator for all that carries out a logical node; `moved` is told what becomes of
-    each node."""
+    """Replace the operator of all nodes that carry out a logical node; fills `moved` with new nodes."""
     for node in plan.nodes:
         inputs = tuple(moved[child] for child in node.inputs)
         if not _carries_out(node, old):
@@ -79,7 +84,7 @@ def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node
 
 
 def _carries_out(node: Node, old: Node) -> bool:
-    """Tell whether a node carries out a logical one, and is no arrangement above it, which means the same."""
+    """True if a node carries out a logical one, and is no equivalent arrangement above it."""
     return logical(node) == logical(old) and logical_node(node) == old
 
 

@@ -1,4 +1,4 @@
-"""The base: the operators of all queries, connected; equal subplans are one."""
+"""The base: the connected operators of all queries, with equal subplans as one."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from itertools import count
 from types import MappingProxyType
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import ProcessEvent, Stop, Tap
+from midstream.operators.base.walk import ProcessEvent, Stop, Tap
 from midstream.operators.engine.beginning import begin
 from midstream.operators.engine.entrance import Entrance
 from midstream.operators.engine.planner import running_operator
 from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.relations import Relations
-from midstream.operators.engine.ways import Way
+from midstream.operators.engine.stream_path import StreamPath
 from midstream.plans.algebra.operators import Leaf, Relation, Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import FOREVER, Element, Time
 
 SHARED = 2
-"""From so many readers on, one more does not change what a stop is compiled to."""
+"""The number of readers from which one more does not change the compiled code of a stop."""
 
 
 class Base:
     """Runs nodes for queries, each node once, as long as a query has it.
 
-    Nodes are found by a dictionary. What runs is one object, which the plans of all queries share, so that to
-    find a node costs no comparison of what is below it.
+    Nodes are found in a dictionary. A running node is one object that the plans of all queries share, so
+    finding a node needs no comparison of the nodes below it.
 
     Cost     O(nodes of the plan) for a query that comes, goes or changes, however many run.
     """
@@ -39,23 +39,23 @@ class Base:
         *,
         is_compiled: bool,
     ) -> None:
-        """`changed` is told the streams whose way is another one."""
-        self.ways: dict[str, Way] = {}
-        """By stream."""
+        """`changed` is called with each stream whose path has changed."""
+        self.paths: dict[str, StreamPath] = {}
+        """The paths by stream."""
         self._relations = relations
         self._entrances = entrances
         self._changed = changed
         self._is_compiled = is_compiled
         self._stops: dict[Node, Stop] = {}
-        """Inputs before consumers."""
+        """The stops of running nodes, inputs before consumers."""
         self._operators: dict[Node, Operator] = {}
-        """The operators of these."""
+        """The operators of these nodes."""
         self._numbers = count()
 
     # Queries come and go
 
-    def known(self, plan: Plan) -> Plan:
-        """The plan made of the nodes that run, as far as it has them."""
+    def with_running(self, plan: Plan) -> Plan:
+        """The plan with running nodes in place of equal ones."""
         return plan.map(lambda node: node if (stop := self._stops.get(node)) is None else stop.node)
 
     def run(
@@ -65,8 +65,10 @@ class Base:
         before: Plan | None = None,
         adopted: Mapping[Node, Operator] = MappingProxyType({}),
     ) -> None:
-        """Run a known physical plan for a query, in place of the one that it had `before`. Operators go on
-        under the nodes where they are `adopted`; others begin, or run already.
+        """Run a physical plan for a query, in place of the plan `before`.
+
+        The plan consists of running nodes as far as possible (see `with_running`). Operators in `adopted` go
+        on under their new nodes; others begin, or run already.
 
         Raises   What making an operator raises; then nothing has changed.
         """
@@ -90,11 +92,11 @@ class Base:
             self._leave(query, before, plan)
 
     def drop(self, query: RunningQuery, plan: Plan) -> None:
-        """A query goes."""
+        """Stop running a query's plan."""
         self._leave(query, plan, None)
 
     def _reached(self, node: Node, operators: Mapping[Node, Operator]) -> Time:
-        """How far a node is that runs, or is about to."""
+        """The progress of a node that runs, or is about to."""
         if node in self._stops:
             return self.progress_of(node)
         if isinstance(node.operator, Source):
@@ -116,11 +118,11 @@ class Base:
                     self._change(child)
             if isinstance(node.operator, Source):
                 reached = self._entrances[node.operator.stream].progress
-                self.ways[node.operator.stream] = Way(stop, reached, is_compiled=self._is_compiled)
+                self.paths[node.operator.stream] = StreamPath(stop, reached, is_compiled=self._is_compiled)
             elif not isinstance(node.operator, Leaf):
                 stop.operator = self._operators[node] = operators[node]
                 for stream in streams:
-                    self.ways[stream].enter(stop)
+                    self.paths[stream].enter(stop)
                     self._changed(stream)
 
     def _leave(self, query: RunningQuery, plan: Plan, stays: Plan | None) -> None:
@@ -141,11 +143,11 @@ class Base:
         node = stop.node
         del self._stops[node]
         if isinstance(node.operator, Source):
-            del self.ways[node.operator.stream]
+            del self.paths[node.operator.stream]
             self._changed(node.operator.stream)
         elif self._operators.pop(node, None) is not None:
             for stream in stop.streams:
-                self.ways[stream].leave(stop)
+                self.paths[stream].leave(stop)
                 self._changed(stream)
         for child in dict.fromkeys(node.inputs):
             below = self._stops[child]
@@ -154,68 +156,68 @@ class Base:
                 self._change(below)
 
     def _change(self, stop: Stop) -> None:
-        """What a stop is compiled to is another."""
+        """Recompile the code of a stop in all paths that reach it."""
         for stream in stop.streams:
-            self.ways[stream].change(stop)
+            self.paths[stream].change(stop)
             self._changed(stream)
 
-    # Who wants to see what nodes give
+    # Readers of results
 
     def tap(self, node: Node, tap: Tap | None) -> None:
-        """Let somebody see what a node gives, or nobody."""
+        """Set the tap that sees a node's results, or None."""
         stop = self._stops.get(node)
         if stop is not None and stop.tap is not tap:
             stop.tap = tap
             self._change(stop)
 
     def measure(self, node: Node, measured: ProcessEvent | None) -> None:
-        """Let somebody measure an operator, or nobody."""
+        """Set the function that measures an operator, or None."""
         stop = self._stops[node]
         if stop.measured != measured:
             stop.measured = measured
             self._change(stop)
 
     def subscribed(self, node: Node) -> None:
-        """What a node gives goes to other sinks."""
+        """Take note that the sinks of a node's results have changed."""
         for stream in self._stops[node].streams:
             self._changed(stream)
 
-    # What is known
+    # Facts
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The sources."""
-        return tuple(way.source.node for way in self.ways.values())
+        """The nodes of all sources."""
+        return tuple(path.source.node for path in self.paths.values())
 
     def users(self, node: Node) -> Mapping[RunningQuery, None]:
-        """The queries that have a node."""
+        """The queries that use a node."""
         stop = self._stops.get(node)
         return {} if stop is None else stop.users
 
     @property
     def running(self) -> Mapping[Node, Operator]:
-        """The running operators by their nodes, as they are whenever one is looked at."""
+        """The running operators by their nodes, as a live view."""
         return MappingProxyType(self._operators)
 
     def made(self, node: Node) -> int:
-        """How many elements a source or an operator has given."""
+        """The number of elements that a source or an operator has given."""
         if isinstance(node.operator, Source):
-            way = self.ways.get(node.operator.stream)
-            return 0 if way is None else way.emitted
+            path = self.paths.get(node.operator.stream)
+            return 0 if path is None else path.emitted
         operator = self._operators.get(node)
         return 0 if operator is None else operator.emitted
 
     def progress_of(self, node: Node) -> Time:
-        """No later element of a node that runs starts before this."""
+        """A lower bound of the starts of later elements of a running node."""
         if isinstance(node.operator, Source):
-            return self.ways[node.operator.stream].reached
+            return self.paths[node.operator.stream].reached
         return FOREVER if isinstance(node.operator, Relation) else self._operators[node].progress()
 
     def size(self) -> int:
-        """How many elements its operators keep."""
+        """The number of elements in the state of its operators."""
         return sum(operator.size() for operator in self._operators.values())
 
     def state(self) -> Iterator[Element]:
-        """The elements that its operators keep."""
+        """The elements in the state of its operators."""
         for operator in self._operators.values():
             yield from operator.state()

@@ -1,4 +1,4 @@
-"""How new operators begin among those that run: with rows of relations, and as far as their inputs are."""
+"""The beginning of new operators among running ones: rows of relations, and the progress of their inputs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ def begin(
     relations: Relations,
     progress_of: Callable[[Node], Time],
 ) -> dict[Node, Batch]:
-    """Give the new operators of a plan, `fresh`, the rows of relations, once and for all, and tell them how
-    far those below them are; what they give at that goes on to those above. `operators` has them, and those
-    that go on.
+    """Give new operators the rows of relations, once and for all, and the progress of their inputs.
 
-    Returns  what relations and new operators gave.
+    `fresh` are the nodes of the new operators; `operators` holds these and the ones that go on. Results at
+    this go on to the operators above.
+
+    Returns  the results of relations and of new operators.
     Raises   UnknownStreamError where the elements of a relation are missing.
     """
     made: dict[Node, Batch] = {}
@@ -40,7 +41,7 @@ def begin(
             of_rows.add(node)
         elif node not in fresh:
             continue
-        # What is made of relations alone is needed again by what is new above it.
+        # New operators need the results of relations alone again, so these are computed anew.
         operator = operators[node] if node in fresh else running_operator(node)
         made[node] = []
         for port, child in enumerate(node.inputs):

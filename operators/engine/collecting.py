@@ -1,4 +1,4 @@
-"""Collects what statistics of streams are estimated from, cell by cell of a grid of application time."""
+"""Collects the data for statistics of streams, cell by cell of a grid of application time."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from midstream.plans.values.observations import GROUPS, Cell
 from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Payload, Time
 
 MOST = 40
-"""So many rows of a stream are looked at in a cell at most."""
+"""The largest number of rows of a stream that are sampled in a cell."""
 TIMESTAMPS = 16
-"""So many elements, or somewhat more, are asked for their timestamps."""
+"""The number of elements, or somewhat more, whose timestamps are read."""
 _CHANCE = Random(0)
-"""The same in every run."""
+"""A generator with a fixed seed, the same in every run."""
 _GROUPS = bytes(_CHANCE.randrange(GROUPS) for _ in range(1 << 15))
 DRAWS, BITS = 64, 40
 
@@ -31,14 +31,14 @@ class Collector:
     """Watches streams, and sums up each cell of time when the stream has passed it.
 
     A cell lasts from an instant of the grid, a multiple of `step`, to the next one. Its summary has the exact
-    number of elements, and a sample: one row, at random, of each of `most` equal stretches; all where there
-    are not so many. Of `columns`, by stream, the values in the sample are counted. Chance is the same in
-    every run, so what comes out depends on the elements only: not on batches, nor on what other streams do.
+    number of elements, and a sample: one random row of each of `most` equal stretches, or all rows if there
+    are fewer. For the `columns` of each stream, the values in the sample are counted. Random choices are the
+    same in every run, so the summary depends on the elements only: neither on batches, nor on other streams.
 
-    Input    `take` is told of each stream's elements in order of start; `progress` is that behind them.
+    Input    `take` gets each stream's elements in order of start; `progress` is that behind them.
     State    The elements of the last cell of each stream; summaries that nobody has asked for.
-    Cost     O(`most`) per cell and stream, so that an element costs less the more there are; besides, a batch
-             is copied that is not a whole cell (some nanoseconds an element).
+    Cost     O(`most`) per cell and stream, so more elements cost less each; besides, a batch is copied that
+             is not a whole cell (some nanoseconds an element).
 
     >>> import midstream as ms
     >>> s = ms.stream("s", x="integer")
@@ -66,15 +66,15 @@ class Collector:
         }
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
-        """Elements of a stream, possibly none, and the progress behind them; others are ignored."""
+        """Take elements of a stream, possibly none, and their progress; other streams are ignored."""
         gathering = self._streams.get(stream)
         if gathering is not None:
             gathering.take(batch, progress)
 
     def cells(self, until: Time) -> list[Cell]:
-        """The cells that end by then, in order of time, each once. All streams must have come so far.
+        """The cells that end by an instant, in order of time, each once.
 
-        A cell in which nothing came on a stream is not told of.
+        All streams must have come to that instant. A cell without elements of a stream is left out.
         """
         return sorted(
             (cell for gathering in self._streams.values() for cell in gathering.give(until)),
@@ -83,13 +83,13 @@ class Collector:
 
 
 class _Gathering:
-    """The elements of a stream in a cell, and the summaries of those before."""
+    """The elements of a stream in a cell, and the summaries of earlier cells."""
 
     def __init__(self, source: Source, columns: Sequence[str], step: int, most: int) -> None:
         self._stream, self._has_intervals = source.stream, source.intervals
         self._columns = {name: source.columns.index(name) for name in columns}
         self._step, self._most = step, most
-        # A list of our own: the batch is the caller's, who may use it again.
+        # A separate list: the batch is the caller's, who may use it again.
         self._elements: list[Element] = []
         self._until: Time = BEGINNING
         self._summaries: list[Cell] = []
@@ -109,7 +109,7 @@ class _Gathering:
             self._close()
 
     def give(self, until: Time) -> list[Cell]:
-        """The summaries of cells that end by then, which are forgotten here."""
+        """The summaries of cells that end by an instant; they are forgotten here."""
         if self._until <= until:
             self._close()
         mine = [cell for cell in self._summaries if cell.end <= until]
@@ -117,7 +117,7 @@ class _Gathering:
         return mine
 
     def _grid(self, start: Time) -> int:
-        """When the cell begins in which something starts."""
+        """The start of the cell in which an element starts."""
         return int(start) - int(start) % self._step
 
     def _close(self) -> None:
@@ -149,10 +149,11 @@ def cell_of_rows(
     times: Iterable[int],
     rows: Sequence[Payload],
 ) -> Cell:
-    """The summary of a cell, by what a collector would have looked at: elsewhere elements
-    may be counted and picked, by `chance_of`, `places` and TIMESTAMPS.
+    """The summary of a cell from the same data that a collector would sample.
 
-    columns    positions of those whose values are counted, by name
+    So elements may be counted and picked elsewhere, by `chance_of`, `places` and TIMESTAMPS.
+
+    columns    the positions of columns whose values are counted, by name
     times      some of the timestamps
     """
     sample = _sample(rows, chance_of(stream, start // step), columns)
@@ -162,25 +163,27 @@ def cell_of_rows(
 def _sample(
     rows: Sequence[Payload], chance: int, columns: Mapping[str, int]
 ) -> tuple[Sequence[Payload], bytes, Mapping[str, Mapping[Hashable, int]]]:
-    """Rows, with their groups and with their values, as a cell has them."""
+    """Rows, with their groups and the counts of their values, as a cell has them."""
     keys = {name: _counts(map(itemgetter(place), rows)) for name, place in columns.items()}
     return rows, _piece(_GROUPS, chance, len(rows)), keys
 
 
 def chance_of(stream: str, number: int) -> int:
-    """Which piece of chance a stream's cell meets with, by the cell's number: neighbouring cells, and other
-    streams, with another."""
+    """The random number of a stream's cell, by the cell's number.
+
+    Neighbouring cells and other streams have other numbers.
+    """
     return crc32(stream.encode()) + 40_503 * number
 
 
 def _lengths(sample: Sequence[Element]) -> tuple[float, float]:
-    """How long elements are valid that end, on average, and the share of the others."""
+    """The average validity of elements that end, and the share of elements without an end."""
     ending = [end - start for start, end, _ in sample if end != FOREVER]
     return math.fsum(ending) / len(ending) if ending else 0.0, 1 - len(ending) / len(sample)
 
 
 def _granule(some: Sequence[Element], has_intervals: bool) -> int:
-    """The ends of chronons tell nothing."""
+    """The granule of some timestamps; the ends of chronons tell nothing, and are left out."""
     times = [int(start) for start, _, _ in some]
     if has_intervals:
         times += [int(end) for start, end, _ in some if end not in (FOREVER, start + 1)]
@@ -189,22 +192,25 @@ def _granule(some: Sequence[Element], has_intervals: bool) -> int:
 
 @cache
 def places(most: int) -> list[list[int]]:
-    """Several draws of places in a list: one in each of so many equal stretches, as shares of its length, of
-    which 2^BITS make the whole. Of a list of n, a place p stands for position p n >> BITS."""
+    """Several random draws of places in a list: one place in each of `most` equal stretches.
+
+    A place is a share of the list's length, in units of 2^-BITS. In a list of n, a place p stands for
+    position p n >> BITS.
+    """
     chance = Random(most)
     drawn = [[(i + chance.random()) / most for i in range(most)] for _ in range(DRAWS)]
     return [[min(int(place * (1 << BITS)), (1 << BITS) - 1) for place in draw] for draw in drawn]
 
 
 def _piece(chance: bytes, at: int, number: int) -> bytes:
-    """So much of some chance, from a place on; where there is not so much, the same again."""
+    """A piece of random bytes from a position on; beyond the end it repeats."""
     at %= len(chance)
     piece = chance[at : at + number]
     return piece if len(piece) == number else (chance * (number // len(chance) + 2))[at : at + number]
 
 
 def _counts(values: Iterable[Hashable]) -> Mapping[Hashable, int]:
-    """How often each value of a column is there."""
+    """The number of times that each value of a column occurs; NULL does not count."""
     counts = Counter(values)
     if None in counts:
         del counts[None]

@@ -1,4 +1,4 @@
-"""Python's collector of cyclic garbage, set for streams."""
+"""Settings of Python's garbage collector for streams."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 THRESHOLDS = (20_000, 2, 2)
-"""After how many objects made, less those gone, the youngest generation is looked through; after how many
-times that the next one; and after how many times that everything, if it has grown by a quarter."""
+"""The thresholds of the three generations.
+
+The youngest generation is collected after 20,000 new objects, less those gone; the next one after 2
+collections of the youngest; all objects after 2 collections of that, if they have grown by a quarter.
+"""
 
 
 @contextmanager
 def streaming_gc() -> Iterator[None]:
-    """While it lasts, the collector looks seldom, and not at all at what is there already.
+    """Within a block, let the garbage collector run seldom, and never on objects that exist already.
 
-    CPython looks through the youngest objects whenever 700 more were made than have gone, and a batch of
-    results is that many. Cycles are still found: young ones after 20,000 objects, old ones when what has
-    been made since has grown by a quarter. So memory is bounded, though users' functions make cycles.
+    CPython collects the youngest objects whenever 700 more were made than have gone, and a batch of results
+    has that many. Cycles are still found: young ones after 20,000 objects, old ones when the objects made
+    since have grown by a quarter. So memory is bounded, though users' functions make cycles.
 
-    The setting is the whole process's, and so is never made behind its owner's back. It nests; the settings
-    before it are back afterwards, after exceptions too. A collector that is turned off stays off. What the
-    owner has frozen (gc.freeze) stays frozen, and then nothing more is.
+    The setting is the whole process's, so only the owner of the process asks for it. It nests, and the
+    earlier settings return afterwards, after exceptions too. A collector that is turned off stays off.
+    Objects that the owner has frozen (gc.freeze) stay frozen, and then nothing more is.
 
     >>> import gc
     >>> before = gc.get_threshold()
@@ -36,7 +39,7 @@ def streaming_gc() -> Iterator[None]:
     if freezes:
         gc.collect()
         gc.freeze()
-        # What comes is held against what is looked at: nothing now, and not all that was there.
+        # The growth is measured against the collected objects: none now, rather than all existing ones.
         gc.collect()
     gc.set_threshold(*THRESHOLDS)
     try:

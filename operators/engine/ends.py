@@ -1,4 +1,7 @@
-"""Until when what running nodes gave may be valid: what split times and replacements have to wait for."""
+"""The latest end timestamp that each running node may have produced.
+
+Split times and replacements wait for it.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Time
 
 
 class Ends:
-    """The largest end timestamps of what running nodes gave.
+    """The largest end timestamps of elements that running nodes gave.
 
-    Windows tell them by their meters; what is made of windows lasts no longer than they do. A window that a
-    query does not have any more may have given what lasts longer than all that are there: that is remembered
-    as long as the query runs.
+    The meters of windows tell them; results of windows last no longer than the windows' elements. Elements of
+    a window that a query has dropped may last longer than those of all present windows, so their end is
+    remembered while the query runs.
     """
 
     def __init__(
@@ -38,20 +41,20 @@ class Ends:
         self._meters = meters
         self._relations = relations
         self._lasting: list[tuple[Time, str]] = []
-        """A heap of how long, negated, what came through windows that are gone may be valid, by query."""
+        """A heap of the ends, negated, of elements that passed windows of a query that are gone."""
 
     def largest(self, node: Node) -> Time:
         """The largest end timestamp that a running node can have given."""
         lasting = self._last()
         if form(node) == "signs":
-            # A meter takes signs for ends.
+            # A meter would take signs for ends.
             operator = self._running.get(node)
             if isinstance(operator, IntervalsToSigns):
                 return max(lasting, operator.last_end)
             return FOREVER if operator is not None and operator.emitted else lasting
         if node in self._meters:
             return max(lasting, self._meters[node].max_end)
-        # What is made of windows lasts no longer than they do; where one is not metered, than all that are.
+        # Results end with the windows' elements; without a meter, with those of all metered windows.
         windows = lowest(Plan(node))
         if all(below in self._meters for below in windows):
             ends = {below: self.largest(below) for below in windows}
@@ -63,19 +66,19 @@ class Ends:
         return max(lasting, latest_end(node, ends))
 
     def outlast(self, query: RunningQuery, windows: Iterable[Node]) -> None:
-        """Windows of a query go; what they gave does not go at once."""
+        """Remember the ends of a query's windows that go."""
         lasting = max(map(self.largest, windows), default=BEGINNING)
         if lasting > query.lasting:
             query.lasting = lasting
             self.remember(query)
 
     def remember(self, query: RunningQuery) -> None:
-        """A query has another name, or what came through windows that it had lasts longer."""
+        """Remember the end of a query again, as its name or the end has changed."""
         if query.lasting != BEGINNING:
             heappush(self._lasting, (-query.lasting, query.name))
 
     def _last(self) -> Time:
-        """Until when what came through windows that are gone may be valid."""
+        """The largest end of elements that passed windows that are gone."""
         heap, queries = self._lasting, self._queries
         while heap and (heap[0][1] not in queries or queries[heap[0][1]].lasting != -heap[0][0]):
             heappop(heap)
@@ -83,7 +86,7 @@ class Ends:
 
     @cached_property
     def _of_relations(self) -> dict[str, Time]:
-        """By relation, until when a row of it is valid."""
+        """By relation, the largest end of a row."""
         return {
             name: max((end for _, end, _ in rows), default=BEGINNING)
             for name, rows in self._relations.items()

@@ -1,4 +1,4 @@
-"""Where a stream enters: every element is checked, and order restored where that is declared."""
+"""The entrance of a stream: every element is checked, and order restored where that is declared."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Entrance:
     """The checks of one stream, and its progress.
 
     Elements are tuples `(start, end, payload)` with integer timestamps, of the declared schema, and chronons
-    unless the stream was declared to bring intervals. What is wrong raises, and nothing of the batch is
-    taken; or it goes to the dead letters, if there are any, and the rest is taken.
+    unless the stream was declared to bring intervals. A wrong element raises, and nothing of the batch is
+    taken; or it goes to the dead letters, if there are any, and the other elements are taken.
 
     Integers in columns of floats are taken as the nearest floats.
 
-    Cost     O(columns) per element, in one generated loop, which sees the order as well; a second one makes
-             floats of integers.
+    Cost     O(columns) per element, in one generated loop, which checks the order as well; a second loop
+             converts integers to floats.
     """
 
     __slots__ = (
@@ -75,20 +75,22 @@ class Entrance:
         self._max_end: Time = BEGINNING
         self._is_told = False
         self.usual_until: Time = FOREVER if source.unit is None else BEGINNING
-        """Elements that start before this have been looked at, or need not be: whether the time that they
-        tell is likely."""
+        """The start before which elements need no check of their time unit.
+
+        The check warns if a time is unlikely in the declared unit. Elements before this instant have been
+        checked, or need not be.
+        """
         self.last: Element | None = None
         """The last element of a chronon stream that is in order: none ended later."""
 
     @property
     def is_plain(self) -> bool:
-        """Whether elements are in order as they come, and nothing is declared that elements have to do with
-        each other."""
+        """True if elements are in order as they come, and no keys are declared."""
         return self.manager.is_plain and not self._keys
 
     @property
     def progress(self) -> Time:
-        """No later element is let in that starts before this."""
+        """A lower bound of the starts of later elements that are let in."""
         return self.manager.progress
 
     @property
@@ -97,13 +99,13 @@ class Entrance:
         return self._max_end if self.last is None else max(self._max_end, self.last[1])
 
     def push(self, elements: Iterable[Any]) -> tuple[Batch, Time]:
-        """Elements arrived; gives what is ready, in order, and the progress."""
+        """Take elements; returns those that are ready, in order, and the progress."""
         batch = list(elements) if elements.__class__ is list else listed("push", elements, ELEMENTS)
         if batch and self.source.unit is not None:
             self._look_at_times(elements.unit if isinstance(elements, Chronons) else None, batch)
         try:
             is_sound, in_order, integers = self._look(batch, self.manager.progress)
-        except Exception:  # whatever an odd value raises when it is looked at
+        except Exception:  # an odd value may raise anything when it is checked
             is_sound = in_order = False
         if not is_sound:
             batch, integers = self._sift(batch), True
@@ -127,25 +129,24 @@ class Entrance:
         return ready
 
     def count_in(self, source: Source) -> None:
-        """A query counts the stream in a unit of which nothing was known, or declares what was assumed."""
+        """Replace the source by an equal one whose time unit is known, or declared and not assumed."""
         self.source = source
         self.usual_until = BEGINNING
 
     def _look_at_times(self, said: str | None, batch: Batch) -> None:
-        """Refuse time that is counted in another unit, or in one that nothing declares; tell of time that is
-        far from now, once."""
+        """Refuse times in another unit, or in an undeclared one; warn once of times that are far from now."""
         stream, unit = self.source.stream, self.source.unit
         assert unit is not None
         if said is not None and said != unit:
             raise IntervalError(
-                f"stream {stream}: found time in {said}, expected {unit}, which the query counts it in",
+                f"stream {stream}: found time in {said}, expected {unit}, as in the query",
                 stream=stream,
             )
         is_assumed = self.source.is_assumed
         try:
             times = [int(start) for start, _, _ in (batch if is_assumed else (batch[0], batch[-1]))]
         except (TypeError, ValueError):
-            return  # what is no element is found out next
+            return  # the next check refuses what is no element
         if is_assumed and said is None:
             found, expected = advice(times)
             raise IntervalError(f"stream {stream}: found {found}, expected {expected}", stream=stream)
@@ -156,7 +157,10 @@ class Entrance:
             self.usual_until = FOREVER if self._is_told else usual_until(unit)
 
     def _unique(self, batch: Batch) -> Batch:
-        """The elements that break no key. What is late takes none: it is for the manager to refuse."""
+        """The elements that break no key.
+
+        An element that is late takes no key: the manager refuses it.
+        """
         letters, keys, manager = self._letters, self._keys, self.manager
         kept: Batch = []
         refused: list[DeadLetter] = []
@@ -231,8 +235,10 @@ class Entrance:
 
 
 class Entrances(dict[str, Entrance]):
-    """The entrances of all streams, by name. They stay when queries go, so that a stream cannot go back in
-    time for the next one."""
+    """The entrances of all streams, by name.
+
+    They stay when queries go, so that a stream cannot go back in time for the next query.
+    """
 
     def __init__(
         self,
@@ -248,10 +254,13 @@ class Entrances(dict[str, Entrance]):
         self._slack = dict(slack or {})
         self._delay = dict(delay or {})
         self.references = ReferenceChecks(self.letters)
-        """What is declared that streams refer to."""
+        """The checks of declared references between streams."""
 
     def enter(self, sources: Iterable[Source], query: str) -> None:
-        """Have an entrance for each stream. Raises PlanError where one is known with another declaration."""
+        """Make an entrance for each stream.
+
+        Raises   PlanError where a stream is known with another declaration.
+        """
         for source in sources:
             known = self.get(source.stream)
             if known is None:
@@ -271,7 +280,7 @@ class Entrances(dict[str, Entrance]):
                 known.count_in(source)
 
     def require_known(self, streams: Sequence[str]) -> None:
-        """Raise ArgumentError where slack or delay is declared of a stream that is not one of these."""
+        """Raise ArgumentError if slack or delay is declared for a stream that is not one of these."""
         for what, declared in (("slack", self._slack), ("delay", self._delay)):
             for name in declared:
                 if name not in streams:
@@ -281,9 +290,9 @@ class Entrances(dict[str, Entrance]):
                     )
 
     def refer(self, plan: Plan, relations: Mapping[str, Sequence[Element]]) -> None:
-        """Check the references among what a plan reads, from now on.
+        """Check the references between the leaves of a plan, from now on.
 
-        Raises DeclarationError where rows of relations refer to none.
+        Raises   DeclarationError where rows of relations refer to none.
         """
         leaves: dict[str, Source | Relation] = {source.stream: source for source in plan.sources}
         leaves |= {relation.relation: relation for relation in plan.relations}
@@ -303,11 +312,11 @@ class Entrances(dict[str, Entrance]):
                     report([(check, element) for element in check.unmatched()], None)
 
     def dead_letters(self) -> dict[str, int]:
-        """How many elements were refused, by reason."""
+        """The number of refused elements, by reason."""
         return {} if self.letters is None else dict(sorted(self.letters.counters().items()))
 
     def size(self, streams: Iterable[str]) -> int:
-        """How many elements wait where some streams enter."""
+        """The number of elements that wait where some streams enter."""
         return sum(self[stream].manager.size() for stream in streams)
 
     def state(self, streams: Iterable[str]) -> Iterator[Element]:
@@ -320,8 +329,8 @@ class Entrances(dict[str, Entrance]):
 
 
 def _odd(batch: list[Any]) -> str:
-    """The first of a batch that is no triple."""
-    return shown(next(one for one in batch if type(one) is not tuple or len(one) != 3))
+    """The first item of a batch that is no triple."""
+    return shown(next(item for item in batch if type(item) is not tuple or len(item) != 3))
 
 
 def _hint(element: tuple[Any, ...]) -> str:

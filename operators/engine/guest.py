@@ -1,4 +1,4 @@
-"""A Box among operators: somebody else's answer for some subplans."""
+"""Guests: operators that run a Box in place of subplans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from midstream.plans.values.streams import Batch, Element, Time
 
 
 class HostedBox:
-    """A Box with one guest for each of its outputs; all guests are given the same events.
+    """A Box with one guest for each of its outputs; all guests get the same events.
 
     The first guest stands for the Box where it is counted.
     """
@@ -21,25 +21,25 @@ class HostedBox:
         self._listener: Callable[[], object] | None = None
         self._run_by(settled(box))
         self.guests = [Guest(self, output, reached) for output in range(len(box.outputs))]
-        """Guests that run, in order of their outputs: at the beginning all. A query may cease to read one."""
+        """The running guests, in order of outputs; at first all, until a query stops reading an output."""
         self._events = 0
         self._ready: list[Batch] = [[] for _ in self.guests]
 
     def _run_by(self, box: Box) -> None:
         self.box = box
-        """The Box, or the one that goes on in its place."""
+        """The Box, or its successor."""
         self._driver = driver(box)
         # The operators of a plan can run by themselves.
         if isinstance(box, PlanBox) and self._listener is not None:
             self._listener()
 
     def listen(self, listener: Callable[[], object]) -> None:
-        """Tell by a call, in place of any before, that the Box has become a plan; at once if it has."""
+        """Set the function to call when the Box has become a plan; it is called at once if it has."""
         self._listener = listener
         self.look()
 
     def look(self) -> None:
-        """See whether another Box goes on in its place: one may hand over outside of any event."""
+        """See if a successor replaces the Box: it may hand over outside of any event."""
         self._run_by(settled(self.box))
 
     def run(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
@@ -50,24 +50,27 @@ class HostedBox:
         return results
 
     def take(self, guest: Guest, port: int, batch: Batch) -> Batch:
-        """A guest was given an event, behind which its port is as far as it tells: the first that is runs the
-        Box."""
+        """Take an event of a guest.
+
+        All guests get the event. The first one runs the Box, with the guest's progress on that port; the
+        others take their share of its results.
+        """
         if guest.events == self._events:
             self._events += 1
             results = self.run(port, batch, guest.reached[port])
-            for one in self.guests:
-                if results[one.output]:
-                    self._ready[one.output] = self._ready[one.output] + results[one.output]
+            for each in self.guests:
+                if results[each.output]:
+                    self._ready[each.output] = self._ready[each.output] + results[each.output]
         guest.events += 1
         ready, self._ready[guest.output] = self._ready[guest.output], []
         return ready
 
 
 class Guest(Operator):
-    """Runs a Box in the place of a subplan: each input of its node is a port of the Box, and one of the Box's
-    outputs is what the node gives.
+    """An operator that runs a Box in place of a subplan.
 
-    `reached` tells how far the Box's ports are.
+    Each input of its node is a port of the Box, and the node gives one output of the Box. `reached` is the
+    progress of the Box's ports.
     """
 
     def __init__(self, hosted: HostedBox, output: int, reached: Sequence[Time]) -> None:
@@ -76,11 +79,11 @@ class Guest(Operator):
         self.hosted = hosted
         self.output = output
         self.events = 0
-        """How many it was given."""
+        """The number of events that it got."""
 
     @property
     def name(self) -> str:
-        """The word for it in messages."""
+        """The name in messages."""
         return type(self.hosted.box).__name__
 
     def _process(self, port: int, batch: Batch) -> Batch:
@@ -91,24 +94,24 @@ class Guest(Operator):
 
     @property
     def is_first(self) -> bool:
-        """Whether it stands for the Box."""
+        """True if it stands for the Box where that is counted."""
         return self.hosted.guests[0] is self
 
     def progress(self) -> Time:
-        """No later result starts before this."""
+        """A lower bound of the starts of later results."""
         return self.hosted.box.progress(self.output)
 
     def size(self) -> int:
-        """How many elements the Box keeps; they count for its first guest."""
+        """The number of elements in the Box; they count for its first guest."""
         return self.hosted.box.size() if self.is_first else 0
 
     def state(self) -> Iterable[Element]:
-        """The elements that the Box keeps."""
+        """The elements in the Box."""
         return self.hosted.box.state() if self.is_first else ()
 
 
 def operators_inside(operators: Iterable[tuple[Node, Operator]]) -> Iterator[tuple[Node, Operator]]:
-    """Operators by their nodes, each once; in the place of guests those inside of their Boxes."""
+    """Operators by their nodes, each once; guests are replaced by the operators inside of their Boxes."""
     for node, operator in operators:
         if not isinstance(operator, Guest):
             yield node, operator

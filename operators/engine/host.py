@@ -1,4 +1,4 @@
-"""Host: what a migration may ask of running queries, and how it changes them."""
+"""The host: the queries as a migration sees and changes them."""
 
 from __future__ import annotations
 
@@ -22,25 +22,26 @@ from midstream.plans.values.streams import BEGINNING, Batch, Time
 
 
 class Host:
-    """A query graph that is fed, as a migration sees it: all that it may ask of the queries, and do to them.
+    """A query graph and its feed, with all that a migration may ask of the queries and do to them.
 
     A migration asks first, while nothing changes. Then it builds its Boxes (`running_box`, `new_box`), puts
-    them among the operators (`box_nodes`, `exchange`), gives out what is ready at once (`emit`), and lets
-    what has become a plan already run with all others (`adopt_plans`). A query is named; None is the first.
+    them among the operators (`box_nodes`, `exchange`), gives out the results that are ready at once (`emit`),
+    and lets the operators of Boxes that have become plans run with all others (`adopt_plans`). A query is
+    named; None is the first.
 
-    Nothing is checked here: who changes the queries answers for its being right. Users change them by the
-    engine, which checks.
+    Nothing is checked here: callers that change the queries are responsible for it. Users change them through
+    the engine, which checks.
     """
 
     def __init__(self, graph: QueryGraph, feed: Feed) -> None:
         self._graph = graph
         self._feed = feed
         self._numbers = count(1)
-        """Of Boxes to come."""
+        """The numbers of Boxes to come."""
         self.watch = feed.watch
-        """Lets somebody watch streams, by default all that are read now, and look at instants of a grid."""
+        """Lets a watcher watch streams, by default all that are read now, and look at instants of a grid."""
         self.unwatch = feed.unwatch
-        """Nobody watches any more."""
+        """Ends a watch."""
 
     @property
     def queries(self) -> Mapping[str, RunningQuery]:
@@ -49,26 +50,34 @@ class Host:
 
     @property
     def operators(self) -> Mapping[Node, Operator]:
-        """The running operators of all queries, by their nodes; true whenever one is looked at."""
+        """The running operators of all queries by their nodes, as a live view."""
         return self._graph.base.running
 
     def query(self, name: str | None = None) -> RunningQuery:
-        """A query by name; the first one without. Raises UnknownStreamError where there is none."""
+        """A query by name; the first one without a name.
+
+        Raises   UnknownStreamError where there is none.
+        """
         return self._graph.query(name)
 
     def has_ended(self) -> bool:
-        """Whether all streams have ended: nothing comes any more."""
+        """True if all streams have ended, so that no element comes any more."""
         return self._graph.has_ended()
 
-    # What runs, and what went through it
+    # Running nodes, and their elements so far
 
     def exchangeable_inputs(self, query: str | None = None) -> dict[Node, Node]:
-        """Where the part of a query begins that can be exchanged: its windows, and what it shares with other
-        queries. By the logical node the physical one that runs."""
+        """The inputs of a query's exchangeable part: windows, and nodes shared with other queries.
+
+        The physical node that runs, by its logical node.
+        """
         return carried_out(self.query(query).physical, self.shared(query))
 
     def shared(self, query: str | None = None) -> Container[Node]:
-        """The nodes that run for other queries. To ask for one costs O(1)."""
+        """The nodes that run for other queries, too.
+
+        Cost     O(1) to ask for one
+        """
         return self._graph.shared(self.query(query))
 
     def max_end(self, node: Node) -> Time:
@@ -76,24 +85,24 @@ class Host:
         return self._graph.ends.largest(node)
 
     def max_ends(self, query: str | None = None) -> dict[Node, Time]:
-        """The same by logical node, of a query's windows and of what it shares with others."""
+        """By logical node, the largest end that a query's windows and shared nodes can have given."""
         physical = self.query(query).physical
         ends: dict[Node, Time] = {}
         for node in (*lowest(physical), *lowest(physical, self.shared(query))):
-            meant = logical_node(node)
-            ends[meant] = max(self.max_end(node), ends.get(meant, BEGINNING))
+            meaning = logical_node(node)
+            ends[meaning] = max(self.max_end(node), ends.get(meaning, BEGINNING))
         return ends
 
     def progress_of(self, node: Node) -> Time:
-        """The instant that a running node has promised to give nothing before."""
+        """The instant before which a running node has promised to give nothing."""
         return self._graph.base.progress_of(node)
 
     def log(self, node: Node) -> Log | None:
-        """The log of a window, where one is kept."""
+        """The log of a window, if one is kept."""
         return self._graph.log(node)
 
     def emitted(self, node: Node) -> int:
-        """How many elements a running node has given."""
+        """The number of elements that a running node has given."""
         return self._graph.base.made(node)
 
     def counters(self, query: str) -> Counters:
@@ -101,14 +110,16 @@ class Host:
         return self._graph.counters(query)
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
-        """What was seen of each of a query's windows, by their logical nodes. Raises StatisticsError where
-        one gives positive and negative elements."""
+        """The observations of a query's windows, by their logical nodes.
+
+        Raises   StatisticsError where one gives positive and negative elements.
+        """
         return self._graph.observe(query)
 
     # Boxes
 
     def running_box(self, roots: Sequence[Node], inputs: Sequence[Node]) -> PlanBox:
-        """What runs between some nodes and others above them, as a Box, for whoever takes it over."""
+        """The running operators between input nodes and the roots above, as a Box to take them over."""
         plan, base = _numbered(roots), self._graph.base
         return PlanBox(
             plan,
@@ -126,7 +137,7 @@ class Host:
         return PlanBox(plan, inputs, relations=self._graph.relations, compile=self._graph.is_compiled)
 
     def box_nodes(self, roots: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
-        """Nodes for the outputs of a Box that stands for some roots; plans have them in their place."""
+        """Nodes for the outputs of a Box that replaces some roots in plans."""
         number = next(self._numbers)
         return [
             Node(Boxed(number, output, len(inputs), root.schema, root), tuple(inputs))
@@ -144,15 +155,19 @@ class Host:
         operators: Mapping[Node, Operator],
     ) -> None:
         """Give a query another plan, and a physical plan with some other `operators`, guests among them.
-        `moved` tells under which nodes operators that stay go on. What came through windows that go may
-        outlast it."""
+
+        `moved` holds the new nodes of operators that stay. The ends of elements that passed the removed
+        windows are remembered.
+        """
         chosen = self.query(query)
         self._graph.ends.outlast(chosen, set(lowest(chosen.physical)) - set(lowest(physical)))
         self._graph.rewire(moved, {query: (plan, physical)}, operators)
 
     def emit(self, node: Node, batch: Batch) -> None:
-        """Give out elements in the place of a node, outside of any event: operators above it take them, and
-        what becomes a result goes to the sinks."""
+        """Give out elements in the place of a node, outside of any event.
+
+        Operators above it take them, and results go to the sinks.
+        """
         query = self._graph.query_of(node)
         if query is None:
             return
@@ -166,18 +181,22 @@ class Host:
             guest.hosted.look()
 
     def adopt_plans(self) -> None:
-        """Let the operators of Boxes that have become plans run with all others; then the migrations that
-        wait for that take their turns."""
+        """Let the operators of Boxes that have become plans run with all others.
+
+        Then the migrations that wait for that take their turns.
+        """
         self._graph.adopt_plans()
 
     def compile_routes(self, query: str) -> None:
-        """Compile now what the next elements of a query's streams take, so that these need not wait."""
+        """Compile the code for the next elements of a query's streams now, so that these need not wait."""
         for source in self.query(query).plan.sources:
             self._feed.open(source.stream)
 
     def count_results(self, query: str | None = None) -> None:
-        """Count the results of a query up to now. What its operators give from here until it is exchanged, as
-        some do that are ended, is given out by what takes their place."""
+        """Count the results of a query up to now, before its operators are replaced.
+
+        Some operators are ended and still give results; the replacement gives these out, and counts them.
+        """
         self.query(query).tally.count_results()
 
     # Watching
@@ -187,19 +206,20 @@ class Host:
         self._graph.listeners.append(listener)
 
     def unlisten(self, listener: Callable[[], object]) -> None:
-        """Call it no more."""
+        """Stop calling the function."""
         self._graph.listeners.remove(listener)
 
     # Later
 
     def work_in_steps(self, work: Stepwise) -> None:
-        """Do work a step at a time, one behind each push, heartbeat and end, so that it never holds up
-        elements for long. The last step is that behind the end of all streams."""
+        """Do work a step at a time, one behind each push, heartbeat and end.
+
+        So it never holds up elements for long. The last step comes behind the end of all streams.
+        """
         self._feed.work_in_steps(work)
 
     def step(self) -> None:
-        """The queries have changed: what waits for that looks at them, at once or behind the event that is
-        under way."""
+        """Do a step of waiting work, as the queries have changed: at once, or behind the present event."""
         self._feed.step()
 
 

@@ -1,4 +1,4 @@
-"""Boxes as guests among the operators of queries: how they give results, and how their operators come in."""
+"""Boxes as guests among the operators of queries: their results, and the adoption of their operators."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from typing import cast
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import Tap
+from midstream.operators.base.walk import Tap
 from midstream.operators.engine.base import Base
 from midstream.operators.engine.guest import Guest
 from midstream.operators.engine.plan_box import PlanBox
@@ -24,22 +24,24 @@ def box_of(node: Node) -> int | None:
 
 
 def no_rows(plan: Plan) -> Mapping[str, Batch]:
-    """For operators that go on: they have their relations' rows."""
+    """Empty relations for operators that go on: they have the rows already."""
     return {node.operator.relation: [] for node in plan.nodes if isinstance(node.operator, Relation)}
 
 
 def results_of(
     base: Base, physical: Plan, node: Node, ready: Batch, taps: Mapping[Node, Tap]
 ) -> dict[str, Batch]:
-    """What comes out of a running plan, by output, when a node that nobody else has gives some elements
-    outside of any event."""
+    """By output, the results of a running plan when a node gives some elements outside of any event.
+
+    No other query has the node.
+    """
     operators = base.running
     operators[node].emitted += len(ready)
     upper = {node: None}
-    for one in physical.nodes:
-        if any(child in upper for child in one.inputs):
-            upper[one] = None
-    beside = (child for one in upper if one is not node for child in one.inputs if child not in upper)
+    for other in physical.nodes:
+        if any(child in upper for child in other.inputs):
+            upper[other] = None
+    beside = (child for other in upper if other is not node for child in other.inputs if child not in upper)
     inputs = list(dict.fromkeys([node, *filter(reads_stream, beside)]))
     plan = Plan({name: root for name, root in physical.outputs.items() if root in upper})
     view = PlanBox(
@@ -47,7 +49,7 @@ def results_of(
         inputs,
         relations=no_rows(plan),
         running=operators,
-        reached=[base.progress_of(one) for one in inputs],
+        reached=[base.progress_of(child) for child in inputs],
         taps=taps,
         compile=False,
     )
@@ -56,34 +58,34 @@ def results_of(
 
 
 class Guests:
-    """Which guests among running operators can be taken in: their Box has become a plan."""
+    """The guests whose Box has become a plan, so that its operators can run with all others."""
 
     def __init__(self) -> None:
         self.ready: list[Node] = []
-        """Guests that are to be seen to."""
+        """Guests to be processed."""
         self._blocked: dict[Node, list[Node]] = {}
-        """By a node that runs, guests whose Box has become a plan that has it as well."""
+        """By a running node, the guests whose Box has become a plan with an equal node."""
 
     def listen(self, plan: Plan, running: Mapping[Node, Operator]) -> None:
-        """Be told by the guests of a running plan when their Box has become a plan."""
+        """Let the guests of a running plan report when their Box has become a plan."""
         for node in plan.nodes:
             operator = running.get(node)
             if isinstance(operator, Guest):
                 operator.hosted.listen(partial(self.ready.append, node))
 
     def seat(self, plan: Plan, running: Mapping[Node, Operator]) -> None:
-        """Let each Box of a running plan know which of its guests the plan still has."""
-        guests = [one for node in plan.nodes if isinstance(one := running.get(node), Guest)]
+        """Tell each Box of a running plan which of its guests the plan still has."""
+        guests = [guest for node in plan.nodes if isinstance(guest := running.get(node), Guest)]
         for guest in guests:
-            guest.hosted.guests = [one for one in guest.hosted.guests if one in guests]
+            guest.hosted.guests = [each for each in guest.hosted.guests if each in guests]
 
     def block(self, guest: Node, nodes: Iterable[Node]) -> None:
-        """A guest waits for some nodes to go."""
+        """Let a guest wait until some nodes have gone."""
         for node in nodes:
             self._blocked.setdefault(node, []).append(guest)
 
     def unblock(self, plan: Plan, base: Base) -> None:
-        """See again to what waits for nodes of a plan to go, as far as they have gone."""
+        """Process the guests again that wait for nodes of a plan, as far as these have gone."""
         for node in plan.nodes:
             if node in self._blocked and not base.users(node):
                 self.ready += self._blocked.pop(node)
@@ -92,8 +94,8 @@ class Guests:
 class Incoming:
     """The operators of a Box that has become a plan, on their way into the base.
 
-    `seats` are the nodes in whose place the Box's outputs are. `moved` tells what becomes of the nodes of the
-    query that are above them, and `operators` under which nodes the Box's own operators go on.
+    `seats` are the nodes in whose place the Box's outputs are. `moved` holds the new nodes of the query's
+    nodes above them, and `operators` the new nodes of the Box's own operators.
     """
 
     def __init__(self, seats: Sequence[Node], box: PlanBox, physical: Plan) -> None:
@@ -112,5 +114,5 @@ class Incoming:
         self._coming |= {new for old, new in self.moved.items() if new != old}
 
     def clashes(self, running: Mapping[Node, Operator]) -> list[Node]:
-        """What runs already, and would be there twice, with a state of its own each."""
+        """The nodes that run already, and would run twice, each with a state of its own."""
         return [node for node in self._coming if node in running]

@@ -1,20 +1,20 @@
-"""What a source delivers, made an ordered stream with progress; and the elements that cannot be taken.
+"""The input of a source as an ordered stream with progress, and the elements that cannot be taken.
 
-Sources promise different things. Say which when the manager is made:
+Sources promise different things. Declare the promise when the manager is made:
 
 `slack=None`     The source is in order. Nothing waits.
 `slack=d`        No element starts more than `d` chronons before one that came earlier. An element waits until
-                 one has come that starts `d` later, or a heartbeat that covers it.
+an element has come that starts `d` later, or a heartbeat that covers it.
 `slack=FOREVER`  Any order, but the source sends heartbeats. Elements wait for those, or for the end.
 
-A larger slack tolerates more disorder and costs latency and memory. What is late all the same is an error; or
-it goes to a dead-letter sink, if there is one, with the reason, and is counted. It is late although its
-validity may reach far beyond the progress: cut down to the rest, it would give results that no order of
-arrival gives.
+A larger slack tolerates more disorder and costs latency and memory. An element that is late all the same is
+an error; or it goes to a dead-letter sink, if there is one, with the reason, and is counted. It is late
+although its validity may reach far beyond the progress: if only the part behind the progress were taken, the
+results would match no order of arrival.
 
-A source that falls silent holds back all that waits for it. Where it is known that an element arrives at most
-`delay` chronons after its start, declare that, and tell the present time by `tick(now)` as often as you like.
-The manager has no clock of its own: what it does follows from what it is told, and can be repeated.
+A silent source holds back all elements that wait for it. If an element arrives at most `delay` chronons after
+its start, declare that, and report the present time by `tick(now)` as often as you like. The manager has no
+clock of its own: it depends on its input alone, and so can be repeated.
 """
 
 from __future__ import annotations
@@ -52,20 +52,23 @@ _REASONS: dict[type[MidstreamError], Reason] = {
 _ELEMENT = itemgetter(2)
 
 _WORTH_SORTING = 8
-"""A batch is sorted together with all that waits if that is less than so many times as long. Most of it is in
-order already, so that sorting takes a tenth of what a heap takes per element, but for all that waits."""
+"""The factor by which a batch may be shorter than the waiting elements, to be sorted together with them.
+
+Most of these are in order already, so sorting costs a tenth of a heap per element, but for all waiting
+elements.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """An element that was not taken, and why."""
+    """An element that was not taken, with the reason."""
 
     stream: str
     element: object
-    """As it was delivered; where the reason is `interval` or `schema` it may be anything."""
+    """The element as it was delivered; with the reasons `interval` and `schema` it may be any object."""
     reason: Reason
     progress: Time
-    """Of its stream when it was refused."""
+    """The progress of its stream when it was refused."""
     message: str
     """The message of the error that would have been raised."""
 
@@ -80,7 +83,7 @@ def dead_letter(stream: str, element: object, error: MidstreamError, progress: T
 
 
 class DeadLetters:
-    """Hands on what cannot be taken, and counts it by reason. One serves all streams of an engine.
+    """Passes refused elements to a sink, and counts them by reason; serves all streams of an engine.
 
     Input    The sink is a function of a non-empty list of letters. If it raises, none of the list is counted.
 
@@ -96,24 +99,24 @@ class DeadLetters:
         self._counts: Counter[Reason] = Counter()
 
     def take(self, letters: list[DeadLetter]) -> None:
-        """Hand on letters; an empty list is not handed on."""
+        """Pass letters to the sink, unless the list is empty."""
         if letters:
             counts = Counter(letter.reason for letter in letters)
             self._sink(letters)
             self._counts.update(counts)
 
     def counters(self) -> dict[Reason, int]:
-        """How many, by reason."""
+        """The number of letters by reason."""
         return dict(self._counts)
 
 
 class _Waiting:
     """Elements in order of their starts, ties in order of arrival.
 
-    What arrives in order goes to a queue, what does not to a heap. The starts in the heap lie before the
-    queue's last, so of elements with equal starts those in the queue have arrived first. As in Expiry; but
-    elements have their starts, and are put in order at the end, so that nothing moves up from the heap: with
-    an Expiry, single elements would take half as long again.
+    Elements that arrive in order go to a queue, others to a heap. The starts in the heap lie before the
+    queue's last, so among elements with equal starts those in the queue have arrived first. This is like
+    Expiry; but elements contain their starts, and are put in order at the end, so no element moves up from
+    the heap: with an Expiry, single elements would take half as long again.
 
     Cost     O(1) to add in order, else O(log n), or O(1) C steps where a batch is long enough to sort all.
     """
@@ -126,7 +129,7 @@ class _Waiting:
         self._arrivals = 0
 
     def release(self, fresh: Batch, bound: Time) -> Batch:
-        """Take elements; give out, in order, all that start at or before the bound."""
+        """Take elements; return all that start at or before the bound, in order."""
         if _WORTH_SORTING * (len(fresh) - 1) > len(self):
             return self._sort(fresh, bound)
         queue, heap = self._queue, self._heap
@@ -166,18 +169,18 @@ class _Waiting:
 
 
 class InputManager:
-    """Orders what a source delivers, and says how far the stream is complete.
+    """Orders the elements of a source, and tells the progress of the stream.
 
         output(S)  =  the elements of S that are not late, by start, ties in order of arrival
         progress   =  max(largest start - slack, largest heartbeat, largest now - delay)
 
-    An element is late if it starts before the progress at its arrival. Neither the output nor what is late
+    An element is late if it starts before the progress at its arrival. Neither the output nor lateness
     depends on batch boundaries. A heartbeat at t excludes starts before t, not at t.
 
     Input    Elements `(start, end, payload)` whose start is an integer; slack and delay in chronons.
-    Output   Each event gives the elements that became ready, and the progress. No later one starts before it,
-             and it may lie beyond the last of them: pass it on as a heartbeat. An ordered batch is given back
-             itself, not a copy, where nothing can wait.
+    Output   Each event returns the elements that became ready, and the progress. No later element starts
+             before it, and it may lie beyond the last of them: pass it on as a heartbeat. Where nothing can
+             wait, an ordered batch is returned itself, not a copy.
     State    The elements that start after the progress; behind a slack those of the last `slack` chronons.
     Cost     Without slack a check in C loops; with it O(log n) per element that waits, less in long batches.
     Raises   LateElementError; plain StreamOrderError where neither slack nor delay is declared; EndedError.
@@ -196,7 +199,7 @@ class InputManager:
     >>> bids.advance(14)
     ([(12, 13, 'b'), (14, 15, 'd')], 14)
 
-    Heartbeats alone restore order, and a dead-letter sink takes what comes behind them:
+    Heartbeats alone restore order, and a dead-letter sink takes elements that come too late for them:
 
     >>> refused = []
     >>> letters = DeadLetters(refused.extend)
@@ -230,7 +233,7 @@ class InputManager:
     ) -> None:
         self.stream = stream
         self.progress: Time = BEGINNING
-        """No later element of the output starts before this."""
+        """A lower bound of the starts of later elements of the output."""
         if slack is not None and slack != FOREVER:
             self._check("slack", slack, at_least=0)
         if delay is not None:
@@ -245,16 +248,18 @@ class InputManager:
 
     @property
     def is_plain(self) -> bool:
-        """Whether neither slack nor delay is declared: then nothing ever waits."""
+        """True if neither slack nor delay is declared: then nothing ever waits."""
         return not self._declared
 
     def push(self, batch: Batch, in_order: bool = False) -> tuple[Batch, Time]:
-        """Elements arrived, in this order. `in_order` says that it is known to be one of starts, from the
-        progress on."""
+        """Take elements in order of arrival; `in_order` if they are known to be in order of starts.
+
+        Then all of them start at or behind the progress.
+        """
         if not batch:
             return [], self.progress
         if self._slack == 0 and (in_order or self._is_in_order(batch)):
-            # Nothing waits, so it is ready as it is.
+            # Nothing waits, so the batch is ready as it is.
             self.progress = batch[-1][0]
             return batch, self.progress
         late, progress = self._survey(batch)
@@ -265,13 +270,15 @@ class InputManager:
         return ready, progress
 
     def advance(self, time: int) -> tuple[Batch, Time]:
-        """A heartbeat: no later element starts before `time`. One that tells nothing new is ignored."""
+        """A heartbeat: no later element starts before `time`; one without new information is ignored."""
         self._check("heartbeat", time)
         return self._reach(time)
 
     def tick(self, now: int) -> tuple[Batch, Time]:
-        """It is `now` in application time: all that starts before `now - delay` has arrived. The same as a
-        heartbeat there, so a time that goes back is ignored."""
+        """Set the time to `now`: all elements that start before `now - delay` have arrived.
+
+        It does the same as a heartbeat there, so a time that goes back is ignored.
+        """
         self._check("time", now)
         if self.delay is None:
             raise IntervalError(
@@ -281,15 +288,18 @@ class InputManager:
         return self._reach(now - self.delay)
 
     def end(self) -> tuple[Batch, Time]:
-        """Nothing more will come; all that waits is ready. Ending twice is allowed."""
+        """End the stream, possibly again; all waiting elements are ready."""
         return self._reach(FOREVER)
 
     def size(self) -> int:
-        """How many elements wait. Cost: O(1)."""
+        """The number of waiting elements.
+
+        Cost     O(1)
+        """
         return len(self._waiting)
 
     def state(self) -> Iterable[Element]:
-        """The elements that wait, in no particular order."""
+        """The waiting elements, in no particular order."""
         return iter(self._waiting)
 
     def progress_behind(self, element: Element, progress: Time) -> Time:
@@ -310,8 +320,7 @@ class InputManager:
         return starts[0] >= self.progress and sorted(starts) == starts
 
     def _survey(self, batch: Batch) -> tuple[dict[int, Time], Time]:
-        """Which elements are late, each with the progress that it came after; and the progress behind the
-        batch."""
+        """The late elements, each with the progress that it came after, and the progress behind the batch."""
         slack, progress = self._slack, self.progress
         # No subtraction: an integer may be too large for arithmetic with FOREVER.
         if slack == FOREVER:
@@ -326,7 +335,7 @@ class InputManager:
         return late, progress
 
     def _without(self, late: dict[int, Time], batch: Batch) -> Batch:
-        """The batch without what is late, which goes to the dead-letter sink."""
+        """The batch without late elements, which go to the dead-letter sink."""
         errors = ((batch[i], self._refusal(batch[i], progress), progress) for i, progress in late.items())
         if self._letters is None:
             raise next(errors)[1]

@@ -1,4 +1,4 @@
-"""Whether elements keep the keys that are declared of their stream."""
+"""Checks that elements keep the declared keys of their stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Span = tuple[Time, Time]
 
 
 class WhileValid:
-    """Values are taken as long as the element is valid.
+    """Values are taken while the element is valid.
 
     State    The elements that end after the progress.
     Cost     O(log n) per element.
@@ -24,12 +24,12 @@ class WhileValid:
 
     def __init__(self) -> None:
         self._spans: dict[Payload, list[Span]] = {}
-        """By values the times at which they are taken: in order, none overlaps another."""
+        """By values, the times at which they are taken: in order, none overlaps another."""
         self._ends: list[tuple[Time, int, Payload]] = []
         self._numbers = count()
 
     def holder(self, values: Payload, element: Element) -> Span | None:
-        """When an element is valid that has taken these values, so that another one cannot."""
+        """The validity of another element that has taken these values; None if there is none."""
         spans = self._spans.get(values)
         if spans is None:
             return None
@@ -38,24 +38,24 @@ class WhileValid:
         return spans[at] if at < len(spans) and spans[at][0] < end else None
 
     def add(self, values: Payload, element: Element) -> None:
-        """An element takes values that nobody holds."""
+        """Let an element take values that no other holds."""
         start, end, _ = element
         insort(self._spans.setdefault(values, []), (start, end))
         heappush(self._ends, (end, next(self._numbers), values))
 
     def remove(self, values: Payload, element: Element) -> None:
-        """The element that took values last gives them back."""
+        """Give back the values of an element, the last one that took them."""
         spans = self._spans[values]
         spans.remove((element[0], element[1]))
         if not spans:
             del self._spans[values]
 
     def expire(self, progress: Time) -> None:
-        """No later element starts before this."""
+        """Drop the elements that end at or before the progress."""
         ends = self._ends
         while ends and ends[0][0] <= progress:
             end, _, values = heappop(ends)
-            # What was given back has left its end behind.
+            # The end of values that were given back is still in the heap.
             if (spans := self._spans.get(values)) and spans[0][1] == end:
                 del spans[0]
                 if not spans:
@@ -66,7 +66,7 @@ class WhileValid:
 
 
 class ForAllTime:
-    """The same for values that are taken for ever.
+    """Values are taken for ever.
 
     State    All values that ever came.
     Cost     O(1) per element.
@@ -85,21 +85,21 @@ class ForAllTime:
         del self._taken[values]
 
     def expire(self, progress: Time) -> None:
-        """They stay."""
+        """Do nothing, as values stay taken."""
 
     def __len__(self) -> int:
         return len(self._taken)
 
 
 Taken = WhileValid | ForAllTime
-"""The values of a key that elements have taken, and until when."""
+"""The values of a key that elements have taken, and the times at which they are taken."""
 
 
 class KeyChecks:
-    """The declared keys of one stream or relation, as far as they are to be enforced.
+    """The enforced keys of one stream or relation.
 
-    Of two elements that agree on a key, the one that arrives later breaks it. What is found does not depend
-    on batch boundaries.
+    If two elements agree on a key, the one that arrives later breaks it. The result does not depend on batch
+    boundaries.
 
     Cost     O(keys × log n) per element, O(keys) for keys of all time.
 
@@ -123,36 +123,39 @@ class KeyChecks:
             if key.is_enforced
         ]
         self._log: list[tuple[Taken, Payload, Element]] = []
-        """What was taken since the last `keep`."""
+        """The values taken since the last `keep`."""
 
     def __bool__(self) -> bool:
-        """Whether there is anything to check."""
+        """True if there is anything to check."""
         return bool(self._keys)
 
     def size(self) -> int:
-        """How many elements are remembered, once for each key."""
+        """The number of remembered elements, once for each key."""
         return sum(len(taken) for _, _, taken in self._keys)
 
     def take(self, element: Element) -> None:
-        """An element comes. Raises DeclarationError where it breaks a key; then it takes none."""
-        found = []
+        """Check an element, and take its values.
+
+        Raises   DeclarationError where it breaks a key; then it takes none.
+        """
+        additions = []
         for key, values_of, taken in self._keys:
             values = values_of(element[2])
             if (span := taken.holder(values, element)) is not None:
                 raise self._broken(key, element, span)
-            found.append((taken, values, element))
-        for taken, values, _ in found:
+            additions.append((taken, values, element))
+        for taken, values, _ in additions:
             taken.add(values, element)
-        self._log += found
+        self._log += additions
 
     def keep(self, progress: Time) -> None:
-        """What came is let in; no later element starts before the progress."""
+        """Let the last elements in for good; no later element starts before the progress."""
         self._log.clear()
         for _, _, taken in self._keys:
             taken.expire(progress)
 
     def give_back(self) -> None:
-        """What came since the last `keep` is not let in."""
+        """Give back the values of all elements since the last `keep`."""
         while self._log:
             taken, values, element = self._log.pop()
             taken.remove(values, element)

@@ -1,4 +1,4 @@
-"""A log: what is still valid of what a stream inside a plan gave, kept because somebody asked for it."""
+"""A log: the elements of a stream inside a plan that are still valid, kept on request."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
 
 
 class Log:
-    """The elements of a stream that are still valid, at the last element's start or later.
+    """The elements of a stream that are still valid at the last element's start.
 
-    `complete_from` is when all that came before the log was asked for has expired: from that instant on,
-    nothing that is valid is missing.
+    `complete_from` is the instant at which all elements have expired that came before the log was requested:
+    from it on the log lacks no valid element.
 
     State    The elements that end after the last one's start.
     Cost     O(log n) per element.
@@ -32,10 +32,10 @@ class Log:
         self.complete_from = complete_from
         self._arrivals = count()
         self._valid: list[tuple[Time, int, Element]] = []
-        """A heap by ends."""
+        """A heap of the valid elements by ends."""
 
     def see(self, batch: Batch) -> None:
-        """Elements came, in order of start; what has expired by then is forgotten."""
+        """Add elements in order of start, and drop those that have expired by then."""
         valid, arrivals = self._valid, self._arrivals
         for element in batch:
             heappush(valid, (element[1], next(arrivals), element))
@@ -44,8 +44,12 @@ class Log:
             heappop(valid)
 
     def valid_from(self, time: Time) -> Batch:
-        """What is valid at a time that no element has started after, or later; from then on. In the order of
-        arrival. Cost: O(n log n)."""
+        """The elements valid at a time or later, cut to begin there, in order of arrival.
+
+        No element has started after that time.
+
+        Cost     O(n log n)
+        """
         valid = sorted(((n, element) for end, n, element in self._valid if end > time), key=itemgetter(0))
         return [(max(start, time), end, payload) for _, (start, end, payload) in valid]
 
@@ -53,5 +57,5 @@ class Log:
         return len(self._valid)
 
     def __iter__(self) -> Iterator[Element]:
-        """The elements that are kept."""
+        """The elements in the log."""
         return (element for _, _, element in self._valid)

@@ -1,4 +1,4 @@
-"""What is measured of running operators, for as long as somebody wants to know (thesis, 13.4.1)."""
+"""Measurements of running operators, taken on request (thesis, 13.4.1)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from midstream.plans.values.streams import BEGINNING, END, FOREVER, START, Batch
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What was measured of an operator since the watch began.
+    """The measurements of an operator since the watch began.
 
-    Rates are in elements per chronon; d, l and g in chronons, as the cost model has them (thesis, 22.2): the
-    average distance of starts, the average length of validity, infinite where one is, and the granule, which
-    is the greatest common divisor of all distances between timestamps. What cannot be told yet is None.
+    Rates are in elements per chronon; d, l and g are in chronons, as in the cost model (thesis, 22.2): d is
+    the average distance of starts; l is the average length of validity, infinite if one is; g is the granule,
+    the greatest common divisor of all distances between timestamps. A value that is not known yet is None.
     """
 
     node: Node
@@ -38,11 +38,11 @@ class Metadata:
     g: int | None
     state: StateSize
     seconds: float
-    """Spent in the operator."""
+    """The time spent in the operator."""
 
     @property
     def microseconds(self) -> float | None:
-        """Spent per element received."""
+        """The time spent per element received."""
         return 1e6 * self.seconds / self.received if self.received else None
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class Gauge:
         self._nanoseconds = 0
 
     def process(self, port: int, batch: Batch, progress: Time) -> Batch:
-        """The operator's, measured."""
+        """Run the operator's `process`, and measure it."""
         begun = perf_counter_ns()
         out = self._operator.process(port, batch, progress)
         self._nanoseconds += perf_counter_ns() - begun
@@ -99,7 +99,10 @@ class Gauge:
         )
 
     def read(self) -> Metadata:
-        """What was measured so far. Cost: O(state)."""
+        """The measurements so far.
+
+        Cost     O(state)
+        """
         received, pairs = sum(self._received), math.prod(self._received)
         is_binary = len(self._received) == 2
         base = pairs if is_binary else received
@@ -120,47 +123,49 @@ class Gauge:
 
 
 def _rate(count: int, first: Time | None, last: Time) -> float | None:
-    """Elements per chronon, from the first start to the chronon of the last."""
+    """Elements per chronon, from the first start to the chronon of the last one."""
     return None if first is None else count / float(last - first + 1)
 
 
 class Gauges:
-    """The gauges of the queries that are watched, however often each is. Operators that nobody watches are
-    not measured, and are not slower for being watchable."""
+    """The gauges of watched queries, one per operator however often a query is watched.
+
+    Operators without a watch are not measured, so they are not slowed down.
+    """
 
     def __init__(self, base: Base) -> None:
         self._base = base
         self._watched: list[RunningQuery] = []
-        """Each as often as it is."""
+        """The watched queries, each once per watch."""
         self._gauges: dict[Node, Gauge] = {}
 
     def watch(self, query: RunningQuery) -> None:
-        """Somebody watches a query."""
+        """Begin a watch of a query."""
         self._watched.append(query)
         self.place()
 
     def leave(self, query: RunningQuery) -> None:
-        """Somebody does not any more."""
+        """End a watch of a query."""
         if query in self._watched:
             self._watched.remove(query)
             self.place()
 
     def drop(self, query: RunningQuery) -> None:
-        """A query is about to go."""
+        """End all watches of a query that is about to go."""
         if query in self._watched:
-            self._watched = [one for one in self._watched if one is not query]
+            self._watched = [watched for watched in self._watched if watched is not query]
             self.place()
 
     def move(self, moved: Mapping[Node, Node]) -> None:
-        """Operators run under other nodes; the gauges are to be placed."""
+        """Take note that operators run under other nodes; the gauges must be placed anew."""
         self._gauges = {moved.get(node, node): gauge for node, gauge in self._gauges.items()}
 
     def read(self, query: RunningQuery) -> list[Metadata]:
-        """What was measured so far of a query's operators, inputs before consumers."""
+        """The measurements so far of a query's operators, inputs before consumers."""
         return [self._gauges[node].read() for node in query.physical.nodes if node in self._gauges]
 
     def place(self) -> None:
-        """Measure the operators of the queries that are watched, and no others."""
+        """Measure the operators of the watched queries, and no others."""
         if not self._watched and not self._gauges:
             return
         operators = self._base.running

@@ -1,12 +1,14 @@
-"""What is remembered of the windows of queries, and of sources of which these do not tell: for the statistics
-of the cost model, and for split times."""
+"""Meters: the last elements of windows, and of sources that windows do not show.
+
+They serve the statistics of the cost model, and split times.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 
-from midstream.operators.base.way import Take
+from midstream.operators.base.walk import Take
 from midstream.operators.engine.base import Base
 from midstream.operators.engine.log import Log
 from midstream.operators.engine.planner import form
@@ -17,11 +19,11 @@ from midstream.plans.algebra.properties import has_ordered_ends, logical_node
 from midstream.plans.values.streams import BEGINNING, END, Batch, Element, Time
 
 RECENT = 4096
-"""How many of the last elements are kept."""
+"""The number of last elements that a meter keeps."""
 
 
 class Meter:
-    """The last elements that a node gave, and the largest end of all; and a log, for who asked for it.
+    """The last elements that a node gave, and the largest end of all; and a log, if one is requested.
 
     Cost     O(1) per element, in C loops, besides the log.
     """
@@ -33,22 +35,22 @@ class Meter:
         self._max_end: Time = BEGINNING
         self.recent: deque[Element] = deque(maxlen=RECENT)
         self.log: Log | None = None
-        """What is still valid; None where nobody asked for it."""
+        """The elements that are still valid; None if no log is requested."""
 
     @property
     def see(self) -> Take:
-        """What is to take every batch."""
+        """The function that takes every batch."""
         if self.log is not None:
             return self._see_and_keep
         return self.recent.extend if self._has_ordered_ends else self._see
 
     def resume(self, recent: Iterable[Element], max_end: Time) -> None:
-        """Begin late: some elements were there already, of which the last are known."""
+        """Continue from the last elements, and the largest end, before the meter began."""
         self.recent.extend(recent)
         self._max_end, self._has_ordered_ends = max_end, False
 
     def expect_any_order(self) -> None:
-        """Ends may decrease from now on, as those of a window that is made smaller."""
+        """Allow ends to decrease from now on, as they do for a window that is made smaller."""
         self._max_end = self.max_end
         self._has_ordered_ends = False
 
@@ -63,15 +65,16 @@ class Meter:
 
     @property
     def max_end(self) -> Time:
-        """The largest end timestamp so far; BEGINNING where there was none."""
+        """The largest end timestamp so far; BEGINNING before the first."""
         if not self._has_ordered_ends:
             return self._max_end
         return self.recent[-1][1] if self.recent else BEGINNING
 
 
 class Meters(dict[Node, Meter]):
-    """One meter at each window, as long as a query has it; with a log, as long as one of these wants one. And
-    one at each source below, where windows show something else than its elements.
+    """One meter at each window, and at each source whose elements windows do not show, while a query has it.
+
+    A window's meter has a log while one of these queries requests it.
 
     Cost     O(windows and sources of the query) to use and to release.
     """
@@ -80,9 +83,9 @@ class Meters(dict[Node, Meter]):
         self._base = base
         self._users: dict[Node, set[RunningQuery]] = {}
         self._logging: dict[Node, set[RunningQuery]] = {}
-        """By window, the queries that want a log of it."""
+        """By window, the queries that request a log of it."""
         self._windows: dict[RunningQuery, list[Node]] = {}
-        """By query."""
+        """The metered nodes by query."""
 
     def use(
         self,
@@ -91,8 +94,11 @@ class Meters(dict[Node, Meter]):
         sources: Mapping[Node, Time],
         max_end: Callable[[Node], Time],
     ) -> None:
-        """A query has some windows, and no others, and may want a log of them. Its sources are given with the
-        largest end so far; `max_end` tells how long what a window gave so far may be valid."""
+        """Meter these windows and sources of a query, and no others.
+
+        If the query is logged, its windows get a log. `sources` are given with the largest end so far;
+        `max_end` tells the largest end that a window can have given so far.
+        """
         windows, before = list(windows), self._windows.get(query, [])
         logs = {
             node: Log(max_end(node))
@@ -115,11 +121,11 @@ class Meters(dict[Node, Meter]):
                 self._release(node, query)
 
     def of(self, query: RunningQuery) -> list[Node]:
-        """The nodes with a meter that a query has."""
+        """The metered nodes of a query."""
         return self._windows.get(query, [])
 
     def _begun(self, node: Node, max_end: Time) -> Meter:
-        """A new meter; that of a source that spoke already knows what a window right above it has shown."""
+        """A new meter; for a source, it begins with the elements that a window above has shown."""
         meter = Meter(has_ordered_ends(node))
         if max_end != BEGINNING:
             above = (window for window in self if shown_by(logical_node(window)) == node)
@@ -128,13 +134,15 @@ class Meters(dict[Node, Meter]):
         return meter
 
     def release(self, query: RunningQuery) -> None:
-        """A query goes."""
+        """Release the meters of a query that goes."""
         for node in self._windows.pop(query, []):
             self._release(node, query)
 
     def move(self, moved: Mapping[Node, Node]) -> None:
-        """Windows run under other nodes, and their ends may decrease from now on, as those of a window that
-        is made smaller."""
+        """Take note that windows run under other nodes, and that their ends may decrease from now on.
+
+        Ends decrease, for example, behind a window that is made smaller.
+        """
         changed = {old: new for old, new in moved.items() if new != old and old in self}
         for query in {query for old in changed for query in self._users[old]}:
             self._windows[query] = [changed.get(node, node) for node in self._windows[query]]
@@ -154,7 +162,7 @@ class Meters(dict[Node, Meter]):
             self._keep(node, None)
 
     def _keep(self, node: Node, log: Log | None) -> None:
-        """A meter with another log sees by another function."""
+        """Give a meter another log, which it sees by another function."""
         self._base.tap(node, None)
         self[node].log = log
         self._base.tap(node, self[node])

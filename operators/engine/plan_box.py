@@ -1,4 +1,4 @@
-"""A physical plan that runs."""
+"""A running physical plan as a Box."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import Flow, Stop, Tap, walk
+from midstream.operators.base.walk import Flow, Stop, Tap, walk
 from midstream.operators.compile.routes import RunBox, compile_box
 from midstream.operators.compile.switch import is_compiled
 from midstream.operators.engine.beginning import begin
@@ -20,14 +20,14 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, T
 
 
 class PlanBox:
-    """The operators of a plan above some of its nodes, connected.
+    """The connected operators of a plan above some of its nodes.
 
     An event runs once through the operators that it can reach, inputs before consumers. Each passes on its
-    results together with its progress, so that a silent operator does not stop those behind it. `compile` is
-    as an engine's.
+    results together with its progress, so that a silent operator does not hold up those behind it. `compile`
+    is as for an engine.
 
-    Operators that already run may be adopted by giving them as `running`; then they go on with their state,
-    and whoever ran them must not do so any more.
+    Operators that run already may be taken over as `running`; they go on with their state, and nobody else
+    may run them any more.
 
     Input    One port for each of the given nodes; by default the plan's sources.
     Output   One for each of the plan's outputs, ordered by start.
@@ -45,7 +45,7 @@ class PlanBox:
     """
 
     successor = None
-    """It never hands over."""
+    """None: this Box never hands over."""
 
     def __init__(
         self,
@@ -63,13 +63,13 @@ class PlanBox:
         """The physical plan."""
         sources = tuple(node for node in physical.nodes if not node.inputs and not _is_relation(node))
         self.nodes: tuple[Node, ...] = sources if inputs is None else tuple(map(physical_node, inputs))
-        """The nodes of the physical plan that are its inputs."""
+        """The input nodes of the physical plan."""
         upper = above(physical, self.nodes)
         _require_all_above(upper, self.nodes)
         self.inputs = tuple(map(label, self.nodes))
         self.outputs = tuple(physical.outputs)
         self.reached: list[Time] = [BEGINNING] * len(self.nodes) if reached is None else list(reached)
-        """By port, how far it is."""
+        """The progress by port."""
         self._received = [0] * len(self.nodes)
         adopted = {} if running is None else running
         self._operators = {
@@ -77,11 +77,11 @@ class PlanBox:
             for node in upper
             if not _is_relation(node)
         }
-        self._sizes = [one.size for one in self._operators.values() if type(one).size is not Operator.size]
-        """Of operators that may keep something."""
+        self._sizes = [op.size for op in self._operators.values() if type(op).size is not Operator.size]
+        """The size methods of operators that may have state."""
         self._is_compiled = is_compiled(compile)
         self._stops = _stops(self.nodes, self._operators, taps or {})
-        """The inputs', then those of operators, inputs before consumers."""
+        """The stops of inputs, then those of operators, inputs before consumers."""
         numbers = {stop.node: stop.number for stop in self._stops}
         self._results = [numbers.get(root, -1) for root in physical.outputs.values()]
         """By output, the number of its stop."""
@@ -89,27 +89,29 @@ class PlanBox:
         fresh = {node for node in self._operators if node not in adopted}
         made = begin(physical, self._operators, fresh, relations or {}, self.progress_of)
         self.initial = [made.get(root, []) for root in physical.outputs.values()]
-        """By output, what new operators gave before any event: what is made of rows of relations."""
+        """By output, the results of new operators before any event: those of rows of relations."""
 
     @cached_property
     def _compiled(self) -> list[RunBox | None]:
-        """By port, the function that runs an event; None where it is to be walked. Made when the first event
-        comes: a box that is only looked at has none."""
+        """By port, the function that runs an event; None if paths are not compiled.
+
+        They are made when the first event comes, so that a Box that is only inspected has none.
+        """
         if not self._is_compiled:
             return [None] * len(self.nodes)
         stops = self._stops[len(self.nodes) :]
         return [compile_box(port, stops, self._results) for port in range(len(self.nodes))]
 
     def open(self) -> None:
-        """Compile now what the first event takes, if ways are compiled."""
+        """Compile the code for the first event now, if paths are compiled."""
         _ = self._compiled
 
     def push(self, port: int, batch: Batch) -> list[Batch]:
-        """Elements arrived on an input. Their order is taken on trust: check it where streams enter."""
+        """Elements arrived on an input; their order is not checked here, but where streams enter."""
         return self.process(port, batch, batch[-1][0]) if batch else [[] for _ in self.outputs]
 
     def advance(self, port: int, time: Time) -> list[Batch]:
-        """A heartbeat on an input. One that tells nothing new is ignored."""
+        """A heartbeat on an input; one without new information is ignored."""
         if time <= self.reached[port]:
             return [[] for _ in self.outputs]
         return self.process(port, [], time)
@@ -119,7 +121,7 @@ class PlanBox:
         return self.advance(port, FOREVER)
 
     def process(self, port: int, batch: Batch, progress: Time) -> list[Batch]:
-        """A batch, possibly empty, and the progress of its port behind it, in one event."""
+        """Process a batch, possibly empty, and the progress of its port behind it, in one event."""
         if self.reached[port] == FOREVER:
             if batch:
                 raise EndedError(f"input {self.inputs[port]}: an element arrived after the end", port=port)
@@ -137,11 +139,11 @@ class PlanBox:
         return [flow[number][0] if number in flow else [] for number in self._results]
 
     def progress(self, output: int = 0) -> Time:
-        """No later element on this output starts before this."""
+        """A lower bound of the starts of later elements on this output."""
         return self._progress[output]()
 
     def progress_of(self, node: Node) -> Time:
-        """The same of any node of the physical plan that is an input or above one."""
+        """A lower bound of the starts of later elements of an input node or a node above."""
         return self._progress_at(node)()
 
     def _progress_at(self, node: Node) -> Callable[[], Time]:
@@ -150,16 +152,16 @@ class PlanBox:
         return (lambda: FOREVER) if _is_relation(node) else self._operators[node].progress
 
     def size(self) -> int:
-        """How many elements its operators keep."""
+        """The number of elements in the state of its operators."""
         return sum([size() for size in self._sizes])
 
     def state(self) -> Iterable[Element]:
-        """The elements that its operators keep."""
+        """The elements in the state of its operators."""
         for operator in self._operators.values():
             yield from operator.state()
 
     def counters(self) -> Mapping[str, int]:
-        """`received`, `emitted`, and `intermediate` results, as the cost model has them."""
+        """`received`, `emitted`, and `intermediate` results, as the cost model defines them."""
         return {
             "received": sum(self._received),
             "emitted": sum(map(self.made, self.plan.outputs.values())),
@@ -167,18 +169,18 @@ class PlanBox:
         }
 
     def made(self, node: Node) -> int:
-        """How many elements an input or an operator has given."""
+        """The number of elements that an input or an operator has given."""
         if node in self.nodes:
             return self._received[self.nodes.index(node)]
         return self._operators[node].emitted if node in self._operators else 0
 
     def operators(self) -> Iterable[tuple[Node, Operator]]:
-        """The running operators with their nodes, for those who want to look inside."""
+        """The running operators with their nodes."""
         return self._operators.items()
 
 
 def label(node: Node) -> str:
-    """A name for what a node gives."""
+    """A name for the stream that a node gives."""
     leaves = [str(n.operator).partition(" ")[2] for n in node.walk() if not n.inputs]
     return leaves[0] if not node.inputs else f"{node.operator} of {', '.join(leaves)}"
 

@@ -1,7 +1,7 @@
-"""From a logical plan to a physical one: which implementation runs each operator.
+"""From a logical plan to a physical one: the choice of an implementation for each operator.
 
-The choice is data: the facts of implementations, each with a precondition. The first whose precondition holds
-is taken; a physical plan may name any other that holds.
+The choice is data: the facts of implementations, each with a precondition. The first one whose precondition
+holds is taken; a physical plan may name any other one whose precondition holds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RUNNING: dict[Implementation, Make] = {
     **aggregate.RUNNING,
     **signs.RUNNING,
 }
-"""What runs each implementation."""
+"""The makers of running operators, by implementation."""
 
 
 def physical_plan(plan: Plan | Stream) -> Plan:
@@ -44,14 +44,14 @@ def physical_plan(plan: Plan | Stream) -> Plan:
 
     Splits and converters are added where an implementation needs them.
 
-    Raises PlanError where none fits, with the reason.
+    Raises   PlanError where none fits, with the reason.
     """
     chosen = plan_of("physical_plan", plan).map(_choose)
     return Plan({name: _in_form(root, "intervals") for name, root in chosen.outputs.items()})
 
 
 def physical_node(node: Node) -> Node:
-    """The same of a node within a plan, whatever the form of what it gives."""
+    """Choose implementations for a node within a plan; its output may have any form."""
     return Plan(node).map(_choose).root
 
 
@@ -89,13 +89,13 @@ def _choose(node: Node) -> Node:
 def _suitable(operator: Logical) -> tuple[Implementation, ...]:
     candidates = IMPLEMENTATIONS.get(type(operator), ())
     if isinstance(operator, Convert):
-        # The other converter takes the form that this one is to give: fitting its input would never end.
+        # The opposite converter takes the form that this one must give: fitting its input would never end.
         return tuple(candidate for candidate in candidates if candidate.gives == operator.to)
     return candidates
 
 
 def _fit(child: Node, consumer: Implementation) -> Node:
-    """A child as its consumer can take it."""
+    """An input in the form that its consumer needs."""
     if consumer.needs_chronons and not is_chronon_stream(child):
         child = _choose(Node(Split(1), (_in_form(child, "intervals"),)))
     return _in_form(child, consumer.takes)
@@ -106,5 +106,5 @@ def _in_form(node: Node, wanted: Form) -> Node:
 
 
 def _is_leaf(node: Node) -> bool:
-    """Whether nothing is to be chosen for it: what comes from outside, or from a Box."""
+    """True if no implementation is to be chosen: the elements come from outside, or from a Box."""
     return isinstance(node.operator, Leaf | Boxed)

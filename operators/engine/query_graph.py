@@ -1,5 +1,7 @@
-"""The query graph: queries come and go while elements flow, and share what they have in common; the plan of
-each can be exchanged (thesis, 13.2)."""
+"""The query graph: queries come and go while elements flow, and share equal operators (thesis, 13.2).
+
+The plan of each query can be exchanged.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from typing import cast
 
 from midstream.operators.base.box import settled
 from midstream.operators.base.operator import Operator
-from midstream.operators.base.way import Take
+from midstream.operators.base.walk import Take
 from midstream.operators.compile.inlets import Inlet
 from midstream.operators.compile.switch import is_compiled
 from midstream.operators.engine.base import Base
@@ -47,17 +49,17 @@ from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 QUERY = "query"
-"""The name of a query that was not given one."""
+"""The name of a query that was given none."""
 
 
 class QueryGraph:
     """The operators of all queries, connected: equal subplans are one.
 
-    They run in the base. While a part of a query's plan is being exchanged, a Box runs in its place among the
-    operators, as a guest; those above it and below it go on. When a query comes, goes or changes, what it
-    needs is connected anew, and operators that go on take their state along.
+    They run in the base. While a part of a query's plan is being exchanged, a Box runs in its place as a
+    guest; the operators above and below it go on. When a query comes, goes or changes, the operators that it
+    needs are connected anew, and operators that go on keep their state.
 
-    Cost     A query that comes, goes or changes costs what its plan costs, however many others run.
+    Cost     A query that comes, goes or changes costs as much as its plan, however many others run.
     """
 
     def __init__(
@@ -66,15 +68,15 @@ class QueryGraph:
         self.queries: dict[str, RunningQuery] = {}
         """The queries that run, by name."""
         self.listeners: list[Callable[[], object]] = []
-        """Called when queries have come, gone, or taken the place of others."""
+        """Functions that are called when queries have come, gone, or taken the place of others."""
         self.inlets: dict[str, Inlet | None] = {}
-        """By stream, since it was needed, the compiled way of a single element; None where there is none."""
+        """By stream, the compiled path of a single element, once it was needed; None where there is none."""
         self.entrances = entrances
         self.relations: dict[str, list[Element]] = listed_by_name("relations", relations or {})
         self._checked: set[Relation] = set()
         """The relations whose rows have been checked."""
         self.is_compiled = is_compiled(compile)
-        """Whether the ways of elements are compiled, or walked."""
+        """True if the paths of elements are compiled."""
         self.base = Base(
             self.relations,
             entrances,
@@ -84,14 +86,14 @@ class QueryGraph:
         self.guests = Guests()
         self._query_numbers = count()
         self._copies = count(1)
-        """Of operators to come that run beside equal ones."""
+        """The numbers of future operators that run beside equal ones."""
         self.meters = Meters(self.base)
         self.ends = Ends(self.queries, self.base.running, self.meters, self.relations)
         self._gauges = Gauges(self.base)
-        self._counting = Counting(self.base.running, self.base.ways, entrances)
+        self._counting = Counting(self.base.running, self.base.paths, entrances)
 
     def add(self, plan: Plan | Stream, sink: Take | None = None, name: str = QUERY) -> RunningQuery:
-        """Run one more query from now on; it shares what it has in common with those that run."""
+        """Run one more query from now on; it shares equal operators with those that run."""
         plan = plan_of("add", plan)
         require_name("add: name", name, "the name of the query")
         if sink is not None:
@@ -105,7 +107,7 @@ class QueryGraph:
         self.entrances.refer(plan, self.relations)
         query = self._new(name, plan)
         self.base.run(query, query.physical)
-        # Short ways know what is declared of streams, and in which unit they are counted.
+        # Compiled paths contain the declarations and the time units of streams.
         for stream in (*self.entrances.references.streams, *(source.stream for source in plan.sources)):
             self.inlets.pop(stream, None)
         self.queries[name] = query
@@ -121,7 +123,7 @@ class QueryGraph:
         return query
 
     def _new(self, name: str, plan: Plan) -> RunningQuery:
-        """A query that is about to run: what it shares, what it gives first, and what it has missed."""
+        """A query that is about to run: its shared operators, its first results, and its missed elements."""
         ends, roots = self.entrances.max_end, plan.outputs.values()
         complete_from = max(missed_until(root, ends) for root in roots)
         sources = {node for node in plan.nodes if isinstance(node.operator, Source)}
@@ -130,20 +132,22 @@ class QueryGraph:
         first: dict[str, Batch] = {}
         if not are_bounded:
             if self._has_begun(plan) or read_late(physical, self.base):
-                complete_from = FOREVER  # rows of relations alone have been given before the streams began
+                complete_from = FOREVER  # rows of relations came out before the streams began
             else:
                 alone = PlanBox(physical, relations=self.relations)
                 first = dict(zip(alone.outputs, alone.initial, strict=True))
         if complete_from != FOREVER:
-            # What a window gave when it was larger may outlast what the plan tells of it.
-            known = [self.meters[window].max_end for window in lowest(physical) if window in self.meters]
-            complete_from = max(complete_from, *known, BEGINNING)
+            # Elements of a window that was larger before may last longer than its plan says.
+            ends_so_far = [
+                self.meters[window].max_end for window in lowest(physical) if window in self.meters
+            ]
+            complete_from = max(complete_from, *ends_so_far, BEGINNING)
         query = RunningQuery(name, plan, physical, next(self._query_numbers), complete_from, first=first)
         query.tally.add_results(sum(map(len, first.values())))
         return query
 
     def remove(self, name: str = QUERY) -> None:
-        """Stop a query. What only it needed is forgotten."""
+        """Stop a query, and drop the operators that no other query uses."""
         query = self.query(name)
         self._counting.remove(query.tally)
         self._gauges.drop(query)
@@ -164,9 +168,9 @@ class QueryGraph:
             self.remove(name)
         del self.queries[own]
         query.name = name
-        rest = list(self.queries.items())
+        others = list(self.queries.items())
         self.queries.clear()
-        self.queries.update([*rest[:place], (name, query), *rest[place:]])
+        self.queries.update([*others[:place], (name, query), *others[place:]])
         self.ends.remember(query)
         self._tell()
 
@@ -175,7 +179,7 @@ class QueryGraph:
             listener()
 
     def query(self, name: str | None = None) -> RunningQuery:
-        """A query by name; the first one without."""
+        """A query by name; the first one without a name."""
         if name is None and self.queries:
             return next(iter(self.queries.values()))
         if not isinstance(name, str) or name not in self.queries:
@@ -185,12 +189,17 @@ class QueryGraph:
         return self.queries[name]
 
     def shared(self, query: RunningQuery) -> Container[Node]:
-        """The nodes that run for other queries. To ask for one costs O(1)."""
+        """The nodes that run for other queries, too.
+
+        Cost     O(1) to ask for one
+        """
         return _Shared(self.base, query)
 
     def subscribe(self, sink: Take, output: str | None = None, query: str | None = None) -> None:
-        """Hand every further batch of results of a query's output to a function; before anything has arrived,
-        rows of relations that are results by themselves at once."""
+        """Pass every further batch of results of a query's output to a function.
+
+        Before anything has arrived, rows of relations that are results by themselves are passed at once.
+        """
         require_callable("sink", sink, "a function that takes a batch of results, such as results.extend")
         chosen = self.query(query)
         output = chosen.output(output)
@@ -200,8 +209,10 @@ class QueryGraph:
         self.base.subscribed(chosen.physical.outputs[output])
 
     def keep_log(self, query: str | None = None) -> Time:
-        """From now on keep what is still valid of a query's windows, and of its results. Gives the instant
-        from which on the log is complete: when all that came before has expired."""
+        """From now on keep the valid elements of a query's windows, and its valid results.
+
+        Returns the instant from which the log is complete: when all earlier elements have expired.
+        """
         chosen = self.query(query)
         windows = lowest(chosen.physical)
         for node in windows:
@@ -220,7 +231,7 @@ class QueryGraph:
         logs = [*chosen.logs.values(), *filter(None, map(self.log, windows))]
         return max(log.complete_from for log in logs)
 
-    # How it is connected
+    # Connections
 
     def rewire(
         self,
@@ -228,9 +239,11 @@ class QueryGraph:
         plans: Mapping[str, tuple[Plan, Plan]],
         more: Mapping[Node, Operator] = MappingProxyType({}),
     ) -> None:
-        """Put running operators under other nodes, and give queries the plans (logical, physical) that have
-        them, and some more operators. Where something else gives the results from now on, they have been
-        counted."""
+        """Put running operators under other nodes, add more operators, and give queries plans that have them.
+
+        `plans` are pairs of a logical and a physical plan. If other operators give the results from now on,
+        the results so far have been counted.
+        """
         changing = [self.queries[name] for name in plans]
         running = self.base.running
         adopted: dict[Node, Operator] = {}
@@ -244,7 +257,7 @@ class QueryGraph:
         for query in changing:
             before = query.physical
             query.plan, physical = plans[query.name]
-            query.physical = self.base.known(physical)
+            query.physical = self.base.with_running(physical)
             self.base.run(query, query.physical, before, adopted)
             self._meter(query)
             self.guests.seat(query.physical, running)
@@ -254,7 +267,7 @@ class QueryGraph:
         self._gauges.place()
 
     def _meter(self, query: RunningQuery) -> None:
-        """Meter what a query has now. A source that was metered stays so: what is known of it is not lost."""
+        """Meter the windows and sources that a query has now; a metered source stays metered."""
         windows = lowest(query.physical)
         sources = unseen_sources(query.physical, windows)
         sources += [node for node in self.meters.of(query) if node in query.physical.nodes]
@@ -266,8 +279,10 @@ class QueryGraph:
         self.meters.use(query, windows, ends, self.ends.largest)
 
     def adopt_plans(self) -> None:
-        """Let the operators of Boxes that have become plans run with all others; then the migrations that
-        wait for that take their turns."""
+        """Let the operators of Boxes that have become plans run with all others.
+
+        Then the migrations that wait for that take their turns.
+        """
         seen: dict[RunningQuery, None] = {}
         while self.guests.ready:
             guest = self.guests.ready.pop(0)
@@ -280,12 +295,14 @@ class QueryGraph:
                 query.waiting.popleft().step()
 
     def query_of(self, guest: Node) -> RunningQuery | None:
-        """The query that has a guest, as far as the guest is still there."""
+        """The query that has a guest; None if the guest has gone."""
         return next(iter(self.base.users(guest)), None)
 
     def _adopt(self, guest: Node, query: RunningQuery) -> None:
-        """Let the operators of a Box that has become a plan run with all others, where they do not run
-        already; else they stay with the Box until those are gone, or the query changes."""
+        """Let the operators of a Box that has become a plan run with all others, if no equal ones run.
+
+        Otherwise they stay in the Box until those are gone, or the query changes.
+        """
         running = self.base.running
         box = settled(cast(Guest, running[guest]).hosted.box)
         if not isinstance(box, PlanBox):
@@ -304,59 +321,58 @@ class QueryGraph:
         self.rewire(coming.moved, {query.name: (plan, coming.physical)}, coming.operators)
 
     def check_relations(self, plan: Plan) -> None:
-        """Check the relations that a plan reads and no query did so far."""
+        """Check the relations that a plan reads and no query has read so far."""
         wanted = [operator for operator in plan.relations if operator not in self._checked]
         check_relations(wanted, self.relations)
         self._checked.update(wanted)
 
     def _physical(self, plan: Plan, sources: Set[Node], *, are_bounded: bool) -> Plan:
-        """The physical plan of a new query, made of the nodes that run as far as it may share them."""
-        physical = self.base.known(physical_plan(plan))
+        """The physical plan of a new query, with running nodes as far as it may share them."""
+        physical = self.base.with_running(physical_plan(plan))
         late = read_late(physical, self.base)
         owned = with_own_operators(physical, late, sources, self._copies, are_bounded=are_bounded)
-        return self.base.known(owned)
+        return self.base.with_running(owned)
 
     def _has_begun(self, plan: Plan) -> bool:
-        """Whether anything is known yet of what a plan reads."""
+        """True if any stream that a plan reads has a progress."""
         return any(self.entrances[source.stream].progress != BEGINNING for source in plan.sources)
 
-    # What is known
+    # Facts
 
     def has_ended(self) -> bool:
-        """Whether all streams have ended: nothing comes any more."""
-        return all(self.entrances[name].progress == FOREVER for name in self.base.ways)
+        """True if all streams have ended, so that no element comes any more."""
+        return all(self.entrances[name].progress == FOREVER for name in self.base.paths)
 
     def log(self, node: Node) -> Log | None:
-        """The log of a window, where one is kept."""
+        """The log of a window, if one is kept."""
         return self.meters[node].log if node in self.meters else None
 
     def counters(self, query: str | None = None) -> Counters:
-        """The counts of a query since it runs; without one, of all since there is the graph."""
+        """The counts of a query since it runs; without a name, of all since the graph was made."""
         if query is not None:
             return self._counting.counters(self.query(query).tally)
-        return self._counting.counters_of_all(one.tally for one in self.queries.values())
+        return self._counting.counters_of_all(running.tally for running in self.queries.values())
 
     def held(self, query: str | None = None, *, in_bytes: bool = False) -> Counter[Node]:
-        """By logical node, how many elements the operators of a query keep, or of all; or their bytes."""
+        """By logical node, the elements or bytes in the operators of a query, or of all queries."""
         running = self.base.running
         nodes = running if query is None else self.query(query).physical.nodes
         return held(running, nodes, in_bytes=in_bytes)
 
     def size(self) -> int:
-        """How many elements are kept: by operators, where streams enter, and in logs."""
-        return self.base.size() + self.entrances.size(self.base.ways) + sum(map(len, self._logs()))
+        """The number of elements in operators, in entrances, and in logs."""
+        return self.base.size() + self.entrances.size(self.base.paths) + sum(map(len, self._logs()))
 
     def state(self) -> Iterator[Element]:
-        """The elements that are kept."""
-        return chain(self.base.state(), self.entrances.state(self.base.ways), *self._logs())
+        """The elements in operators, in entrances, and in logs."""
+        return chain(self.base.state(), self.entrances.state(self.base.paths), *self._logs())
 
     def _logs(self) -> list[Log]:
         inputs = [meter.log for meter in self.meters.values() if meter.log is not None]
         return inputs + [log for query in self.queries.values() for log in query.logs.values()]
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
-        """What was seen of each of a query's windows and sources, and what its relations hold, by their
-        logical nodes."""
+        """The observations of a query's windows, sources and relations, by their logical nodes."""
         chosen = self.query(query)
         windows = carried_out(chosen.physical)
         for node in windows.values():
@@ -383,7 +399,7 @@ class QueryGraph:
         return relations | below_windows(metered) | metered
 
     def observe_all(self) -> dict[Node, Observation]:
-        """What was seen of the windows and sources of all queries that have statistics."""
+        """The observations of the windows and sources of all queries that have statistics."""
         seen: dict[Node, Observation] = {}
         for name, query in self.queries.items():
             if all(form(node) == "intervals" for node in lowest(query.physical)):
@@ -391,17 +407,17 @@ class QueryGraph:
         return seen
 
     def shareable(self) -> dict[str, Plan]:
-        """By the names of queries, what a further query can share of each."""
+        """By the name of each query, the nodes that a further query can share."""
         nodes = {name: list(shareable(query.physical)) for name, query in self.queries.items()}
         return {
-            name: Plan({str(i): node for i, node in enumerate(found)})
-            for name, found in nodes.items()
-            if found
+            name: Plan({str(i): node for i, node in enumerate(shared)})
+            for name, shared in nodes.items()
+            if shared
         }
 
     @contextmanager
     def watch(self, query: str | None = None) -> Iterator[Callable[[], list[Metadata]]]:
-        """Measure the operators of a query for the time of a block, which gets a function that reads."""
+        """Measure the operators of a query during a block, which gets a function that reads."""
         chosen = self.query(query)
         self._gauges.watch(chosen)
         try:

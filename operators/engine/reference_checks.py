@@ -1,7 +1,7 @@
-"""Whether elements find the rows that they are declared to refer to.
+"""Checks that elements find the rows that they are declared to refer to.
 
 A row of one stream may arrive before the row of the other stream that it refers to. So an element is taken at
-once, and is looked at when the other stream has gone past it: what has no partner by then is reported.
+once, and is checked when the other stream has gone past it: an element without a partner by then is reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ReferenceCheck:
 
     Input    Elements of both, each in order of start, with the progress behind them.
     State    The elements that start after the other's progress; and the times at which partners serve, as far
-             as an element may still come that needs them: of all time, those of every value.
+             as a future element may need them: for lasting partners, those of every value.
     Cost     O(log n) per element.
 
     >>> from midstream.plans.algebra.builder import stream
@@ -55,7 +55,7 @@ class ReferenceCheck:
         self._places = [leaf.columns.index(name) for name in reference.columns]
         self._other_places = [other.columns.index(name) for name in reference.to_columns]
         self._served: dict[Payload, list[tuple[Time, Time]]] = {}
-        """By values the times at which there is a partner: in order, none meets another."""
+        """By values, the times at which there is a partner: in order, none meets another."""
         self._ends: list[tuple[Time, int, Payload]] = []
         self._pending: list[tuple[Time, int, Element]] = []
         """Elements, by the instant up to which they have partners."""
@@ -64,11 +64,11 @@ class ReferenceCheck:
         self.other_progress: Time = since
 
     def size(self) -> int:
-        """How many elements wait, and how many times are known."""
+        """The number of waiting elements and of remembered times."""
         return len(self._pending) + sum(map(len, self._served.values()))
 
     def serve(self, partners: Iterable[Element], progress: Time) -> None:
-        """Elements of the other stream, and its progress behind them."""
+        """Take elements of the other stream, and its progress behind them."""
         for start, end, row in partners:
             values = tuple(row[i] for i in self._other_places)
             until = FOREVER if FOREVER in (end, self.reference.within) else end + self.reference.within
@@ -83,14 +83,14 @@ class ReferenceCheck:
         self.other_progress = max(progress, self.other_progress)
 
     def refer(self, elements: Iterable[Element], progress: Time) -> None:
-        """Elements of this stream, and its progress behind them."""
+        """Take elements of this stream, and its progress behind them."""
         for element in elements:
             if self._can_be_checked(element):
                 heappush(self._pending, (element[0], next(self._numbers), element))
         self._progress = max(progress, self._progress)
 
     def unmatched(self) -> Iterator[Element]:
-        """The elements that turned out to have no partner at some instant; each is told once."""
+        """The elements without a partner at some instant; each is reported once."""
         pending = self._pending
         while pending and pending[0][0] < self.other_progress:
             reached, number, element = heappop(pending)
@@ -108,7 +108,7 @@ class ReferenceCheck:
         self._forget()
 
     def _can_be_checked(self, element: Element) -> bool:
-        """Whether its values are known, and all partners that it may have were seen."""
+        """True if its values are known, and all its possible partners were seen."""
         if any(element[2][i] is None for i in self._places):
             return False
         if self._since == BEGINNING:
@@ -128,38 +128,40 @@ class ReferenceCheck:
 
 
 class ReferenceChecks:
-    """The references of all streams of an engine, as far as both sides are read and they are enforced."""
+    """The enforced references between streams and relations of an engine, if both sides are read."""
 
     def __init__(self, letters: DeadLetters | None) -> None:
         self._letters = letters
         self._checks: dict[tuple[str, Reference], ReferenceCheck] = {}
         self.streams: set[str] = set()
-        """Those whose elements have to be seen."""
+        """The streams whose elements must be seen."""
 
     def __bool__(self) -> bool:
-        """Whether there is anything to check."""
+        """True if there is anything to check."""
         return bool(self._checks)
 
     def size(self) -> int:
-        """How much is remembered."""
+        """The number of waiting elements and of remembered times."""
         return sum(check.size() for check in self._checks.values())
 
     def enter(self, check: ReferenceCheck) -> None:
-        """One more, from now on; one that is known goes on."""
+        """Add a check from now on; an equal one that exists goes on."""
         if self._checks.setdefault((check.leaf.label, check.reference), check) is check:
-            self.streams |= {one.stream for one in (check.leaf, check.other) if isinstance(one, Source)}
+            self.streams |= {leaf.stream for leaf in (check.leaf, check.other) if isinstance(leaf, Source)}
 
     def keep(self, read: Container[str]) -> None:
-        """Only these streams are read from now on: what refers to others can no longer be checked."""
+        """Keep only the checks between streams that are read from now on."""
         self._checks = {
             key: check
             for key, check in self._checks.items()
-            if all(one.label in read for one in (check.leaf, check.other) if isinstance(one, Source))
+            if all(leaf.label in read for leaf in (check.leaf, check.other) if isinstance(leaf, Source))
         }
 
     def see(self, stream: str, elements: Batch, progress: Time) -> None:
-        """Elements of a stream were taken, in order. Raises DeclarationError where it shows now that one, of
-        whatever stream, has no partner; or that goes to the dead letters."""
+        """Take elements of a stream, in order, and report elements of any stream without a partner.
+
+        Raises   DeclarationError for such an element, unless there are dead letters.
+        """
         concerned = [c for c in self._checks.values() if stream in (c.other.label, c.leaf.label)]
         for check in concerned:
             if stream == check.other.label:
@@ -169,10 +171,10 @@ class ReferenceChecks:
         report([(check, element) for check in concerned for element in check.unmatched()], self._letters)
 
 
-def report(found: Sequence[tuple[ReferenceCheck, Element]], letters: DeadLetters | None) -> None:
-    """Tell of elements that have no partner."""
+def report(unmatched: Sequence[tuple[ReferenceCheck, Element]], letters: DeadLetters | None) -> None:
+    """Report elements without a partner, by an exception or as dead letters."""
     refused = []
-    for check, element in found:
+    for check, element in unmatched:
         kind, label = "stream" if isinstance(check.leaf, Source) else "relation", check.leaf.label
         error = DeclarationError(
             f"{kind} {label}: element {element!r} has been taken, and there is no row that it refers to; "

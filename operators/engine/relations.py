@@ -16,7 +16,7 @@ Relations = Mapping[str, Iterable[Element]]
 
 
 def constant(rows: Iterable[Payload]) -> list[Element]:
-    """Rows that are valid always, as the elements of a constant relation.
+    """Rows that are always valid, as the elements of a constant relation.
 
     >>> constant([(1, "car"), (2, "boat")])
     [(-inf, inf, (1, 'car')), (-inf, inf, (2, 'boat'))]
@@ -25,10 +25,10 @@ def constant(rows: Iterable[Payload]) -> list[Element]:
 
 
 def check_relations(wanted: Iterable[Relation], relations: Mapping[str, list[Element]]) -> None:
-    """Check that the elements of relations are there, and are what was declared.
+    """Check that the elements of relations are there, and match the declaration.
 
-    Raises UnknownStreamError where they are missing; IntervalError, StreamOrderError or SchemaError where
-    they are something else.
+    Raises   UnknownStreamError where they are missing; IntervalError, StreamOrderError or SchemaError where
+             they do not match.
     """
     for operator in wanted:
         if operator.relation not in relations:

@@ -1,11 +1,11 @@
-"""A query takes the place of another that means something else, at an instant of application time."""
+"""A query replaces another that means something else, at an instant of application time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
 
-from midstream.operators.base.way import Take
+from midstream.operators.base.walk import Take
 from midstream.operators.engine.feed import Feed
 from midstream.operators.engine.queries import RunningQuery
 from midstream.operators.engine.query_graph import QueryGraph
@@ -16,7 +16,7 @@ from midstream.plans.values.errors import PlanError
 from midstream.plans.values.streams import FOREVER, Batch, Time
 
 TO_COME = ", to come"
-"""Behind the name of a query that is going to take the place of another."""
+"""The suffix of the name of a query that is going to replace another."""
 
 
 class Replacement:
@@ -24,8 +24,8 @@ class Replacement:
 
         results@t  =  old@t before `at`,  new@t from `at` on
 
-    Both run until the old one has given all that starts before `at`. What the new one gives before that
-    waits, so that results stay in order.
+    Both run until the old one has given all results that start before `at`. Until then the new one's results
+    wait, so that results stay in order.
 
     Output   As the old query's sinks expect: ordered by start.
     State    That of both queries, and the new one's results until the old one has ended.
@@ -33,7 +33,7 @@ class Replacement:
 
     def __init__(self, graph: QueryGraph, feed: Feed, old: RunningQuery, new: RunningQuery, at: Time) -> None:
         self.at = at
-        """From this instant on results are those of the new plan."""
+        """The instant from which results are those of the new plan."""
         self._graph = graph
         self._old = old
         self._new = new
@@ -41,7 +41,7 @@ class Replacement:
         self._sinks: Mapping[str, list[Take]] = {output: list(sinks) for output, sinks in old.sinks.items()}
         self._waiting: dict[str, Batch] = {output: [] for output in new.sinks}
         self.is_done = False
-        """Whether the old query has been removed."""
+        """True once the old query has been removed."""
         for query, take in ((old, self._take_old), (new, self._take_new)):
             for output, sinks in query.sinks.items():
                 sinks[:] = [partial(take, output)]
@@ -50,7 +50,7 @@ class Replacement:
             feed.work_in_steps(self)
 
     def step(self) -> bool:
-        """End the old query if it is over; tells whether it is not."""
+        """End the old query if it is over; returns False once it has ended."""
         if not self.is_done and self._is_over():
             self._end()
         return not self.is_done
@@ -71,7 +71,7 @@ class Replacement:
                 sink(batch)
 
     def _is_over(self) -> bool:
-        """Whether the old query has given all that starts before the instant, or is gone."""
+        """True if the old query has given all results that start before the instant, or is gone."""
         if self._graph.queries.get(self._old.name) is not self._old:
             return True
         base = self._graph.base
@@ -94,8 +94,9 @@ def replace(
     *,
     at: int | None = None,
 ) -> Replacement:
-    """As `Engine.replace`. The instant is by default the earliest that is possible: when nothing is valid any
-    more of what the old query has given, and nothing is missing of what the new one is to give.
+    """Replace a query as `Engine.replace` does, by default at the earliest possible instant.
+
+    That is when none of the old query's results is valid any more, and the new query lacks none.
 
     Raises   PlanError also where no instant is late enough, where a part of the old query is being exchanged,
              or where a log is kept of it.
@@ -118,8 +119,8 @@ def replace(
         graph.remove(new.name)
         if earliest == FOREVER:
             raise PlanError(
-                f"{old.name} cannot be replaced: something that it gave, or that the new plan would miss, "
-                "is valid for ever; add the new plan as another query"
+                f"{old.name} cannot be replaced: one of its results, or an element that the new plan would "
+                "miss, is valid for ever; add the new plan as another query"
             )
         raise PlanError(f"{old.name} cannot be replaced at {at}, expected {earliest} or later")
     return Replacement(graph, feed, old, new, earliest if at is None else at)

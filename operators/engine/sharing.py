@@ -1,5 +1,4 @@
-"""Which running operators a new query can share, and which it cannot: those of whose results it would miss
-too much."""
+"""The running operators that a new query can share, and those whose earlier results it would miss."""
 
 from __future__ import annotations
 
@@ -22,8 +21,10 @@ from midstream.plans.values.streams import BEGINNING, Element
 
 
 def read_late(physical: Plan, base: Base) -> list[Node]:
-    """The running nodes of which a query, if it were added now, would miss what they have given already,
-    streams taken together with relations."""
+    """The running nodes whose earlier results a query would miss if it were added now.
+
+    Nodes that read relations alone do not count.
+    """
     running = base.running
     new = {child for node in physical.nodes if node not in running for child in node.inputs}
     read = new | set(physical.outputs.values())
@@ -33,11 +34,11 @@ def read_late(physical: Plan, base: Base) -> list[Node]:
 def with_own_operators(
     physical: Plan, late: list[Node], sources: Set[Node], copies: Iterator[int], *, are_bounded: bool
 ) -> Plan:
-    """The plan with operators of its own, the next of the numbered `copies`, where it would miss more than
-    what came before: negatives whose positives did, or, if all that it gives is bounded by streams, rows of
-    relations.
+    """The plan with operators of its own, where shared ones would leave out more than earlier results.
 
-    `late` are the running nodes that have given something already.
+    These are negatives whose positives came before; and rows of relations, if all results of the plan are
+    bounded by streams. `late` are the running nodes that have given something already. The new operators get
+    the next of the numbered `copies`.
     """
     misses_signs = any(form(node) == "signs" for node in late)
     misses_rows = are_bounded and not all(is_bounded(node, sources) for node in late)
@@ -46,7 +47,7 @@ def with_own_operators(
     copy = next(copies)
 
     def begins(node: Node) -> bool:
-        """Whether signs begin here, or rows of relations are put to what comes from streams."""
+        """True where signs begin, or where rows of relations meet elements of streams."""
         if form(node) == "signs" and all(form(child) != "signs" for child in node.inputs):
             return misses_signs
         if not misses_rows or not reads_stream(node) or is_bounded(node, sources):
@@ -62,29 +63,33 @@ def with_own_operators(
 
 
 def shareable(physical: Plan) -> Iterator[Node]:
-    """The logical nodes of a running plan that run as the planner would let them run for any query, on
-    streams: a new query that has them shares their operators."""
+    """The logical nodes of a running plan that a new query can share.
+
+    They run as the planner would run them for any query, on streams.
+    """
     sources = {node for node in physical.nodes if isinstance(node.operator, Source)}
     for node in physical.nodes:
-        meant = logical_node(node)
-        if form(node) == "intervals" and is_bounded(node, sources) and physical_node(meant) == node:
-            yield meant
+        meaning = logical_node(node)
+        if form(node) == "intervals" and is_bounded(node, sources) and physical_node(meaning) == node:
+            yield meaning
 
 
 def below_windows(seen: Mapping[Node, Observation]) -> dict[Node, Observation]:
-    """What follows of streams from what was seen of the windows right above them, so that other windows over
-    them can be priced."""
-    found: dict[Node, Observation] = {}
+    """The observations of streams that follow from those of the windows right above them.
+
+    With these, other windows over the streams can be priced.
+    """
+    below: dict[Node, Observation] = {}
     for node, window in seen.items():
         if (stream := shown_by(node)) is not None:
             recent = tuple(as_they_came(window.recent))
             latest = recent[-1][1] if recent else BEGINNING
-            found[stream] = replace(window, max_end=latest, recent=recent)
-    return found
+            below[stream] = replace(window, max_end=latest, recent=recent)
+    return below
 
 
 def shown_by(window: Node) -> Node | None:
-    """The source each element of which a logical window shows as it came, but for its end."""
+    """The source whose elements a logical window shows unchanged but for their ends; None if none."""
     if not isinstance(window.operator, TimeWindow) or window.operator.slide != 1:
         return None
     (stream,) = window.inputs
@@ -92,11 +97,11 @@ def shown_by(window: Node) -> Node | None:
 
 
 def as_they_came(shown: Iterable[Element]) -> Iterator[Element]:
-    """The chronons that a window shows."""
+    """The chronons of the elements that a window shows."""
     return ((start, start + 1, row) for start, _, row in shown)
 
 
 def unseen_sources(physical: Plan, windows: Iterable[Node]) -> list[Node]:
-    """The sources of a running plan of which its windows do not tell."""
-    told = {*windows, *map(shown_by, map(logical_node, windows))}
-    return [node for node in physical.nodes if isinstance(node.operator, Source) and node not in told]
+    """The sources of a running plan whose elements its windows do not show."""
+    shown = {*windows, *map(shown_by, map(logical_node, windows))}
+    return [node for node in physical.nodes if isinstance(node.operator, Source) and node not in shown]

@@ -1,4 +1,4 @@
-"""Who watches streams: told of what came, cell by cell of a grid of application time."""
+"""Watches of streams: a watcher gets elements cell by cell of a grid of application time."""
 
 from __future__ import annotations
 
@@ -12,31 +12,34 @@ from midstream.operators.compile.inlets import Mark
 from midstream.plans.values.streams import FOREVER, START, Batch, Time
 
 IDLE = 64
-"""So many instants are still looked at behind the last element, by default."""
+"""The default number of instants that are still looked at behind the last element."""
 
 
 class Watcher(Protocol):
-    """Sees what comes on streams, and looks at instants of a grid of application time.
+    """An object that sees the elements of streams, and looks at instants of a grid of application time.
 
-    At an instant it has been told of all elements that start before it, of all streams, and of no others.
-    What it is told, and when, depends neither on batch boundaries nor on how far one stream is ahead.
+    At an instant it has got all elements of all streams that start before it, and no others. The elements
+    that it gets, and when, depend neither on batch boundaries nor on how far one stream is ahead.
     """
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
-        """What came on a stream, not empty, by start, and within one cell of the grid; nothing else comes
-        before `progress`, which is the end of the cell. A cell may come in several pieces."""
+        """Take elements of a stream, not none, by start, and within one cell of the grid.
+
+        No other element comes before `progress`, the end of the cell. A cell may come in several pieces.
+        """
 
     def look(self, now: int) -> None:
-        """All streams have come to `now`, and what starts from then on has not run on the last of them.
-        The queries may be changed."""
+        """Look at `now`: all streams have come to it.
+
+        Elements that start from then on have not run on the last of the streams. The queries may be changed.
+        """
 
 
 class Watch:
-    """A watcher, its grid, and what it has yet to be told.
+    """A watcher, its grid, and the elements that it has yet to get.
 
-    Instants are multiples of `step`; cell n is from the n-th to the next. Behind the last element that came,
-    only `idle` of them are looked at, so that silence costs nothing; then the first one behind the next
-    element.
+    Instants are multiples of `step`; cell n lasts from the n-th to the next. Behind the last element, only
+    `idle` instants are looked at, so that silence costs nothing; then the first one behind the next element.
 
     State    The elements that start from the last look on.
     Cost     O(1) per batch within a cell; O(streams) per cell and look.
@@ -45,21 +48,21 @@ class Watch:
     def __init__(self, watcher: Watcher, streams: Iterable[str], step: int, idle: int = IDLE) -> None:
         self.watcher = watcher
         self.marks: Mapping[str, Mark] = {stream: Mark() for stream in streams}
-        """By stream."""
+        """The marks by stream."""
         self.next: Time = FOREVER
         """The next instant to look at; FOREVER while none is known."""
         self._step, self._idle = step, idle
         self._cells: dict[str, deque[tuple[int, Batch]]] = {stream: deque() for stream in self.marks}
-        """By stream, what came and was not told, by the numbers of cells."""
+        """By stream, the elements that the watcher has yet to get, by the numbers of cells."""
         self._coming: list[int] = []
-        """A heap of the cells in which something came, from the last look on."""
+        """A heap of the cells with elements, from the last look on."""
         self._looked: int | None = None
         """The number of the last instant that was looked at."""
         self._latest = 0
-        """The last cell before it in which something came."""
+        """The last cell with elements before it."""
 
     def note(self, stream: str, batch: Batch) -> None:
-        """Elements are about to run, or some of them after others have been looked at."""
+        """Note elements that are about to run, or some of them after others have been looked at."""
         mark = self.marks[stream]
         if batch[-1][0] < mark.limit:
             mark.extend(batch)
@@ -82,7 +85,7 @@ class Watch:
         mark.append, mark.extend = cell.append, cell.extend
 
     def look(self) -> None:
-        """Tell of all that starts before the next instant, and look there."""
+        """Pass on all elements that start before the next instant, and look there."""
         assert isinstance(self.next, int)
         now = self.next
         self._looked = now // self._step
@@ -93,7 +96,7 @@ class Watch:
         self.watcher.look(now)
 
     def finish(self) -> None:
-        """All streams have ended: tell of the rest, of which nobody looks at anything."""
+        """Pass on the remaining elements without a look, as all streams have ended."""
         self._tell(None)
         self._coming.clear()
         self.next = FOREVER
@@ -117,9 +120,9 @@ def next_look(looked: int | None, latest: int, idle: int, coming: int | None) ->
     """The number of the next instant of a grid to look at; None where none is known.
 
     looked   the last one that was looked at
-    latest   the last cell before it in which something came
-    idle     so many instants are looked at behind that cell
-    coming   the next cell in which something comes
+    latest   the last cell before it with elements
+    idle     the number of instants that are looked at behind that cell
+    coming   the next cell with elements
 
     >>> next_look(None, 0, 2, 5), next_look(6, 5, 2, None), next_look(7, 5, 2, 20), next_look(7, 5, 2, None)
     (6, 7, 21, None)

@@ -88,7 +88,7 @@ def _range_probe(
         is_above = is_closed != comparison.is_lower
         ends[comparison.is_lower].append(f"({name}, {scope.bind(FOREVER)})" if is_above else f"({name},)")
     lower, upper = _tightest("max", ends[True]), _tightest("min", ends[False])
-    candidates = f"for _, _, (start2, end2, {side.other}) in among({lower}, {upper})"
+    candidates = f"for _, _, (start2, end2, {side.theirs}) in among({lower}, {upper})"
     return generate(
         side,
         Pairing(pairing.condition, pairing.payload, scope.names),
@@ -104,7 +104,7 @@ def _tightest(function: str, ends: list[str]) -> str:
 
 
 def _is_known(name: str, kind: Kind) -> str:
-    """What a probe asks of a bound: nothing is comparable with one that is not known, or is no number."""
+    """The conditions of a probe on a bound: NULL and NaN compare with nothing."""
     asks = [f"{name} is not None"] if kind.nullable else []
     asks += [f"{name} == {name}"] if kind.type is Type.FLOAT else []
     return f" if {' and '.join(asks)}" if asks else ""

@@ -1,4 +1,4 @@
-"""Which left elements some right element matches, and until when: the state of semi-joins and anti-joins."""
+"""Covers, the state of semi-joins and anti-joins: the matched left elements, and the ends of matches."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from midstream.operators.joins.sweepareas import HashSweepArea
 from midstream.plans.values.streams import FOREVER, Element, Payload, Time
 
 Left = Any
-"""A left element that is kept: `[start, end, payload, segment]`, with the open segment of an anti-join."""
+"""A left element in the state: `[start, end, payload, segment]`, with the open segment of an anti-join."""
 
 SEGMENT = 3
 
 
 class KeyCover:
-    """The cover of all left elements of one key: how far they are known to be matched."""
+    """The cover of all left elements of one key: the instant until which they are known to match."""
 
     __slots__ = ("key", "told_until", "until")
 
     end = FOREVER
-    """From here on it is of no use."""
+    """The instant from which it is of no use."""
 
     def __init__(self, key: Hashable) -> None:
         self.key = key
         self.until: Time | None = None
         """The latest end of a matching right element; None where none is valid."""
         self.told_until: Time = FOREVER
-        """Until when a semi-join has given out the left elements, as far as it knows."""
+        """The instant until which a semi-join has given out the left elements, as far as it knows."""
 
 
 class OwnCover(list[Any]):
@@ -42,7 +42,7 @@ class OwnCover(list[Any]):
 
     @property
     def end(self) -> Time:
-        """That of the element."""
+        """The end of the element."""
         end: Time = self[1]
         return end
 
@@ -51,9 +51,9 @@ Cover = KeyCover | OwnCover
 
 
 class KeyCovers:
-    """Left elements of one key are matched by the same right elements, those of that key.
+    """Covers by key: left elements of one key match the same right elements, those of that key.
 
-    So a right element is nothing but its end, and no more is kept of the right side than the latest one.
+    So only the end of a right element matters, and the state of the right side is the latest end of each key.
 
     State    The left elements; the keys that are covered.
     Cost     O(1) per element, however many have its key.
@@ -65,21 +65,23 @@ class KeyCovers:
         self._covers: dict[Hashable, KeyCover] = {}
 
     def can_match(self, payload: Payload) -> bool:
-        """Whether a left element's key is known."""
+        """True if a left element's key has no NULL."""
         return self._left_key(payload) is not None
 
     def find(self, start: Time, payload: Payload) -> Cover | None:
-        """What covers a left element that starts, the cover of its key; None where nothing does."""
+        """The cover of the key of a left element that starts; None where nothing covers it."""
         return self._covers.get(self._left_key(payload))
 
     def keep(self, left: Left, cover: Cover | None) -> Cover | None:
-        """Keep a left element under what covers it, unless its key is unknown. Gives the cover if nobody
-        awaits its end yet."""
+        """Keep a left element under its cover, unless its key has a NULL.
+
+        Returns the cover if nobody awaits its end yet.
+        """
         self._lefts.insert([left], left[0])
         return None
 
     def reached(self, right: Element) -> Iterable[Cover]:
-        """What a right element that starts extends, not yet extended: the cover of its key, maybe new."""
+        """The cover that a right element will extend when it starts: that of its key, maybe new."""
         key = self._right_key(right[2])
         if key is None:
             return ()
@@ -89,12 +91,12 @@ class KeyCovers:
         return (cover,)
 
     def lefts(self, cover: Cover) -> Iterable[Left]:
-        """The valid left elements that are kept under a cover: those of its key."""
+        """The valid left elements under a cover: those of its key."""
         assert isinstance(cover, KeyCover)
         return self._lefts.of(cover.key)
 
     def release(self, cover: Cover) -> None:
-        """Nothing matches under this cover any longer: forget it."""
+        """Forget a cover under which nothing matches any longer."""
         assert isinstance(cover, KeyCover)
         del self._covers[cover.key]
 
@@ -113,9 +115,9 @@ class KeyCovers:
 
 
 class PairCovers:
-    """Left elements that are matched each by right elements of its own, among those of its key.
+    """Covers by pairs: each left element matches right elements of its own, among those of its key.
 
-    Without columns, all have the same key.
+    Without columns, all elements have the same key.
 
     State    The left elements; the right elements.
     Cost     O(elements of equal key on the other side) per element.
@@ -129,7 +131,7 @@ class PairCovers:
         self._holds = condition
 
     def can_match(self, payload: Payload) -> bool:
-        """Whether a left element's key is known."""
+        """True if a left element's key has no NULL."""
         return self._left_key(payload) is not None
 
     def find(self, start: Time, payload: Payload) -> Cover | None:
@@ -141,17 +143,17 @@ class PairCovers:
             return None
         cover = OwnCover()
         cover.until = max(end for _, end, _ in matches)
-        # Which of the right elements that start with it are there already is an accident. The result is cut
-        # as if the left element had come before them: by the earlier ones, or by the first.
+        # Chance decides which of the right elements with the same start are there already. So the result is
+        # cut as if the left element had come before them: by the earlier ones, or by the first.
         earlier = [end for since, end, _ in matches if since < start]
         cover.told_until = max(earlier) if earlier else matches[0][1]
         return cover
 
     def keep(self, left: Left, cover: Cover | None) -> Cover | None:
-        """Keep a left element, unless its key is unknown."""
+        """Keep a left element, unless its key has a NULL."""
         own = OwnCover(left)
         own.until, own.told_until = (None, left[1]) if cover is None else (cover.until, cover.told_until)
-        # The area takes what has an end and a payload in their places.
+        # The area accepts any list with an end and a payload in their places.
         self._lefts.insert([cast(Element, own)], left[0])
         return own if cover is not None else None
 
@@ -163,7 +165,7 @@ class PairCovers:
         return [cast(OwnCover, left) for left in lefts if holds(left[2], row) is True]
 
     def lefts(self, cover: Cover) -> Iterable[Left]:
-        """The one left element, which is the cover."""
+        """The only left element, which is the cover."""
         return (cover,)
 
     def release(self, cover: Cover) -> None:
@@ -183,4 +185,4 @@ class PairCovers:
 
 
 Covers = KeyCovers | PairCovers
-"""What the operators ask. All is said of the instant of the last purge."""
+"""The covers of a semi-join or anti-join; their state is that of the instant of the last purge."""

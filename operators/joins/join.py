@@ -1,5 +1,4 @@
-"""Joins of interval streams: symmetric hashing for equi-joins, symmetric nested loops for any condition, and
-the mixtures of both."""
+"""Joins of interval streams: hash joins, nested-loops joins, and mixtures of both."""
 
 from __future__ import annotations
 
@@ -106,12 +105,12 @@ def _fifo(node: Node) -> Fifo:
 
 
 def _hash_facts(node: Node) -> tuple[list[int], list[int], Pairing, Fifo]:
-    """What a hash join of a node takes."""
+    """The arguments of a hash join for a node."""
     return *equi_pairing(node), _fifo(node)
 
 
 def _loop_facts(node: Node) -> tuple[Pairing, Fifo]:
-    """What a nested-loops join of a node takes."""
+    """The arguments of a nested-loops join for a node."""
     return loop_pairing(node), _fifo(node)
 
 
@@ -121,7 +120,7 @@ def _band_join(node: Node) -> Operator:
 
 
 def _mixed(left: _Sides, right: _Sides) -> Operator:
-    """One side in a hash table, the other in a list: for a side that is tiny, or hardly probed."""
+    """A join with a hash table and a list, for a side that is tiny, or hardly probed."""
     return SweepJoin((left.areas[0], right.areas[1]), (right.probes[0], left.probes[1]))
 
 

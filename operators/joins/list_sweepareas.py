@@ -1,4 +1,4 @@
-"""SweepAreas without any arrangement by payload, for joins with any condition."""
+"""SweepAreas without any order by payload, for joins with any condition."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ListSweepArea:
 
 
 class FifoListSweepArea:
-    """The same for ends that never decrease: one queue is both structures.
+    """Elements whose ends never decrease, in one queue; probing looks at all of them.
 
     Cost     insert and purge O(1) per element.
     """

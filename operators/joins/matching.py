@@ -22,8 +22,7 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, T
 
 
 class _Matching(Operator):
-    """What both share: a sweep over application time, through the starts on both ports and the ends of
-    covers."""
+    """A sweep over application time, through the starts on both ports and the ends of covers."""
 
     ports: ClassVar[int] = 2
 
@@ -34,7 +33,7 @@ class _Matching(Operator):
         self._expiry: Expiry[Cover] = Expiry()
         self._now: Time = BEGINNING
         self._quiet: Time = BEGINNING
-        """No right element that starts before this is still to be met."""
+        """A lower bound of the starts of right elements that are still to come."""
 
     def _process(self, port: int, batch: Batch) -> Batch:
         bound = min(self.reached)
@@ -56,7 +55,7 @@ class _Matching(Operator):
         return self._leave(out)
 
     def _advance(self, time: Time, out: Batch) -> None:
-        """Go to a later instant, by way of those at which covers end."""
+        """Go to a later instant, through those at which covers end."""
         for end, cover in self._expiry.expired(time):
             self._move(end)
             self._end(cover, out)
@@ -69,33 +68,36 @@ class _Matching(Operator):
             self._covers.purge(time)
 
     def _await(self, cover: Cover, end: Time) -> None:
-        """Look at a cover when it ends as far as is known."""
+        """Await the end of a cover, as far as it is known."""
         self._expiry.add(end if end < cover.end else cover.end, cover)
 
     @abstractmethod
     def _left(self, element: Element, out: Batch) -> None:
-        """A left element starts."""
+        """Process a left element that starts."""
 
     @abstractmethod
     def _right(self, element: Element, out: Batch) -> None:
-        """A right element starts."""
+        """Process a right element that starts."""
 
     @abstractmethod
     def _end(self, cover: Cover, out: Batch) -> None:
-        """A cover ends, unless it has been extended since it was last looked at."""
+        """Process the end of a cover, unless it has been extended since the end was set."""
 
     def _finish_instant(self) -> None:
-        """Nothing more can happen at this instant."""
+        """Finish the present instant, at which nothing more can happen."""
 
     def _leave(self, out: Batch) -> Batch:
         return out
 
     def size(self) -> int:
-        """Elements kept on both sides, and elements that wait."""
+        """The number of elements on both sides, and of waiting ones."""
         return len(self._covers) + len(self._arrivals)
 
     def state(self) -> Iterable[Element]:
-        """The same. Where only the end of a right element matters, its key stands for it."""
+        """The elements on both sides, and waiting ones.
+
+        Where only the end of a right element matters, its key stands for it.
+        """
         yield from self._covers
         yield from self._arrivals
 
@@ -105,17 +107,17 @@ class SemiJoin(_Matching):
 
         semi-join(L, R)@t  =  { l | l in L@t, condition(l, r) for some r in R@t }        (as often as in L@t)
 
-    A left element is given out as far as matches are known when it starts; the next part follows when that
-    end is reached, or when the next match starts. So nothing waits for a match to end, and a left element is
-    not cut at every right one.
+    A left element is given out up to the end of the matches known when it starts. The next part follows when
+    that end is reached, or when the next match starts. So no result waits for a match to end, and a left
+    element is not cut at every right one.
 
     Input    Two ports, each ordered by start; one may run ahead of the other.
     Output   Ordered by start, as soon as it is known. Parts of one left element are disjoint.
-    State    The valid left elements that outlive what was given of them when they started; of the right side,
-             the covered keys, or the valid elements where the condition asks for more than equality; elements
-             that start after the least progress.
-    Cost     O(1 + results) amortised per element, O(log n) more where ends are unordered; where the condition
-             asks for more than equality, O(1 + elements of equal key).
+    State    The valid left elements that outlive their first part; of the right side, the covered keys, or
+             the valid elements if the condition has more than equalities; elements that start after the least
+             progress.
+    Cost     O(1 + results) amortised per element, O(log n) more where ends are unordered; if the condition
+             has more than equalities, O(1 + elements of equal key).
     Source   thesis, (8.11) with erratum 5
 
     >>> semi = SemiJoin(KeyCovers([0], [0]))
@@ -134,14 +136,14 @@ class SemiJoin(_Matching):
             if end > self._quiet:
                 self._covers.keep([start, end, payload, None], None)
             return
-        told = cover.told_until
-        if end <= told:
+        until = cover.told_until
+        if end <= until:
             out.append(element)
             return
-        out.append((start, told, payload))
+        out.append((start, until, payload))
         fresh = self._covers.keep([start, end, payload, None], cover)
         if fresh is not None:
-            self._await(fresh, told)
+            self._await(fresh, until)
 
     def _right(self, element: Element, out: Batch) -> None:
         end = element[1]
@@ -174,8 +176,8 @@ class AntiJoin(_Matching):
 
         anti-join(L, R)@t  =  { l | l in L@t, condition(l, r) for no r in R@t }        (as often as in L@t)
 
-    For each left element a segment opens where no match is valid, once that instant is over, and closes where
-    one starts. Segments are queued as they open, which is in order of their starts, and leave from the front
+    For each left element a segment opens at the end of an instant where no match is valid, and closes where
+    one starts. Segments are queued as they open, which is in order of their starts. They leave from the front
     when closed, or when no match can start before their end.
 
     Input    Two ports, each ordered by start; one may run ahead of the other.
@@ -214,7 +216,7 @@ class AntiJoin(_Matching):
             self._await(fresh, fresh.until)
 
     def _open(self, end: Time, payload: Any, is_open: bool) -> Segment:
-        """A segment has its latest end, and `is_open` besides, while a match may close it sooner."""
+        """Open a segment with its latest end; `is_open` while a match may close it sooner."""
         segment = [self._now, end, payload, is_open]
         self._segments.append(segment)
         return segment
@@ -231,7 +233,7 @@ class AntiJoin(_Matching):
                 self._await(cover, end)
 
     def _close(self, cover: Cover) -> None:
-        """A match starts now."""
+        """Close the segments under a cover, as a match starts now."""
         now = self._now
         for left in self._covers.lefts(cover):
             segment = left[SEGMENT]
@@ -273,22 +275,22 @@ class AntiJoin(_Matching):
         return out
 
     def progress(self) -> Time:
-        """The start of the first segment that has not left; the least progress where there is none."""
+        """The start of the first segment that has not left; the least progress if there is none."""
         return self._segments[0][0] if self._segments else min(self.reached)
 
     def size(self) -> int:
-        """Elements kept on both sides, elements that wait, and segments."""
+        """The number of elements on both sides, of waiting ones, and of segments."""
         return super().size() + len(self._segments)
 
     def state(self) -> Iterable[Element]:
-        """The same."""
+        """The elements on both sides, the waiting ones, and the segments."""
         yield from super().state()
         for start, end, payload, _ in self._segments:
             yield start, end, payload
 
 
 def _by_key(node: Node, kind: type[logical.Matching]) -> Covers:
-    """Matches by equal keys, and by what they leave of the condition."""
+    """Covers by equal keys, and by the rest of the condition."""
     left, right = (child.schema for child in node.inputs)
     mine, theirs, rest = equal_columns(operator_of(node, kind).condition, left, right)
     if rest == TRUE:
@@ -297,7 +299,7 @@ def _by_key(node: Node, kind: type[logical.Matching]) -> Covers:
 
 
 def _by_loops(node: Node, kind: type[logical.Matching]) -> Covers:
-    """Matches by all of the condition."""
+    """Covers by the whole condition."""
     condition = operator_of(node, kind).condition
     return PairCovers([], [], compile_pair(condition, *(child.schema for child in node.inputs)))
 

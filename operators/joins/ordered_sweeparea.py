@@ -1,4 +1,4 @@
-"""SweepAreas in order of a key, for joins that ask for a range."""
+"""SweepAreas in order of a key, for joins by a range."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ KeyedElement = tuple[Any, int, Element]
 
 
 class OrderedSweepArea:
-    """Elements in order of a key, so that those in a range of keys are found without looking at others.
+    """Elements in order of a key, so that those in a range of keys are found without reading others.
 
-    An element whose key is not known, or is no number, is not kept: it is in no range.
+    An element whose key is NULL or NaN is not kept: it is in no range.
 
     Cost     O(log n) per element to insert and to purge; a range is found in O(log n).
 
@@ -44,7 +44,7 @@ class OrderedSweepArea:
         key_of, arrivals, add = self._key, self._arrivals, self._expiry.add
         entries: list[KeyedElement] = []
         for element in batch:
-            # What is not equal to itself, NaN, has no place in an order.
+            # NaN, which is not equal to itself, has no place in an order.
             if element[1] > since and (key := key_of(element[2])) is not None and key == key:
                 entry = (key, next(arrivals), element)
                 entries.append(entry)

@@ -1,7 +1,7 @@
-"""Probes: generated loops from a batch of one side, over what the other side keeps, to pairs.
+"""Probes: generated loops from a batch of one side, over the other side's SweepArea, to pairs.
 
-A probe reads what a SweepArea shows of itself (its `index`) and gives pairs in the order of the batch. The
-condition and the payload of a pair are computed in line.
+A probe reads the `index` of a SweepArea and gives pairs in the order of the batch. The condition and the
+payload of a pair are computed in line.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from midstream.operators.compile.generated import define
 from midstream.plans.values.streams import Batch
 
 Probe = Callable[[Batch, Any], Batch]
-"""From a batch of one side and the index of the other side's SweepArea to the pairs."""
+"""A function from a batch of one side and the index of the other side's SweepArea to the pairs."""
 
 
 class PortNames(NamedTuple):
     """The names of the two payloads in a pair, seen from the port that an element arrives on."""
 
     mine: str
-    other: str
+    theirs: str
 
 
 SIDES = (PortNames("left", "right"), PortNames("right", "left"))
-"""By port."""
+"""The names by port."""
 
 
 _PROBE = """
@@ -41,29 +41,31 @@ def probe(batch, index):
 
 
 def key_source(payload: str, columns: Sequence[int]) -> str:
-    """The source of a payload's key: one column stands for itself, several make a tuple."""
+    """The source of a payload's key: the value of one column, or a tuple of several."""
     parts = [f"{payload}[{i}]" for i in columns]
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
 def hash_probe(side: PortNames, columns: Sequence[int], pairing: Pairing, candidates: str) -> Probe:
-    """Look at the `candidates` of the `bucket` of equal key. A key that holds None finds none, as nothing is
-    kept under it."""
+    """A probe of the `candidates` in the `bucket` of equal key.
+
+    A key that holds None finds none, as nothing is kept under it.
+    """
     bucket = f"(bucket := find({key_source(side.mine, columns)}))"
-    # A single element mostly finds none, and then the comprehension would be a detour.
+    # A single element mostly finds no bucket, and then the comprehension would cost more.
     single = f"if len(batch) == 1 and {key_source('batch[0][2]', columns)} not in index: return []"
     return generate(
         side,
         pairing,
         prepare=f"{single}\n    find = index.get",
-        candidates=f"if {bucket} is not None for start2, end2, {side.other} in {candidates}",
+        candidates=f"if {bucket} is not None for start2, end2, {side.theirs} in {candidates}",
     )
 
 
 def scan(side: PortNames, pairing: Pairing, *, is_fifo: bool) -> Probe:
-    """Look at every element."""
+    """A probe of all elements."""
     elements = "index" if is_fifo else "index.values()"
-    return generate(side, pairing, candidates=f"for start2, end2, {side.other} in {elements}")
+    return generate(side, pairing, candidates=f"for start2, end2, {side.theirs} in {elements}")
 
 
 def generate(side: PortNames, pairing: Pairing, candidates: str, prepare: str = "pass") -> Probe:

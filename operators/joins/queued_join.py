@@ -17,7 +17,7 @@ class QueuedJoin(SweepJoin):
 
         join(L, R)@t  =  { l ∘ r | l in L@t, r in R@t, condition(l, r) }
 
-    Either port is in order, so the priority queue is a queue a port and a merge of the two.
+    Each port is in order, so a queue per port and a merge of the two replace the priority queue.
 
     Input    As HashJoin.
     Output   Ordered by start.
@@ -58,16 +58,16 @@ class QueuedJoin(SweepJoin):
             self._areas[1 - side].purge(since[side])
         return out
 
-    def kept(self, port: int) -> Iterable[Element]:
-        """As of any join; also those that wait to be joined."""
+    def retained(self, port: int) -> Iterable[Element]:
+        """The elements of a port as `SweepJoin.retained`, and those that wait to be joined."""
         return chain(self._areas[port], self._queues[port])
 
     def size(self) -> int:
-        """Elements that wait, and elements kept on both sides."""
+        """The number of waiting elements, and of elements on both sides."""
         return sum(map(len, self._queues)) + len(self._areas[0]) + len(self._areas[1])
 
     def state(self) -> Iterable[Element]:
-        """The same."""
+        """The waiting elements, and the elements on both sides."""
         return chain(*self._queues, *self._areas)
 
 
@@ -84,4 +84,4 @@ def _runs(due: list[Batch]) -> Iterable[tuple[int, Batch]]:
         return [(side, elements) for side, elements in enumerate(due) if elements]
     numbered = ([(element[0], side, element) for element in elements] for side, elements in enumerate(due))
     merged = merge(*numbered, key=itemgetter(0, 1))
-    return ((side, [one[2] for one in run]) for side, run in groupby(merged, key=itemgetter(1)))
+    return ((side, [entry[2] for entry in run]) for side, run in groupby(merged, key=itemgetter(1)))

@@ -1,4 +1,4 @@
-"""What all joins share: a SweepArea and a probe for each side."""
+"""The base of all joins: a SweepArea and a probe for each side."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from midstream.plans.values.streams import Batch, Element
 Areas = tuple[SweepArea, SweepArea]
 Probes = tuple[Probe, Probe]
 Fifo = tuple[bool, bool]
-"""By port, whether the ends of the input never decrease, so that its state expires first in, first out."""
+"""By port, True if the ends of the input never decrease, so that its state expires first in, first out."""
 
 
 class SweepJoin(Operator):
-    """A join whose elements probe the other side's SweepArea, and are then kept in their own while a later
-    element of the other side can meet them.
+    """A join of two SweepAreas, one for each side.
 
-    The probe of a port must read what the area of the other port is.
+    An element probes the area of the other side, and is then kept in the area of its own side while a later
+    element of the other side can meet it. The probe of a port must fit the area of the other port.
 
     Source   thesis, Algorithm 6
     """
@@ -45,15 +45,17 @@ class SweepJoin(Operator):
         opposite.purge(here)
         return self._output.release(pairs, here if here < there else there)
 
-    def kept(self, port: int) -> Iterable[Element]:
-        """The elements of a port, as they came, that end after the other port's progress; but for those that
-        no condition can be true of, as their key is not known."""
+    def retained(self, port: int) -> Iterable[Element]:
+        """The elements of a port, as they came, that end after the other port's progress.
+
+        Elements whose key has a NULL are left out, as no condition can be true of them.
+        """
         return self._areas[port]
 
     def size(self) -> int:
-        """Elements kept on both sides, and pairs that wait for their turn."""
+        """The number of elements on both sides, and of waiting pairs."""
         return len(self._areas[0]) + len(self._areas[1]) + len(self._output)
 
     def state(self) -> Iterable[Element]:
-        """The same."""
+        """The elements on both sides, and the waiting pairs."""
         return chain(*self._areas, self._output)

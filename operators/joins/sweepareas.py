@@ -1,8 +1,7 @@
-"""SweepAreas: the state of a join's input, arranged for probing by payload and for purging by time (thesis,
-11.3).
+"""SweepAreas: the state of a join's input, for probing by payload and purging by time (thesis, 11.3).
 
 Each combines a primary structure, its `index`, which a probe reads, with a secondary one, in order of ends.
-Which to take follows from the condition of the join and from the expiration pattern of the input.
+The condition of the join and the expiration pattern of the input decide which one to take.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ class SweepArea(Protocol):
 
     @property
     def index(self) -> Any:
-        """What a probe reads; not to be written from outside, nor to be kept."""
+        """The structure that a probe reads; callers must not change it, nor store it."""
 
     def insert(self, batch: Batch, since: Time) -> None:
         """Keep those elements of a batch that end after a time, each until its end."""
@@ -32,21 +31,24 @@ class SweepArea(Protocol):
         """Forget the elements that end at or before a time: no later element can meet them."""
 
     def __len__(self) -> int:
-        """How many are kept. Cost: O(1)."""
+        """The number of elements.
+
+        Cost     O(1)
+        """
 
     def __iter__(self) -> Iterator[Element]:
-        """The elements that are kept."""
+        """The elements."""
 
 
 Numbered = dict[int, Element]
-"""Elements in order of arrival, each under a number, so that any of them can be taken out at once."""
+"""Elements in order of arrival, each under a number, so that any of them can be removed at once."""
 
 ALONE = -1
-"""In place of the number of an element that was alone in its bucket before."""
+"""The key, instead of its number, of an element that was alone in its bucket before."""
 
 
 class Hashed:
-    """Elements in buckets by the columns of a key; those whose key is not known are not kept."""
+    """Elements in buckets by the columns of a key; elements whose key has a NULL are not kept."""
 
     __slots__ = ("_key", "index")
 
@@ -54,7 +56,7 @@ class Hashed:
     """Source of the elements of a `bucket`, for probes."""
 
     index: dict[Hashable, Any]
-    """The buckets by key; that of a single element is the element."""
+    """The buckets by key; the bucket of a single element is the element."""
 
     def __init__(self, columns: Sequence[int]) -> None:
         self._key = key_function(columns)
@@ -62,12 +64,13 @@ class Hashed:
 
 
 class HashSweepArea(Hashed):
-    """The same for any ends: each element has a number in its bucket. The bucket of a single element is the
-    element; when others join it, it is the one that has no number.
+    """Hashed elements with any ends: each element has a number in its bucket.
 
-    Ends are kept as in Expiry, in a queue as long as they come in order, else in a heap. But of what has
-    expired none need leave first, so that nothing moves up from the heap; by an Expiry, a join of unordered
-    ends would take a quarter longer.
+    The bucket of a single element is the element; when others join it, it is the only one without a number.
+
+    Ends are kept as in Expiry, in a queue while they come in order, else in a heap. But expired elements need
+    not leave in order, so nothing moves up from the heap; with an Expiry, a join of unordered ends would take
+    a quarter longer.
 
     Cost     insert and purge O(1) per element where ends come in order, else O(log n).
 
@@ -141,14 +144,17 @@ class HashSweepArea(Hashed):
 
 
 LONG = 256
-"""From this length on, a bucket becomes a deque when its first element leaves: in a short list, moving the
-others up costs less."""
+"""The length from which a bucket becomes a deque when its first element leaves.
+
+In a shorter list, moving up the other elements costs less.
+"""
 
 
 class FifoHashSweepArea(Hashed):
-    """The same for ends that never decrease: an element leaves from the front of its bucket, and the elements
-    themselves are the queue. The bucket of a single element is the element. So nothing else is allocated
-    for it, and nothing else is to be fetched from memory.
+    """Hashed elements whose ends never decrease: an element leaves from the front of its bucket.
+
+    The elements themselves are the queue, and the bucket of a single element is the element. So nothing else
+    is allocated for an element, and nothing else must be fetched from memory.
 
     Cost     insert and purge O(1) per element; a bucket is found in O(1).
 

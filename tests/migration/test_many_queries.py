@@ -203,7 +203,7 @@ def test_each_of_many_queries_gives_what_it_means(first: list[int], steps: list[
         for name in tuple(crowd.queries):
             crowd.engine.remove(name)
         base = base_of(crowd.engine)
-        assert not base.ways
+        assert not base.paths
         assert not base.running
 
 

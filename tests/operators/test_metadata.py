@@ -60,8 +60,8 @@ def test_what_is_not_watched_is_not_measured() -> None:
 
 def steps(engine: Engine) -> set[str]:
     """What an event at the first stream runs: operators, or what measures them."""
-    way = next(iter(base_of(engine).ways.values()))
-    return {"measured" if stop.measured else type(stop.operator).__name__ for stop in way.stops.values()}
+    path = next(iter(base_of(engine).paths.values()))
+    return {"measured" if stop.measured else type(stop.operator).__name__ for stop in path.stops.values()}
 
 
 def test_a_watch_is_on_one_query() -> None:

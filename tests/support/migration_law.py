@@ -19,7 +19,7 @@ from midstream.migration.report import report
 from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box, driver
-from midstream.operators.base.way import Take
+from midstream.operators.base.walk import Take
 from midstream.operators.engine.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan

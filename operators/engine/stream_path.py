@@ -1,15 +1,15 @@
-"""The way of what arrives on a stream through all operators that it can reach, to the sinks."""
+"""The path of the elements of a stream through all operators that they can reach, to the sinks."""
 
 from __future__ import annotations
 
-from midstream.operators.base.way import Flow, Ready, Stop, Take, deliver, walk
+from midstream.operators.base.walk import Flow, Ready, Stop, Take, deliver, walk
 from midstream.operators.compile.legs import Legs
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import Batch, Time
 
 
-class Way:
-    """The way of a stream.
+class StreamPath:
+    """The path of a stream.
 
     Cost     O(operators reached) per event.
     """
@@ -19,32 +19,34 @@ class Way:
     def __init__(self, source: Stop, reached: Time, *, is_compiled: bool) -> None:
         self.source = source
         self.reached = reached
-        """How far the stream is."""
+        """The progress of the stream."""
         self.emitted = 0
-        """How many elements arrived."""
+        """The number of elements that arrived."""
         self.stops: dict[Node, Stop] = {}
-        """Inputs before consumers."""
+        """The stops, inputs before consumers."""
         (self.stream,) = source.streams
         self._legs = Legs(source)
         self._is_compiled = is_compiled
 
     def enter(self, stop: Stop) -> None:
-        """A stop comes, behind all that it reads."""
+        """Add a stop, behind all that it reads."""
         self.stops[stop.node] = stop
         self._legs.enter(stop)
 
     def leave(self, stop: Stop) -> None:
-        """A stop goes."""
+        """Remove a stop."""
         del self.stops[stop.node]
         self._legs.leave(stop)
 
     def change(self, stop: Stop) -> None:
-        """Others read a stop, or want to see it."""
+        """Take note that the readers of a stop have changed."""
         self._legs.change(stop)
 
     def process(self, batch: Batch, progress: Time) -> None:
-        """What arrived, possibly nothing, and the progress behind it. Results are handed to the sinks when
-        all operators are done."""
+        """Process elements, possibly none, and the progress behind them.
+
+        Results go to the sinks when all operators are done.
+        """
         source, ready = self.source, Ready()
         self.reached = progress
         self.emitted += len(batch)
@@ -62,7 +64,7 @@ class Way:
             deliver(ready)
 
     def sinks(self) -> list[tuple[Stop, Take]]:
-        """Who gets results, in order, with the stops that they are of."""
+        """The sinks in order, each with the stop of its results."""
         places = sorted(
             (place, stop.number, stop) for stop in (self.source, *self.stops.values()) for place in stop.sinks
         )

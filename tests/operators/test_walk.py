@@ -176,7 +176,7 @@ def test_a_traceback_through_a_compiled_way_shows_its_source(size: int) -> None:
         engine.advance("bids", 99)
     frames = traceback.extract_tb(failure.tb)
     compiled = [frame for frame in frames if frame.filename.startswith("<midstream ")]
-    assert size > 1 or compiled[0].filename.startswith("<midstream way of bids")
+    assert size > 1 or compiled[0].filename.startswith("<midstream path of bids")
     assert all(frame.line for frame in compiled)
 
 

@@ -22,9 +22,9 @@ class Aggregate(Operator):
 
         aggregate(S)@t  =  { key ∘ f(G) | G a group of S@t }        (nothing where S@t is empty)
 
-    The operator sweeps over application time. Wherever an element of a group starts or ends, the group's
-    current segment closes with the value that held so far and a new one opens. Segments are queued as they
-    open, which is in order of their starts, and leave from the front when closed: so no result needs sorting.
+    The operator sweeps over application time. Where an element of a group starts or ends, the group's current
+    segment closes with the value so far, and a new one opens. Segments are queued as they open, which is in
+    order of their starts, and leave from the front when closed, so no result needs sorting.
 
     Input    One port, ordered by start.
     Output   Ordered by start. A group's results are disjoint. A result leaves when its end is reached and no
@@ -32,7 +32,7 @@ class Aggregate(Operator):
     State    The valid elements; open segments and closed ones behind them.
     Cost     Amortised, per element: O(1) where ends are ordered, else O(log n), whatever the window. Median,
              top-k, and a user's function of distinct values without inverse need O(log n) in any case.
-    Source   thesis, (8.9) and (8.15); Algorithms 9 and 10 are agreed with, but they touch every overlapping
+    Source   thesis, (8.9) and (8.15); Algorithms 9 and 10 give the same results, but touch every overlapping
              partial aggregate
 
     >>> from midstream.plans.expressions.aggregates import count, sum_
@@ -49,7 +49,7 @@ class Aggregate(Operator):
         self._loop = generate(keys, calls, schema)
         self._keys = len(keys)
         self._groups: dict[Any, Any] = {}
-        """The groups that have valid rows. One key stands for itself; several make a tuple."""
+        """The groups with valid rows, by key: the value of one column, or a tuple of several."""
         self._valid = ValidRows()
         self._segments = Segments(len(keys) + len(calls))
 
@@ -57,17 +57,17 @@ class Aggregate(Operator):
         return self._loop(batch, self.reached[0], self._groups, self._valid, self._segments)
 
     def progress(self) -> Time:
-        """The start of the first segment that has not left; that of the input where there is none."""
+        """The start of the first segment that has not left; the input's progress if there is none."""
         if not self._groups:
             return self.reached[0]
         return self._segments.first_start if self._keys else self._groups[()].start
 
     def size(self) -> int:
-        """Valid elements, open segments, and closed ones that wait."""
+        """The number of valid elements, of open segments, and of closed ones that wait."""
         return len(self._valid) + (len(self._segments) if self._keys else len(self._groups))
 
     def state(self) -> Iterable[Element]:
-        """Valid elements, reduced to what is kept of them, and segments."""
+        """The valid elements, reduced to key and arguments, and the segments."""
         alone = None if self._keys else self._groups.get(())
         for end, group, arguments in self._valid.rows(alone):
             yield group.start, end, self._key(group) + arguments

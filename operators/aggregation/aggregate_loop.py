@@ -92,9 +92,11 @@ def process(batch, progress, groups, valid, segments):
         {put_back}
     return {result}
 """
-"""A segment closes where a row of its group starts or ends: its value is taken, then the row enters or
-leaves, and the next segment opens, unless the group has no more rows. What a user's function raises finds all
-rows before taken in."""
+"""The template of the loop: a segment closes where a row of its group starts or ends.
+
+Then its value is taken, the row enters or leaves, and the next segment opens, unless the group has no more
+rows. If a user's function raises, all earlier rows have been taken in.
+"""
 
 _SCALAR = {
     "prepare": """
@@ -117,8 +119,10 @@ if group is not None:
     "keep_group": "pass",
     "result": "out",
 }
-"""There is one group at most, with one open segment, so that what closes can leave at once. Its fields are
-local variables while the loop runs, which saves a tenth of the time."""
+"""The parts of the loop for one group at most, with one open segment, so that a closed one leaves at once.
+
+The group's fields are local variables while the loop runs, which saves a tenth of the time.
+"""
 
 _GROUPED = {
     "prepare": """
@@ -149,17 +153,18 @@ segments.hollow += 1""",
     "keep_group": "members.append(group)",
     "result": "segments.take()",
 }
-"""A closed segment waits in the place where it was opened until those before it are closed as well.
+"""The parts of the loop for groups: a closed segment waits in its place until those before it are closed.
 
-Groups without rows are used again: rare keys come and go, and whatever is made anew and stays for a while
-is looked at by garbage collection again and again."""
+Groups without rows are used again: rare keys come and go, and garbage collection looks again and again at
+objects that are made anew and stay for a while.
+"""
 
 
 _FIELD = r"\bgroup\.(?!begin\b|values\b|keep\b)"
 
 
 def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema) -> Callable[..., Batch]:
-    """The loop: from a batch, the progress behind it and the operator's state to results."""
+    """Generate the loop: a function from a batch, its progress and the operator's state to results."""
     state = GroupState(schema)
     scope = row_scope(schema, "row")
     for name in keys:
@@ -216,7 +221,7 @@ def _with_local_fields(source: str) -> str:
 
 
 def _grouped(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
-    """A segment has its key from the beginning, and its values when it closes."""
+    """The parts for groups: a segment has its key from the beginning, and its values when it closes."""
     firsts = [*keys, *("None" for _ in values)]
     appends = "\n".join(f"column{i}.append({first})" for i, first in enumerate(firsts))
     stores = "\n".join(f"column{i}[place] = {value}" for i, value in enumerate(values, start=len(keys)))
@@ -231,7 +236,7 @@ def _grouped(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
 
 
 def _entry(arguments: int) -> dict[str, str]:
-    """How the arguments of a valid row are kept; not at all where there are none."""
+    """The parts that keep the arguments of a valid row; none where there are no arguments."""
     names = "".join(f"a{a}, " for a in range(arguments))
     if not names:
         return {"entry": "None", "keep_entry": "pass", "take_entry": "pass", "unpack": "pass"}
@@ -244,7 +249,7 @@ def _entry(arguments: int) -> dict[str, str]:
 
 
 def _filled(template: str, **parts: str) -> str:
-    """The template with its parts put in, each line as far to the right as the place where it goes."""
+    """The template with its parts filled in, each indented as the place where it goes."""
     lines = []
     for line in template.splitlines():
         name = line.strip()[1:-1]

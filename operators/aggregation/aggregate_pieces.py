@@ -1,8 +1,8 @@
-"""What aggregate functions need per group, as source for the loop of aggregation.
+"""The state of aggregate functions per group, as source for the loop of aggregation.
 
-What a function needs is a list of pieces: slots of the group, and lines that keep them when a row enters or
-leaves. Functions that need the same piece share it. Count, sum, mean, minimum and maximum are computed in
-line; the others by their accumulators.
+A function needs a list of pieces: slots of the group, and lines that update them when a row enters or leaves.
+Functions that need the same piece share it. Count, sum, mean, minimum and maximum are computed in line; the
+others by their accumulators.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ try:
 except OverflowError:
     mean{a} = None
 """
-"""Of integers; as rounded_quotient has it, without a call."""
+"""The mean of integers, as by `rounded_quotient`, but without a call."""
 
 _MEAN_OF_ANY = """
 if {rest} is None:
@@ -46,24 +46,24 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a group's state: its slots with their first values, and how it is kept.
+    """A part of a group's state: its slots with their first values, and the lines that update it.
 
     The lines see `group`, `entry`, `end` and the arguments `a0`, `a1`, …
     """
 
     slots: dict[str, str]
     add: str = ""
-    """When a row enters."""
+    """The lines for a row that enters."""
     add_in_order: str = ""
-    """Besides, if no row in the queue ends later."""
+    """Further lines, if no row in the queue ends later."""
     add_late: str = ""
-    """Besides, if one does."""
+    """Further lines, if one does."""
     remove: str = ""
-    """When a row leaves."""
+    """The lines for a row that leaves."""
 
 
 def _known(a: int) -> Piece:
-    """How many rows know the argument."""
+    """The number of rows whose argument is not NULL."""
     return Piece({f"known{a}": "0"}, add=f"group.known{a} += 1", remove=f"group.known{a} -= 1")
 
 
@@ -73,7 +73,7 @@ def _integers(a: int) -> Piece:
 
 
 def _total(a: int) -> Piece:
-    """The sum of any numbers: of integers in line, of the rest, if there is one, exactly."""
+    """The sum of any numbers: of integers in line, of others exactly."""
     change = """
 if type(a{a}) is int or isinstance(a{a}, int):
     group.integers{a} {sign}= a{a}
@@ -87,7 +87,7 @@ else:
 
 
 def _extreme(a: int, function: str) -> Piece:
-    """The rows that no later one exceeds, as long as ends come in order: a later one then outlives them.
+    """The rows that no later one exceeds, while ends come in order: a later row then outlives them.
 
     The first of them is the extreme; it leaves when it ends. Rows that come out of order go to an accumulator
     that looks at ends.
@@ -116,7 +116,7 @@ if kept and kept[0] is entry:
     )
 
 
-def _other(a: int, i: int) -> Piece:
+def _accumulated(a: int, i: int) -> Piece:
     """The accumulator of the i-th call."""
     return Piece(
         {f"other{i}": f"make{i}()"},
@@ -127,19 +127,19 @@ def _other(a: int, i: int) -> Piece:
 
 @dataclass(slots=True)
 class GroupState:
-    """What all calls together need per group."""
+    """The state of all calls per group."""
 
     schema: Schema
     arguments: list[Expression] = field(default_factory=list)
     pieces: dict[str, tuple[int, Piece]] = field(default_factory=dict)
-    """By name, and with the argument that each reads."""
+    """The pieces by name, each with the argument that it reads."""
     computed: dict[str, str] = field(default_factory=dict)
-    """Lines that compute a value before a segment closes, by its name."""
+    """Lines that compute a value before a segment closes, by the value's name."""
     names: dict[str, Any] = field(default_factory=dict)
-    """Objects that the source names."""
+    """The objects that the source names."""
 
     def value(self, i: int, call: AggregateCall) -> str:
-        """Source of the i-th call's value; notes what it needs."""
+        """The source of the i-th call's value; adds the pieces that it needs."""
         if call.argument is None:
             return "group.rows"
         is_nullable = call.argument.kind(self.schema).nullable
@@ -150,7 +150,7 @@ class GroupState:
         a = self.arguments.index(call.argument)
         if call.distinct or call.function not in ("count", "sum", "avg", "min", "max"):
             self.names[f"make{i}"] = partial(accumulator, call)
-            self.pieces[f"other{i}"] = a, _other(a, i)
+            self.pieces[f"other{i}"] = a, _accumulated(a, i)
             return f"group.other{i}.value(group.start)"
         known = "group.rows"
         if is_nullable:
@@ -180,13 +180,13 @@ class GroupState:
         return self._computed("mean", a, lines, known)
 
     def _computed(self, what: str, a: int, lines: str, known: str) -> str:
-        """A value that statements compute, where a row knows the argument."""
+        """A value that statements compute, if some row's argument is not NULL."""
         name, lines = f"{what}{a}", lines.strip()
         self.computed[name] = lines if known == "group.rows" else f"if {known}:\n{indent(lines, '    ')}"
         return name
 
     def lines(self, moment: str) -> str:
-        """What all pieces do at a moment; nothing where the argument is unknown."""
+        """The lines of all pieces for a moment; they skip arguments that are NULL."""
         blocks = []
         for a, argument in enumerate(self.arguments):
             parts = [getattr(piece, moment).strip() for of, piece in self.pieces.values() if of == a]
@@ -203,7 +203,7 @@ class GroupState:
 
     @property
     def closing(self) -> str:
-        """Lines that compute what the values of a segment need."""
+        """Lines that compute the values of a segment before it closes."""
         return "\n".join(self.computed.values())
 
     @property
@@ -226,8 +226,10 @@ def _minus(total: ExactSum, value: Any) -> ExactSum | None:
 def _with_late(
     extreme: Callable[[list[Any]], Any], kept: deque[Any], late: Any, start: Time, a: int
 ) -> tuple[Any, Any]:
-    """The extreme of rows of which some came out of order, and these; None when the last of them has
-    left."""
+    """The extreme of rows of which some came out of order, together with these.
+
+    The late ones are None once the last of them has left.
+    """
     best = late.value(start)
     if best is None:
         return None, kept[0][a]
@@ -243,4 +245,4 @@ NAMES: Mapping[str, Any] = {
     "minus": _minus,
     "plus": _plus,
 }
-"""What the lines name."""
+"""The objects that the lines name."""

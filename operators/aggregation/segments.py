@@ -1,4 +1,4 @@
-"""The results of groups while they come about."""
+"""Segments: the results of groups under construction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from midstream.plans.values.streams import Batch, Element, Time
 class Segments:
     """The segments of groups in the order in which they opened, which is that of their starts.
 
-    They are kept as columns; results are made of them when they leave.
+    They are kept as columns; results are built when they leave.
 
     >>> segments = Segments(1)
     >>> segments.starts += [1, 2, 3]; segments.ends += [5, None, 4]; segments.columns[0] += ["a", None, "b"]
@@ -24,17 +24,20 @@ class Segments:
     def __init__(self, columns: int) -> None:
         self.starts: list[Time] = []
         self.ends: list[Time | None] = []
-        """None where one is open; the start where it came to nothing."""
+        """The ends; None for an open segment, the start for an empty one."""
         self.columns: list[list[Any]] = [[] for _ in range(columns)]
-        """Of the payloads."""
+        """The columns of the payloads."""
         self.hollow = 0
-        """How many came to nothing and have not left."""
+        """The number of empty segments that have not left."""
         self.taken = 0
-        """How many came before the first of the columns."""
+        """The number of segments before the first one in the columns."""
         self._first = 0
 
     def take(self) -> Batch:
-        """The closed ones up to the first that is open. Cost: O(1) each, amortised."""
+        """Take out the closed segments up to the first open one.
+
+        Cost     O(1) each, amortised
+        """
         starts, ends, first = self.starts, self.ends, self._first
         at, size = first, len(ends)
         while at < size and ends[at] is not None:
@@ -44,10 +47,10 @@ class Segments:
         payloads = zip(*[column[first:at] for column in self.columns], strict=True)
         out = cast(Batch, list(zip(starts[first:at], ends[first:at], payloads, strict=True)))
         if self.hollow:
-            lasting = [one for one in out if one[0] < one[1]]
+            lasting = [element for element in out if element[0] < element[1]]
             self.hollow -= len(out) - len(lasting)
             out = lasting
-        if 2 * at > size:  # so that what is moved is no more than what has left
+        if 2 * at > size:  # so that no more is moved than has left
             del starts[:at], ends[:at]
             for column in self.columns:
                 del column[:at]
@@ -58,7 +61,7 @@ class Segments:
 
     @property
     def first_start(self) -> Time:
-        """The start of the first that has not left."""
+        """The start of the first segment that has not left."""
         return self.starts[self._first]
 
     def __len__(self) -> int:
@@ -67,5 +70,5 @@ class Segments:
     def __iter__(self) -> Iterator[Element]:
         for i in range(self._first, len(self.starts)):
             start, end = self.starts[i], self.ends[i]
-            # An open one's end is not known yet; it lies ahead.
+            # The end of an open segment is not known yet; it lies ahead.
             yield start, start if end is None else end, tuple(column[i] for column in self.columns)

@@ -11,16 +11,16 @@ from midstream.plans.values.streams import Time
 
 
 class ValidRows:
-    """The valid rows: of each its end, its group, and the values of the arguments.
+    """The valid rows, each with its end, its group, and the values of the arguments.
 
-    As in Expiry, ends that come in order pass through queues, others through a heap. What is in the heap ends
-    before the last of the queues, so those are not empty while the heap is not, and go first where ends are
-    equal. Queues and heap are written by the generated loop, as calls would double the cost of a row; and as
-    items of an Expiry, rows out of order would cost a tenth more.
+    As in Expiry, ends that come in order pass through queues, others through a heap. Rows in the heap end
+    before the last of the queues. So the queues are not empty while the heap is not, and rows in the queues
+    go first among equal ends. The generated loop writes queues and heap itself, as calls would double the
+    cost of a row; and as items of an Expiry, rows out of order would cost a tenth more.
 
-    Parts of a row that need not be known are not kept: its group where there is one group at most, and
-    its arguments where there are none. No object is made that holds both a row's values and its group:
-    garbage collection would look at it for as long as the row is valid.
+    Unneeded parts of a row are not kept: its group where there is one group at most, and its arguments where
+    there are none. No object holds both a row's values and its group: garbage collection would look at it for
+    as long as the row is valid.
     """
 
     __slots__ = ("ends", "entries", "heap", "members")
@@ -30,10 +30,10 @@ class ValidRows:
         self.members: deque[Any] = deque()
         self.entries: deque[tuple[Any, ...]] = deque()
         self.heap: list[tuple[Time, int, Any, tuple[Any, ...] | None]] = []
-        """End, number of arrival, group, arguments."""
+        """The end, the number of arrival, the group, and the arguments."""
 
     def rows(self, alone: Any) -> Iterator[tuple[Time, Any, tuple[Any, ...]]]:
-        """All rows; `alone` is the group where there is one at most."""
+        """All rows; `alone` is the only group where there is one at most."""
         members = self.members or repeat(alone)
         for end, group, entry in zip(self.ends, members, self.entries or repeat(()), strict=False):
             yield end, group, entry

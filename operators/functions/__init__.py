@@ -1,1 +1,1 @@
-"""Running aggregate functions: of values that come and go."""
+"""Running aggregate functions of values that come and go."""

@@ -1,4 +1,4 @@
-"""What a running aggregate function is."""
+"""The interface of a running aggregate function."""
 
 from __future__ import annotations
 
@@ -9,37 +9,36 @@ from midstream.plans.values.streams import Time
 
 
 class Accumulator(ABC):
-    """The aggregate of the values that are in. Unknown values (None) are not passed in."""
+    """The aggregate of the present values; NULL values are not passed in."""
 
     __slots__ = ()
 
     @abstractmethod
     def add(self, value: Any, end: Time) -> None:
-        """A value enters, to leave at `end`. Values enter in order of their starts."""
+        """Add a value that leaves at `end`; values enter in order of their starts."""
 
     @abstractmethod
     def remove(self, value: Any) -> None:
-        """A value leaves, because its end is reached."""
+        """Remove a value, because its end is reached."""
 
     @abstractmethod
     def value(self, at: Time) -> Any:
-        """The aggregate of the values that are in and end after `at`. Successive calls never go back in
-        time."""
+        """The aggregate of the present values that end after `at`; calls never go back in time."""
 
 
 class Additive(Accumulator):
-    """One that a value leaves as it came, with the other sign."""
+    """An accumulator from which a value leaves by the same change with the other sign."""
 
     __slots__ = ()
 
     @abstractmethod
     def change(self, value: Any, sign: int) -> None:
-        """A value enters (1) or leaves (-1)."""
+        """Add (1) or remove (-1) a value."""
 
     def add(self, value: Any, end: Time) -> None:
-        """It enters."""
+        """Add a value."""
         self.change(value, 1)
 
     def remove(self, value: Any) -> None:
-        """It leaves."""
+        """Remove a value."""
         self.change(value, -1)

@@ -1,8 +1,7 @@
-"""Running aggregate functions: values enter and leave, and the aggregate of those that are in can be asked
-for at any time.
+"""Running aggregate functions: values enter and leave, and the present aggregate is always available.
 
-What each function means stands in `midstream.plans.expressions.aggregates`; agreement is tested. Unknown
-values (None) are not passed in.
+The meaning of each function is defined in `midstream.plans.expressions.aggregates`; tests compare both. NULL
+values are not passed in.
 """
 
 from __future__ import annotations
@@ -22,7 +21,9 @@ from midstream.plans.values.streams import Time
 
 
 class Count(Accumulator):
-    """How many values are in. Cost: O(1).
+    """The number of present values.
+
+    Cost     O(1)
 
     >>> count = Count()
     >>> count.add("x", 9)
@@ -36,23 +37,25 @@ class Count(Accumulator):
         self._count = 0
 
     def add(self, value: Any, end: Time) -> None:
-        """One more."""
+        """Count one more value."""
         self._count += 1
 
     def remove(self, value: Any) -> None:
-        """One less."""
+        """Count one value less."""
         self._count -= 1
 
     def value(self, at: Time) -> int:
-        """The number."""
+        """The number of values."""
         return self._count
 
 
 class Sum(Additive):
-    """The exact sum. Cost: O(1).
+    """The exact sum.
 
-    It is a float where a value that is no integer is in. Where an integer left for a float that equals it, or
-    the other way round, what the sum comes to tells.
+    It is a float if a present value is no integer. An integer may leave where an equal float entered, or the
+    reverse; then the value of the sum decides.
+
+    Cost     O(1)
 
     >>> sum_ = Sum()
     >>> for number in (1e16, 1.0): sum_.add(number, 9)
@@ -67,10 +70,10 @@ class Sum(Additive):
         self._count = 0
         self._integers = 0
         self._others = ExactSum()
-        """Of what is no integer."""
+        """The sum of the values that are no integers."""
 
     def change(self, value: Any, sign: int) -> None:
-        """Count it, and add it or take it away."""
+        """Add or subtract a value, and count it."""
         self._count += sign
         if isinstance(value, int):
             self._integers += sign * value
@@ -78,18 +81,18 @@ class Sum(Additive):
             self._others.change(value, sign)
 
     def value(self, at: Time) -> int | float | None:
-        """The sum, rounded once; None of nothing."""
+        """The sum, rounded once; None without values."""
         if not self._count:
             return None
         return self.rounded() if self._others.count > 0 or not self.is_integer else self.integer()
 
     @property
     def is_integer(self) -> bool:
-        """True where the sum is an integer, whatever its type."""
+        """True if the sum is an integer, whatever its type."""
         return self._others.is_integer
 
     def rounded(self) -> float | None:
-        """The sum as a float; unknown beyond the largest."""
+        """The sum as a float; None beyond the largest float."""
         return self._others.over(1, self._integers)
 
     def integer(self) -> int:
@@ -99,21 +102,26 @@ class Sum(Additive):
 
 
 class Mean(Sum):
-    """The exact mean, rounded once. Cost: O(1)."""
+    """The exact mean, rounded once.
+
+    Cost     O(1)
+    """
 
     __slots__ = ()
 
     def value(self, at: Time) -> float | None:
-        """The mean; None of nothing."""
+        """The mean; None without values."""
         return self._others.over(self._count, self._integers) if self._count else None
 
 
 class Variance(Additive):
-    """The variance, or its root, rounded once. Cost: O(1).
+    """The variance, or its root, rounded once.
 
         Σ(x - mean)²  =  Σx² - (Σx)² / n
 
-    which loses all digits when it is rounded on the way, and none here.
+    With rounded intermediate results this loses all digits; here none is lost.
+
+    Cost     O(1)
 
     >>> variance = Variance(freedom=1)
     >>> for number in (1e9, 1e9 + 1, 1e9 + 2): variance.add(number, 9)
@@ -131,26 +139,26 @@ class Variance(Additive):
         self._squares = ExactSum()
 
     def change(self, value: Any, sign: int) -> None:
-        """Count it, and add it or take it away."""
+        """Add or subtract a value, and count it."""
         self._count += sign
         self._total.change(value, sign)
         self._squares.change_square(value, sign)
 
     def value(self, at: Time) -> float | None:
-        """The variance; None of no more values than its degrees of freedom take away."""
+        """The variance; None if there are no more values than `freedom`."""
         count = self._count
         if count <= self._freedom:
             return None
-        (total, one), (squares, other) = self._total.ratio(), self._squares.ratio()
-        numerator = count * squares * one * one - total * total * other
-        return self._round(numerator, count * (count - self._freedom) * other * one * one)
+        (total, p), (squares, q) = self._total.ratio(), self._squares.ratio()  # denominators p and q
+        numerator = count * squares * p * p - total * total * q
+        return self._round(numerator, count * (count - self._freedom) * q * p * p)
 
 
 class Maximum(Accumulator):
     """The largest value.
 
-    Kept are the values that no other value exceeds and outlives: in order of their ends, they decrease. The
-    front is the maximum.
+    Only values that no other value exceeds and outlives are kept: in order of their ends, they decrease. The
+    first of them is the maximum.
 
     Cost     O(1) amortised where ends are ordered; else O(log n) comparisons and a move of memory.
 
@@ -172,7 +180,7 @@ class Maximum(Accumulator):
         return bool(by >= value)
 
     def add(self, value: Any, end: Time) -> None:
-        """One more value; those that it exceeds and outlives are forgotten."""
+        """Add a value, and forget those that it exceeds and outlives."""
         ends, values, first = self._ends, self._values, self._first
         covered = self._is_covered
         at = len(ends)
@@ -193,10 +201,10 @@ class Maximum(Accumulator):
         values[start:stop] = [value]
 
     def remove(self, value: Any) -> None:
-        """Nothing to do: values leave by their ends."""
+        """Do nothing: values leave by their ends."""
 
     def value(self, at: Time) -> Any:
-        """The largest value that ends after `at`; None of nothing."""
+        """The largest value that ends after `at`; None without values."""
         ends, first = self._ends, self._first
         while first < len(ends) and ends[first] <= at:
             first += 1
@@ -218,7 +226,9 @@ class Minimum(Maximum):
 
 
 class CountDistinct(Accumulator):
-    """How many different values are in. Cost: O(1).
+    """The number of different values.
+
+    Cost     O(1)
 
     >>> count = CountDistinct()
     >>> for value in "aab": count.add(value, 9)
@@ -233,11 +243,11 @@ class CountDistinct(Accumulator):
         self._counts: dict[Any, int] = {}
 
     def add(self, value: Any, end: Time) -> None:
-        """One more."""
+        """Count one more occurrence of a value."""
         self._counts[value] = self._counts.get(value, 0) + 1
 
     def remove(self, value: Any) -> None:
-        """One less."""
+        """Count one occurrence less."""
         count = self._counts[value] - 1
         if count:
             self._counts[value] = count
@@ -245,16 +255,17 @@ class CountDistinct(Accumulator):
             del self._counts[value]
 
     def value(self, at: Time) -> int:
-        """The number of different ones."""
+        """The number of different values."""
         return len(self._counts)
 
 
 class OfDistinct(Accumulator):
-    """A function of the different values that are in: equal ones are passed on once.
+    """A function of the different present values: equal ones are passed on once.
 
-    The function must let values leave by value, whatever their ends, and take equal ones for one another.
+    The function must let values leave by value, whatever their ends, and treat equal values alike.
 
-    Cost     O(1) besides the function's own, which is asked when a value enters first and leaves last.
+    Cost     O(1) besides the function's own, which is called when the first of equal values enters and the
+             last one leaves.
     """
 
     __slots__ = ("_entries", "_function")
@@ -262,10 +273,10 @@ class OfDistinct(Accumulator):
     def __init__(self, function: Accumulator) -> None:
         self._function = function
         self._entries: dict[Any, list[Any]] = {}
-        """Per value, how often it is in, and which of the equal ones was passed on."""
+        """By value, its number of occurrences, and the one of them that was passed on."""
 
     def add(self, value: Any, end: Time) -> None:
-        """Passed on if it is new."""
+        """Add a value; passed on if it is new."""
         entry = self._entries.get(value)
         if entry is None:
             self._entries[value] = [1, value]
@@ -274,7 +285,7 @@ class OfDistinct(Accumulator):
             entry[0] += 1
 
     def remove(self, value: Any) -> None:
-        """Passed on if it is the last one."""
+        """Remove a value; passed on if it is the last of its equals."""
         entry = self._entries[value]
         entry[0] -= 1
         if not entry[0]:
@@ -282,15 +293,17 @@ class OfDistinct(Accumulator):
             self._function.remove(entry[1])
 
     def value(self, at: Time) -> Any:
-        """That of the function."""
+        """The value of the function."""
         return self._function.value(at)
 
 
 class SumDistinct(Accumulator):
-    """The exact sum of the different values. Cost: O(1).
+    """The exact sum of the different values.
 
-    It is an integer where all values that are in are integers: also those that equal another one, as they may
-    stay behind it.
+    It is an integer if all present values are integers. Values that equal another one count here, because
+    they may outlast it.
+
+    Cost     O(1)
 
     >>> sum_ = SumDistinct()
     >>> for value in (2, 2.0, 3): sum_.add(value, 9)
@@ -306,17 +319,17 @@ class SumDistinct(Accumulator):
         self._no_integers = 0
 
     def add(self, value: Any, end: Time) -> None:
-        """One more value."""
+        """Add a value."""
         self._no_integers += not isinstance(value, int)
         self._different.add(value, end)
 
     def remove(self, value: Any) -> None:
-        """One less."""
+        """Remove a value."""
         self._no_integers -= not isinstance(value, int)
         self._different.remove(value)
 
     def value(self, at: Time) -> int | float | None:
-        """The sum, rounded once; None of nothing."""
+        """The sum, rounded once; None without values."""
         if self._sum.value(at) is None:
             return None
         is_float = self._no_integers > 0 or not self._sum.is_integer

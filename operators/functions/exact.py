@@ -1,4 +1,4 @@
-"""An exact sum of numbers of any kind, which come and go."""
+"""The exact sum of numbers of any kind, which come and go."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from midstream.plans.values.exact import rounded, rounded_quotient
 
 _LARGEST_SHIFT = 1023
-"""2.0**1023 is the largest power of two that is a float."""
+"""The exponent of the largest power of two that is a float, 2.0**1023."""
 
 
 class ExactSum:
-    """The exact sum of numbers, of which none leaves a trace when it is taken out again.
+    """The exact sum of numbers; a number that is taken out again leaves no trace.
 
-    Equal numbers may stand for each other: 1.0 may leave where 1 entered elsewhere. So the sum, and not how
-    many numbers are in, tells that nothing is left of it.
+    Equal numbers may stand for each other: 1.0 may leave where 1 entered elsewhere. So the value of the sum,
+    and not the count of numbers, tells when it is empty.
 
-    Floats, which are integers over powers of two, are kept in one integer over the largest of these powers
-    that was met; what is no such number in one fraction.
+    Floats, which are integers over powers of two, are kept in one integer over the largest of these powers so
+    far; all other numbers are kept in one fraction.
 
     Cost     O(1) for integers and floats.
 
@@ -34,17 +34,17 @@ class ExactSum:
 
     def __init__(self) -> None:
         self.count = 0
-        """The number of numbers that are in: of those that entered, less those that left."""
+        """The count of present numbers: those that entered, less those that left."""
         self._clear()
 
     @property
     def is_integer(self) -> bool:
-        """True where the sum is an integer."""
+        """True if the sum is an integer."""
         return not self._rest and not self._scaled & ((1 << self._shift) - 1)
 
     @property
     def is_zero(self) -> bool:
-        """True where the sum is 0."""
+        """True if the sum is 0."""
         return not self._scaled and not self._rest
 
     def _clear(self) -> None:
@@ -66,7 +66,7 @@ class ExactSum:
             self._clear()
 
     def change_square(self, value: Any, sign: int) -> None:
-        """The same with the number's square."""
+        """Add (1) or take out (-1) the square of a number."""
         if isinstance(value, int):
             self.change(value * value, sign)
             return
@@ -95,7 +95,7 @@ class ExactSum:
         return self._scaled, 1 << self._shift
 
     def over(self, divisor: int, plus: int = 0) -> float | None:
-        """The sum, and an integer besides, divided and rounded once; unknown beyond the largest float."""
+        """The sum plus an integer, divided and rounded once; None beyond the largest float."""
         if self._rest:
             return rounded((Fraction(self._scaled, 1 << self._shift) + self._rest + plus) / divisor)
         shift = self._shift

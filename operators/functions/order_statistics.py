@@ -24,16 +24,18 @@ class Ordered(Accumulator):
         self._values: SortedList[Any] = SortedList()
 
     def add(self, value: Any, end: Time) -> None:
-        """One more value."""
+        """Add a value."""
         self._values.add(value)
 
     def remove(self, value: Any) -> None:
-        """One of the values that equal it leaves."""
+        """Remove one of the values that are equal to it."""
         self._values.remove(value)
 
 
 class Median(Ordered):
-    """The middle value, or the mean of the two in the middle, rounded once. Cost: O(log n).
+    """The middle value, or the mean of the two in the middle, rounded once.
+
+    Cost     O(log n)
 
     >>> median = Median()
     >>> for value in (9, 1, 2): median.add(value, 9)
@@ -45,7 +47,7 @@ class Median(Ordered):
     __slots__ = ()
 
     def value(self, at: Time) -> float | None:
-        """The median; None of nothing."""
+        """The median; None without values."""
         values = self._values
         size = len(values)
         if not size:
@@ -78,5 +80,5 @@ class TopK(Ordered):
         self._k = k
 
     def value(self, at: Time) -> tuple[Any, ...] | None:
-        """The largest values; None of nothing."""
+        """The largest values; None without values."""
         return tuple(self._values[-self._k :][::-1]) or None

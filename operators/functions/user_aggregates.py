@@ -1,4 +1,4 @@
-"""Running aggregate functions that their users define by merging partial results."""
+"""Aggregate functions that users define by merging partial results."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from midstream.plans.values.finite import finite
 from midstream.plans.values.streams import FOREVER, Time
 
 _NOTHING: Any = object()
-"""The partial result of no value; None may be one of a user's."""
+"""The partial result of no value; None may be a user's partial result."""
 
 
 class PartialResults:
-    """Partial results that come and go in any order, and what they give when merged.
+    """Partial results that come and go in any order, and their merged total.
 
-    They are the leaves of a binary tree, each inner node of which holds what its two children give. As
+    They are the leaves of a binary tree, whose inner nodes hold the merged results of their two children. As
     merging is commutative, any free leaf will do for a new one, and the tree never needs balancing.
 
     Cost     O(log n) merges to put and to drop, amortised where the tree must grow.
@@ -44,11 +44,11 @@ class PartialResults:
 
     @property
     def total(self) -> Any:
-        """All of them merged; `_NOTHING` where there is none."""
+        """All partial results merged; `_NOTHING` if there is none."""
         return self._nodes[1]
 
     def put(self, partial: Any) -> int:
-        """Keep one; the result is its place."""
+        """Add a partial result; returns its place."""
         if not self._free:
             self._grow()
         place = self._free.pop()
@@ -56,7 +56,7 @@ class PartialResults:
         return place
 
     def drop(self, place: int) -> None:
-        """Forget the one at a place."""
+        """Remove the partial result at a place."""
         self._free.append(place)
         if len(self._free) == len(self._nodes) // 2:
             self._clear()
@@ -81,18 +81,18 @@ class PartialResults:
         self._free = list(range(size - 1, len(leaves) - 1, -1))
 
 
-def _merged(merge: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-    if one is _NOTHING:
-        return other
-    return one if other is _NOTHING else merge(one, other)
+def _merged(merge: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    if left is _NOTHING:
+        return right
+    return left if right is _NOTHING else merge(left, right)
 
 
 class Merged(Accumulator):
     """A user's aggregate function without inverse.
 
-    Values whose ends come in order pass through a queue of two stacks: on the back one they are merged as
-    they come, on the front one each partial result is merged with all behind it, and when the front one is
-    empty, the back one is turned over. What arrives out of order goes to a tree.
+    Values whose ends come in order pass through a queue of two stacks. On the back stack values are merged as
+    they come; on the front one each partial result is merged with all behind it. When the front one is empty,
+    the back one is turned over. Values out of order go to a tree.
 
     State    A partial result per value, twice as many in the tree.
     Cost     O(1) merges, amortised, per value where ends are ordered, else O(log n).
@@ -114,7 +114,7 @@ class Merged(Accumulator):
         self._places: Expiry[int] = Expiry()
 
     def add(self, value: Any, end: Time) -> None:
-        """One more value."""
+        """Add a value."""
         partial = self._function.initialise(value)
         last = self._back or self._front[:1]
         if last and end < last[-1][0]:
@@ -124,10 +124,10 @@ class Merged(Accumulator):
             self._back.append((end, partial))
 
     def remove(self, value: Any) -> None:
-        """Nothing to do: values leave by their ends."""
+        """Do nothing: values leave by their ends."""
 
     def value(self, at: Time) -> Any:
-        """The function of the values that end after `at`; None of nothing."""
+        """The function of the values that end after `at`; None without values."""
         self._evict(at)
         merge = self._function.merge
         total = self._front[-1][1] if self._front else _NOTHING
@@ -176,18 +176,18 @@ class MergedByValue(Accumulator):
         self._places: dict[Any, list[int]] = {}
 
     def add(self, value: Any, end: Time) -> None:
-        """One more value."""
+        """Add a value."""
         self._places.setdefault(value, []).append(self._partials.put(self._function.initialise(value)))
 
     def remove(self, value: Any) -> None:
-        """One of the values that equal it leaves."""
+        """Remove one of the values that are equal to it."""
         places = self._places[value]
         self._partials.drop(places.pop())
         if not places:
             del self._places[value]
 
     def value(self, at: Time) -> Any:
-        """The function of the values that are in; None of nothing."""
+        """The function of the present values; None without values."""
         total = self._partials.total
         return None if total is _NOTHING else self._function.result(total)
 
@@ -195,8 +195,8 @@ class MergedByValue(Accumulator):
 class Invertible(Accumulator):
     """A user's aggregate function with an inverse.
 
-    No inverse takes out again what has made a partial result infinite. Values that would do so are set aside,
-    and merged when the result is asked for; each is tried again when another value has left.
+    An inverse cannot undo an infinite partial result. Values that would make it infinite are set aside, and
+    merged when the result is asked for; each is tried again when another value has left.
 
     State    A partial result, and the values that are set aside.
     Cost     O(1) calls of the user's functions, and O(1) for each value that is set aside.
@@ -216,12 +216,12 @@ class Invertible(Accumulator):
         self._function = function
         self._inverse = function.inverse
         self._merged = 0
-        """Of how many values the total is."""
+        """The number of values in the total."""
         self._total = _NOTHING
         self._aside: list[Any] = []
 
     def add(self, value: Any, end: Time) -> None:
-        """One more value."""
+        """Add a value."""
         total = self._with(self._total, value)
         if _is_finite(total):
             self._total = total
@@ -230,7 +230,7 @@ class Invertible(Accumulator):
             self._aside.append(value)
 
     def remove(self, value: Any) -> None:
-        """One less."""
+        """Remove a value."""
         if value in self._aside:
             self._aside.remove(value)
             return
@@ -240,11 +240,11 @@ class Invertible(Accumulator):
         else:
             self._total = _NOTHING
         aside, self._aside = self._aside, []
-        for one in aside:
-            self.add(one, FOREVER)
+        for each in aside:
+            self.add(each, FOREVER)
 
     def value(self, at: Time) -> Any:
-        """The function of the values that are in; None of nothing."""
+        """The function of the present values; None without values."""
         total = reduce(self._with, self._aside, self._total)
         return None if total is _NOTHING else self._function.result(total)
 
@@ -253,7 +253,7 @@ class Invertible(Accumulator):
 
 
 def _is_finite(partial: Any) -> bool:
-    """Whether no number of a partial result is infinite, or none at all."""
+    """True if all numbers of a partial result are finite, or it has none."""
     if isinstance(partial, tuple | list):
         return all(map(_is_finite, partial))
     return partial is None or finite(partial) is not None

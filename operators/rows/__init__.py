@@ -1,1 +1,1 @@
-"""Filter, map, union, duplicate elimination, difference: what takes rows as they are."""
+"""Filter, map, union, duplicate elimination and difference: operators on rows that keep their validity."""

@@ -15,10 +15,10 @@ from midstream.plans.algebra.properties import has_ordered_ends
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
 
 Covered = tuple[Time, Payload, Time | None]
-"""Until when a payload has been given out, and until when the part that follows will be, once known."""
+"""The end up to which a payload has been given out, the payload, and the end of its next part if known."""
 
 _NOTHING = object()
-"""The payload of nothing."""
+"""A payload that stands for no element."""
 
 
 class Distinct(Operator):
@@ -26,12 +26,13 @@ class Distinct(Operator):
 
         distinct(S)@t  =  { e | e in S@t }        (each once)
 
-    Of an element only the part is new by which it outlives the equal elements before it. That part may start
-    later than elements still to come, and then it waits.
+    Only the part by which an element outlives the equal elements before it is new. That part may start later
+    than elements still to come, and then it waits.
 
-    State    Per payload, until when it has been given out, while that lies ahead; and the parts that wait.
+    State    Per payload, the end up to which it has been given out, while that lies ahead; and the parts that
+             wait.
     Cost     O(1) amortised per element where ends are ordered, else O(log n).
-    Source   thesis, Algorithm 7, with erratum 1: what is kept is the part that the new element adds
+    Source   thesis, Algorithm 7, with erratum 1: the kept part is the one that the new element adds
 
     >>> distinct = Distinct()
     >>> distinct.push(0, [(5, 11, "a"), (6, 14, "d"), (9, 10, "a"), (10, 12, "a")])
@@ -68,7 +69,7 @@ class Distinct(Operator):
         return self._output.release(fresh, progress)
 
     def resume(self, covered: Iterable[Covered]) -> None:
-        """Go on with what has been given out so far, and with parts that wait."""
+        """Continue with payloads given out so far, and with parts that wait."""
         for end, payload, following in covered:
             if following is None:
                 self._covered[payload] = end
@@ -77,21 +78,22 @@ class Distinct(Operator):
                 self._output.release([(end, following, payload)], self.reached[0])
 
     def size(self) -> int:
-        """Payloads that are covered, and parts that wait."""
+        """The number of covered payloads, and of waiting parts."""
         return len(self._covered) + len(self._output)
 
     def state(self) -> Iterable[Element]:
-        """Payloads that are covered, each until its end, and parts that wait."""
+        """The covered payloads, each until its end, and the waiting parts."""
         progress = self.reached[0]
         yield from ((min(progress, end), end, payload) for payload, end in self._covered.items())
         yield from self._output
 
 
 class FifoDistinct(Operator):
-    """The same where ends never decrease: what expires is a queue, and a part that waits does so with what it
-    follows, so that parts come out in order by themselves.
+    """Give every valid payload once, where ends never decrease.
 
-    Should an end decrease all the same, because a window has been made smaller, it goes on as Distinct.
+    Then expiry is a queue, and a waiting part is kept with the part that it follows, so that parts come out
+    in order by themselves. Should an end decrease all the same, because a window has been made smaller, the
+    operator goes on as Distinct.
 
     >>> distinct = FifoDistinct()
     >>> distinct.push(0, [(5, 11, "a"), (6, 14, "d"), (10, 15, "a")])
@@ -102,17 +104,17 @@ class FifoDistinct(Operator):
 
     def __init__(self) -> None:
         super().__init__()
-        # Until when each payload has been given out, the payload, and until when the part that follows will
-        # be, once known: in columns, which go through memory as time does, and make no objects.
+        # The end up to which each payload has been given out, the payload, and the end of its next part once
+        # known: in columns, which are read in order of time, and allocate no objects.
         self._ends: list[Time] = []
         self._payloads: list[Payload] = []
         self._nexts: list[Time | None] = []
         self._first = 0
-        """Where the first is that has not ended."""
+        """The place of the first entry that has not ended."""
         self._gone = 0
-        """How many have been taken out before the first place."""
+        """The number of entries taken out before the first place."""
         self._last: dict[Payload, int] = {}
-        """By payload the number of its last, from the beginning of time; and of some, one that has gone."""
+        """By payload, the number of its last entry, counted from the beginning; the entry may have gone."""
         self._general: Distinct | None = None
 
     def _process(self, port: int, batch: Batch) -> Batch:
@@ -123,7 +125,7 @@ class FifoDistinct(Operator):
         out: Batch = []
         first, gone, count = self._first, self._gone, len(ends)
         latest = ends[-1] if ends else BEGINNING
-        # Nothing arrives at the progress, but it has to be reached.
+        # No element arrives at the progress, but the loop must reach it.
         elements = iter([*batch, (reached[0], FOREVER, _NOTHING)])
         for element in elements:
             start, end, payload = element
@@ -136,8 +138,8 @@ class FifoDistinct(Operator):
                 break
             if end < latest:
                 self._first = first
-                *rest, _ = element, *elements
-                return out + self._generalise(rest)
+                *remaining, _ = element, *elements
+                return out + self._generalise(remaining)
             place = find(payload, -1) - gone
             if place < first:
                 out.append(element)
@@ -157,7 +159,7 @@ class FifoDistinct(Operator):
         return out
 
     def _forget(self) -> None:
-        """Forget what has ended."""
+        """Forget the entries that have ended."""
         first, last = self._first, self._last
         del self._ends[:first], self._payloads[:first], self._nexts[:first]
         self._gone += first
@@ -170,7 +172,7 @@ class FifoDistinct(Operator):
             last.update(kept)
 
     def _generalise(self, batch: Batch) -> Batch:
-        """Go on with a batch as it is done where ends are not ordered."""
+        """Continue from a batch on as where ends are not ordered."""
         self._general = Distinct()
         self._general.resume(self._kept())
         for column in (self._ends, self._payloads, self._nexts, self._last):
@@ -183,11 +185,11 @@ class FifoDistinct(Operator):
         return zip(*(islice(column, self._first, None) for column in columns), strict=True)
 
     def size(self) -> int:
-        """Payloads that are covered, and parts that wait."""
+        """The number of covered payloads, and of waiting parts."""
         return len(self._ends) - self._first if self._general is None else self._general.size()
 
     def state(self) -> Iterable[Element]:
-        """Payloads that are covered, each until its end, and parts that wait."""
+        """The covered payloads, each until its end, and the waiting parts."""
         if self._general is not None:
             return self._general.state()
         progress = self.reached[0]

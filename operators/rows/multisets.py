@@ -16,37 +16,37 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, P
 
 
 class _Row:
-    """How often a payload is valid now on either side, and its open segments."""
+    """A payload with its present multiplicities on both sides, and its open segments."""
 
-    # Made without a call of Python: hardly any payload is there when its next element comes.
-    __slots__ = ("carriers", "first", "open", "others", "payload", "rest")
+    # There is no __init__, as rows are made often: few payloads are there when their next element comes.
+    __slots__ = ("carriers", "first", "later", "open", "others", "payload")
 
     payload: Payload
     carriers: int
     others: int
     open: int
-    """How many segments are open."""
-    # Hardly ever is more than one, and a deque is large.
+    """The number of open segments."""
+    # There is hardly ever more than one, and a deque is large.
     first: int
     """The number of the oldest open segment, if there is one."""
-    rest: deque[int]
-    """The numbers of the others."""
+    later: deque[int]
+    """The numbers of the other open segments."""
 
 
-_NO_REST: deque[int] = deque()
-"""Of most rows; nothing is put in."""
+_NONE_LATER: deque[int] = deque()
+"""The empty queue of most rows; it is never filled."""
 
 
 class Multisets(Operator):
-    """Give each payload as often as its multiplicities on two sides say.
+    """Give each payload as often as a function of its multiplicities on two sides says.
 
         multisets(L, R)@t  =  { e, f(n, m) times | e is n times in L@t, m times in R@t }
 
     The operator sweeps over application time. One side carries the results: f(n, m) is at most the carrier's
-    multiplicity, and so many segments of the payload are open. When an instant is over, segments are opened
-    where f has risen over it, and closed, the oldest first, where it has fallen. What rises and falls at the
-    same instant cancels, except that every end of a carrying element closes a segment: otherwise rows that
-    replace each other would keep one open for ever, and all results behind it.
+    multiplicity, and as many segments of the payload are open. At the end of an instant, segments are opened
+    where f has risen above their number, and closed, the oldest first, where it has fallen. A rise and a fall
+    at the same instant cancel, except that every end of a carrying element closes a segment: otherwise rows
+    that replace each other would keep one open for ever, and all results behind it.
 
     Segments are queued as they open, which is in order of their starts, and leave from the front when closed.
 
@@ -56,7 +56,7 @@ class Multisets(Operator):
     State    The valid elements; elements that start after the least progress; open segments and closed ones
              behind them.
     Cost     O(1) amortised per element where ends are ordered, else O(log n), however many rows are equal.
-    Source   thesis, (8.6), (8.12) to (8.14); Algorithm 8 is agreed with, but it scans the equal elements
+    Source   thesis, (8.6), (8.12) to (8.14); Algorithm 8 gives the same results, but scans the equal elements
 
     >>> difference = Multisets(surplus)
     >>> difference.push(0, [(5, 11, "a"), (6, 14, "d"), (12, 17, "b")])
@@ -72,27 +72,27 @@ class Multisets(Operator):
     def __init__(self, f: Callable[[int, int], int], carrier: int = 0, *, others_pass: bool = False) -> None:
         super().__init__()
         self._f = f
-        """From the multiplicities on the carrying side and on the other one to how many are to be open."""
+        """From the multiplicities on the carrying side and the other one to the number of results."""
         self._carrier = carrier
         self._others_pass = others_pass
-        """Whether the other side's elements are results as well."""
+        """True if the other side's elements are results as well."""
         self._arrivals = PortOrder(2)
         self._rows: dict[Payload, _Row] = {}
-        # Of each valid element its end and its row: no object is made for it, and the row is at hand when it
+        # The end and the row of each valid element: no object is made for it, and its row is known when it
         # ends. The sides have windows of their own, so each expires by itself.
         self._carriers: Expiry[_Row] = Expiry()
         self._others: Expiry[_Row] = Expiry()
         self._now: Time = BEGINNING
         self._touched: list[_Row] = []
-        """What has changed at this instant."""
+        """The rows that have changed at this instant."""
         # Segments by number, in order of starts; an end is None while the segment is open.
         self._starts: list[Time] = []
         self._segment_ends: list[Time | None] = []
         self._payloads: list[Payload] = []
         self._first = 0
-        """Where the first is that has not left."""
+        """The place of the first segment that has not left."""
         self._gone = 0
-        """How many have been taken out before the first place."""
+        """The number of segments taken out before the first place."""
 
     def _process(self, port: int, batch: Batch) -> Batch:
         starts, ends, payloads = self._starts, self._segment_ends, self._payloads
@@ -114,15 +114,14 @@ class Multisets(Operator):
         return out
 
     def _sweep(self, arrivals: list[PortElement], bound: Time) -> None:
-        """Go through elements at their starts, and on to the bound, by way of the instants at which elements
-        end."""
+        """Process elements at their starts, and all ends of elements up to the bound, in order."""
         rows, touched = self._rows, self._touched
         ends, valid, late = self._carriers.ends, self._carriers.items, self._carriers.late
         other_ends, other_valid, other_late = self._others.ends, self._others.items, self._others.late
         carrier, others_pass = self._carrier, self._others_pass
         starts, segment_ends, payloads, gone = self._starts, self._segment_ends, self._payloads, self._gone
         now = self._now
-        # Nothing arrives at the bound, but it has to be reached.
+        # No element arrives at the bound, but the loop must reach it.
         for start, side, element in [*arrivals, (bound, carrier, None)]:
             while True:
                 instant = start
@@ -145,7 +144,7 @@ class Multisets(Operator):
                         segment_ends[row.first - gone] = instant
                         row.open -= 1
                         if row.open:
-                            row.first = row.rest.popleft()
+                            row.first = row.later.popleft()
                     if row.carriers or row.others:
                         touched.append(row)
                     else:
@@ -169,7 +168,7 @@ class Multisets(Operator):
                 row = rows[payload]
             else:
                 row = rows[payload] = _Row()
-                row.payload, row.rest = payload, _NO_REST
+                row.payload, row.later = payload, _NONE_LATER
                 row.carriers = row.others = row.open = 0
             touched.append(row)
             if side == carrier:
@@ -193,7 +192,7 @@ class Multisets(Operator):
         self._now = now
 
     def _finish_instant(self, now: Time) -> None:
-        """The instant is over: open segments where f has risen, and close those where it has fallen."""
+        """Finish an instant: open segments where f has risen, and close those where it has fallen."""
         f = self._f
         starts, ends, payloads, gone = self._starts, self._segment_ends, self._payloads, self._gone
         for row in self._touched:
@@ -205,30 +204,30 @@ class Multisets(Operator):
                 payloads.append(row.payload)
                 if not row.open:
                     row.first = number
-                elif row.rest:
-                    row.rest.append(number)
+                elif row.later:
+                    row.later.append(number)
                 else:
-                    row.rest = deque((number,))
+                    row.later = deque((number,))
                 row.open += 1
                 rise -= 1
             while rise < 0:
                 ends[row.first - gone] = now
                 row.open -= 1
                 if row.open:
-                    row.first = row.rest.popleft()
+                    row.first = row.later.popleft()
                 rise += 1
 
     def progress(self) -> Time:
-        """The start of the first segment that has not left; the least progress where there is none."""
+        """The start of the first segment that has not left; the least progress if there is none."""
         return self._starts[self._first] if self._starts else min(self.reached)
 
     def size(self) -> int:
-        """Valid elements, elements that wait, open segments, and closed ones that wait."""
+        """The number of valid elements, waiting elements, open segments, and closed ones that wait."""
         valid = len(self._carriers) + len(self._others)
         return valid + len(self._arrivals) + len(self._starts) - self._first
 
     def state(self) -> Iterable[Element]:
-        """Valid elements, reduced to what is kept of them, elements that wait, and segments."""
+        """The valid elements, reduced to payload and end, the waiting elements, and the segments."""
         yield from ((self._now, end, row.payload) for end, row in chain(self._carriers, self._others))
         yield from self._arrivals
         segments = zip(self._starts, self._segment_ends, self._payloads, strict=True)
@@ -238,12 +237,12 @@ class Multisets(Operator):
 
 
 def surplus(n: int, m: int) -> int:
-    """By how much n exceeds m."""
+    """The number by which n exceeds m."""
     return n - m if n > m else 0
 
 
 def alone(n: int, m: int) -> int:
-    """n where m is zero."""
+    """The number n where m is zero, else 0."""
     return 0 if m else n
 
 

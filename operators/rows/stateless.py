@@ -1,4 +1,4 @@
-"""Filter and map: one result an element at most, at once, with nothing kept; and what runs them, and union.
+"""Filter and map, with at most one result per element and no state; and the running operators of union.
 
 Their loops are generated, so that the condition or the new payload is computed in line.
 """
@@ -36,7 +36,7 @@ class Filter(Stateless):
         self._condition, self._schema = condition, schema
 
     def code(self, names: dict[str, Any]) -> Code:
-        """A condition."""
+        """Source of the condition."""
         return Code(condition=condition_source(self._condition, row_scope(self._schema, "row", names)))
 
 
@@ -58,7 +58,7 @@ class Map(Stateless):
         self._expressions, self._schema = tuple(expressions), schema
 
     def code(self, names: dict[str, Any]) -> Code:
-        """Another row, unless columns only get other names."""
+        """Source of the new row, unless columns are only renamed."""
         if self._expressions == tuple(map(Col, self._schema.names)):
             return Code()
         return Code(row=tuple_source(self._expressions, row_scope(self._schema, "row", names)))

@@ -1,5 +1,4 @@
-"""Running aggregate functions whose values leave when they say so: when a value enters, its end is not
-known."""
+"""Running aggregate functions of values whose ends are not known when they enter."""
 
 from __future__ import annotations
 
@@ -14,7 +13,9 @@ from midstream.plans.values.streams import Time
 
 
 class Largest(Ordered):
-    """The largest value. Cost: O(log n), O(1) for the value.
+    """The largest value.
+
+    Cost     O(log n), O(1) for the value
 
     >>> largest = Largest()
     >>> for value in (3, 7, 5): largest.add(value, 9)
@@ -26,7 +27,7 @@ class Largest(Ordered):
     __slots__ = ()
 
     def value(self, at: Time) -> Any:
-        """The last; None of nothing."""
+        """The last value; None without values."""
         return self._values[-1] if self._values else None
 
 
@@ -36,12 +37,12 @@ class Smallest(Ordered):
     __slots__ = ()
 
     def value(self, at: Time) -> Any:
-        """The first; None of nothing."""
+        """The first value; None without values."""
         return self._values[0] if self._values else None
 
 
 def accumulator_by_sign(call: AggregateCall) -> Accumulator:
-    """A new accumulator for a call, which does not look at ends. Values enter with FOREVER as theirs.
+    """A new accumulator for a call that does not use ends; values enter with FOREVER as their end.
 
     >>> from midstream.plans.expressions.aggregates import max_, sum_
     >>> type(accumulator_by_sign(max_("x"))).__name__, type(accumulator_by_sign(sum_("x"))).__name__
@@ -58,7 +59,7 @@ def accumulator_by_sign(call: AggregateCall) -> Accumulator:
 
 
 def keeps_values(call: AggregateCall) -> bool:
-    """Whether what a call keeps grows with the number of values."""
+    """True if the state of a call grows with the number of values."""
     if isinstance(call.function, UserAggregate):
         return call.distinct or call.function.inverse is None
     return call.distinct or call.function in ("min", "max", "median", "top_k")

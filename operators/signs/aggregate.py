@@ -18,7 +18,7 @@ from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Tim
 
 
 class _Group:
-    """The valid rows of one group, as far as functions need them, and the result that holds."""
+    """The state of the functions of one group, and its present result."""
 
     __slots__ = ("accumulators", "count", "result")
 
@@ -33,14 +33,14 @@ class SignedAggregate(Operator):
 
         aggregate(S)@t  =  { key ∘ f(G) | G a group of S@t }        (nothing where S@t is empty)
 
-    When an instant is over, the result of each group that changed is taken back and the new one given; not
-    before, as the result of half the changes of an instant has never held.
+    At the end of an instant, the result of each group that changed is replaced by the new one. Not before,
+    because the result of half the changes of an instant has never been valid.
 
     Input    One port, ordered by time.
     Output   Net changes: a result that stays the same is not touched. A result leaves when its first instant
-             is over, however long it will hold.
-    State    Per group, its result and what the functions keep: for some a number, for others every value; and
-             the elements of the instant that is not over.
+             is over, however long it will be valid.
+    State    Per group, its result and the state of the functions: for some a number, for others every value;
+             and the elements of the instant that is not over.
     Cost     O(log n) per element, O(1) where every function has an inverse.
     Source   thesis, 14.2.4 and Example 14.1
 
@@ -55,7 +55,7 @@ class SignedAggregate(Operator):
     def __init__(self, keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema) -> None:
         super().__init__()
         self._key: Callable[[Payload], Payload] = compile_rows([Col(key) for key in keys], schema)
-        # A function without argument counts rows: it is given a value that is never unknown.
+        # A function without argument counts rows: its argument is a value that is never NULL.
         arguments = [Const(True) if call.argument is None else call.argument for call in calls]
         self._arguments: Callable[[Payload], Payload] = compile_rows(arguments, schema)
         self._calls = tuple(calls)
@@ -71,13 +71,13 @@ class SignedAggregate(Operator):
             for key, group in self._changed(changes).items():
                 self._renew(time, key, group, out)
         if self.reached[0] == FOREVER:
-            # What holds now goes on to hold: it needs no negative.
+            # Present results stay valid: they need no negative.
             self._groups.clear()
             self._rows = 0
         return out
 
     def _changed(self, changes: NetChanges) -> dict[Payload, _Group]:
-        """Let values enter and leave; the groups that they belong to."""
+        """Let values enter and leave; returns their groups."""
         changed = {}
         for row, change in changes.items():
             key = self._key(row)
@@ -111,11 +111,14 @@ class SignedAggregate(Operator):
         group.result = result
 
     def size(self) -> int:
-        """Groups, rows where values of all of them are kept, and elements that wait."""
+        """The number of groups, of rows if all values are kept, and of waiting elements."""
         return len(self._groups) + (self._rows if self._keeps_rows else 0) + len(self._inputs)
 
     def state(self) -> Iterable[Element]:
-        """The same, reduced to what is kept of them; until when they are valid is not known."""
+        """The results of groups, the keys of rows if all values are kept, and the waiting elements.
+
+        Their ends are not known, so they are FOREVER.
+        """
         now = self.reached[0]
         for key, group in self._groups.items():
             yield now, FOREVER, group.result

@@ -11,11 +11,11 @@ from operator import le, lt
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 NetChanges = dict[Payload, int]
-"""By how much the multiplicity of each payload grows, or shrinks, at an instant; never by 0."""
+"""The change of the multiplicity of each payload at an instant; never 0."""
 
 
 class Alignment:
-    """Holds back the elements of the ports that are ahead.
+    """Holds back the elements of ports that are ahead.
 
     A negative finds its positive in an operator's state only if both arrive in order of time, so the inputs
     are put in order, not the output.
@@ -39,7 +39,7 @@ class Alignment:
         self._queues: tuple[deque[Element], ...] = tuple(deque() for _ in range(ports))
 
     def put(self, port: int, batch: Batch) -> None:
-        """Elements arrived on a port."""
+        """Add elements that arrived on a port."""
         self._queues[port].extend(batch)
 
     def until(self, time: Time) -> Iterator[tuple[int, Element]]:
@@ -74,14 +74,14 @@ class Alignment:
         return waiting[0] if len(waiting) == 1 else merge(*waiting, key=lambda pair: pair[1][0])
 
     def waiting(self, port: int) -> int:
-        """How many elements of a port wait."""
+        """The number of waiting elements of a port."""
         return len(self._queues[port])
 
     def __len__(self) -> int:
         return sum(map(len, self._queues))
 
     def __iter__(self) -> Iterator[Element]:
-        """The elements that are kept, as intervals whose end is not known."""
+        """The waiting elements, as intervals whose ends are not known."""
         for queue in self._queues:
             for time, _, payload in queue:
                 yield time, FOREVER, payload

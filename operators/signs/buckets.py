@@ -1,4 +1,4 @@
-"""The valid payloads of a signed stream, arranged for probing by key."""
+"""The valid payloads of a signed stream, for probing by key."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from midstream.operators.base.compaction import MASK, compact
 from midstream.plans.values.streams import Payload
 
 Counts = dict[Payload, int]
-"""Payloads of one key, each with how often it is valid."""
+"""Payloads of one key, each with its multiplicity."""
 
 
 class Buckets:
-    """Multisets by key. A payload that ends is found by hashing, so nothing has to be kept in order of time.
+    """Multisets of payloads by key.
+
+    A payload that ends is found by hashing, so no order of time is kept.
 
     Cost     O(1) to change a multiplicity.
     Source   thesis, 14.2.3: SweepAreas of the positive-negative approach
@@ -31,11 +33,11 @@ class Buckets:
         self._size = 0
 
     def of(self, key: Hashable) -> Counts:
-        """The payloads of a key; to be read, not written."""
+        """The payloads of a key; callers must not change them."""
         return self._buckets.get(key) or {}
 
     def change(self, key: Hashable, payload: Payload, by: int) -> tuple[int, int]:
-        """Change a multiplicity; what it was and what it is now."""
+        """Change a multiplicity; returns the old one and the new one."""
         bucket = self._buckets.get(key)
         if bucket is None:
             bucket = self._buckets[key] = {}
@@ -54,12 +56,12 @@ class Buckets:
         return before, after
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget all payloads."""
         self._buckets.clear()
         self._size = 0
 
     def __len__(self) -> int:
-        """How many different payloads there are."""
+        """The number of different payloads."""
         return self._size
 
     def __iter__(self) -> Iterator[Payload]:

@@ -1,4 +1,4 @@
-"""From intervals to signs and back."""
+"""Converters from intervals to signs and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from midstream.plans.values.streams import BEGINNING, END, FOREVER, Batch, Eleme
 
 
 class IntervalsToSigns(Operator):
-    """Say of every element when its validity begins, and, once that time has come, that it ends.
+    """Give a positive where the validity of an element begins, and a negative where it ends.
 
         (s, e, p)  →  (s, 1, p), (e, -1, p)        no negative where e is FOREVER
 
@@ -37,7 +37,7 @@ class IntervalsToSigns(Operator):
         super().__init__()
         self._negatives: Expiry[Payload] = Expiry()
         self.last_end: Time = BEGINNING
-        """The largest end of all that has begun."""
+        """The largest end of all elements that have begun."""
 
     def _process(self, port: int, batch: Batch) -> Batch:
         negatives = self._negatives
@@ -54,31 +54,31 @@ class IntervalsToSigns(Operator):
         return out
 
     def outstanding(self) -> Iterable[Payload]:
-        """What has begun and is going to end."""
+        """The payloads that have begun and will end."""
         return (payload for _, payload in self._negatives)
 
     def size(self) -> int:
-        """The negatives that wait."""
+        """The number of waiting negatives."""
         return len(self._negatives)
 
     def state(self) -> Iterable[Element]:
-        """The same: what is valid from now until then."""
+        """The waiting negatives, as elements that are valid from now until their ends."""
         return ((self.reached[0], end, payload) for end, payload in self._negatives)
 
 
 class SignsToIntervals(Operator):
-    """Put the beginning and the end of validity together.
+    """Join each positive with the negative that ends it.
 
         (s, 1, p), (e, -1, p)  →  (s, e, p)        the oldest s that is open when p ends at e
 
-    Positives and negatives of a payload at one instant cancel out, in whatever order they arrive: its
-    validity goes on. So an instant is looked at when it is over.
+    Positives and negatives of a payload at one instant cancel out, in any order of arrival: its validity goes
+    on. So an instant is processed when it is over.
 
     Output   Ordered by start. A result leaves when its end is known and no earlier one is open.
-    State    What is open, the results behind the first of them, and the elements of the instant that is not
+    State    The open results, those behind the first of them, and the elements of the instant that is not
              over.
     Cost     O(1) amortised per element.
-    Raises   IntervalError where something ends that is not valid.
+    Raises   IntervalError where a payload ends that is not valid.
     Source   thesis, 17.3
 
     >>> convert = SignsToIntervals()
@@ -133,16 +133,16 @@ class SignsToIntervals(Operator):
             del self._open[payload]
 
     def progress(self) -> Time:
-        """The start of the first result that has not left; that of the input where there is none."""
+        """The start of the first result that has not left; the input's progress if there is none."""
         first: Time = self._segments[0][0] if self._segments else self.reached[0]
         return first
 
     def size(self) -> int:
-        """What is open, results that wait, and elements that wait."""
+        """The number of open results, of waiting results, and of waiting elements."""
         return len(self._segments) + len(self._inputs)
 
     def state(self) -> Iterable[Element]:
-        """The same."""
+        """The open results, the waiting results, and the waiting elements."""
         for start, end, payload in self._segments:
             yield start, FOREVER if end is None else end, payload
         yield from self._inputs

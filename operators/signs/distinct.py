@@ -11,11 +11,11 @@ from midstream.plans.values.streams import FOREVER, Batch, Element, Payload
 
 
 class SignedDistinct(Operator):
-    """Let through the first positive of a payload, and the negative of the last.
+    """Pass on the first positive of a payload, and the negative of the last.
 
         distinct(S)@t  =  { e | e in S@t }        (each once)
 
-    State    Per valid payload, how often it is valid.
+    State    Per valid payload, its multiplicity.
     Cost     O(1) per element.
     Source   thesis, 14.2.3
 
@@ -42,16 +42,16 @@ class SignedDistinct(Operator):
             if not before or not after:
                 out.append(element)
         if self.reached[0] == FOREVER:
-            # What is valid now stays so: nothing will be asked of it.
+            # Valid payloads stay valid, and no element will ask for their multiplicities.
             counts.clear()
         return out
 
     def size(self) -> int:
-        """The valid payloads."""
+        """The number of valid payloads."""
         return len(self._counts)
 
     def state(self) -> Iterable[Element]:
-        """The same; until when they are valid is not known."""
+        """The valid payloads; their ends are not known."""
         return ((self.reached[0], FOREVER, payload) for payload in self._counts)
 
 

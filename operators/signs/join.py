@@ -18,19 +18,19 @@ from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 SignedProbe = Callable[[Time, Time, Payload, Counts, Batch], None]
-"""Adds the pairs of a payload with those of a bucket to a batch."""
+"""A function that adds the pairs of a payload with those of a bucket to a batch."""
 
 
 class SignedJoin(Operator):
-    """Pair what begins or ends on one side with what is valid on the other.
+    """Pair payloads that begin or end on one side with valid payloads of the other.
 
         join(L, R)@t  =  { l ∘ r | l in L@t, r in R@t, key(l) = key(r), condition(l, r) }
 
-    A positive makes positive pairs, a negative takes them back. Without keys, all of the other side is looked
-    at: a nested-loops join.
+    A positive makes positive pairs, a negative takes them back. Without keys, all payloads of the other side
+    are probed: a nested-loops join.
 
-    Input    Two ports; what is ahead waits, so that elements meet in order of time.
-    Output   A pair begins and ends when its later half arrives: nothing more has to be known.
+    Input    Two ports; elements of a port that is ahead wait, so that elements meet in order of time.
+    Output   A pair begins and ends when its later half arrives: no other input can change it.
     State    The valid payloads of both sides, those of one no longer when the other has ended; and the
              elements that wait.
     Cost     O(1 + payloads of equal key) per element, of which there are two for each interval.
@@ -51,7 +51,7 @@ class SignedJoin(Operator):
         self._keys = (key_function(left), key_function(right))
         self._sides = (Buckets(), Buckets())
         self._is_met = [True, True]
-        """Per side, whether the other one may still bring something, if only negatives."""
+        """By side, True if the other one may still bring elements, if only negatives."""
         pairs = pairing or Pairing()
         self._probes = (_probe("left", "right", pairs), _probe("right", "left", pairs))
 
@@ -73,11 +73,11 @@ class SignedJoin(Operator):
         return out
 
     def size(self) -> int:
-        """Valid payloads, and elements that wait."""
+        """The number of valid payloads, and of waiting elements."""
         return len(self._sides[0]) + len(self._sides[1]) + len(self._inputs)
 
     def state(self) -> Iterable[Element]:
-        """The same; until when a payload is valid is not known."""
+        """The valid payloads, whose ends are not known, and the waiting elements."""
         now = min(self.reached)
         valid = ((now, FOREVER, payload) for payload in chain(*self._sides))
         return chain(valid, self._inputs)

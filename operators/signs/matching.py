@@ -21,8 +21,7 @@ from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Tim
 
 
 class _Row:
-    """A left payload: how often it is valid, how many kinds of right rows match it, and how often the
-    output has it."""
+    """A left payload with its multiplicities in input and output, and its number of matches."""
 
     __slots__ = ("count", "matches", "shown")
 
@@ -38,14 +37,14 @@ class SignedMatching(Operator):
         semi(L, R)@t  =  { l in L@t | some r in R@t has key(l) = key(r), condition(l, r) }
         anti(L, R)@t  =  { l in L@t | no such r in R@t }
 
-    Of right rows only the columns are kept that the condition reads, so that many are one: where equal keys
-    are all that is asked for, one for each key.
+    Only the columns of right rows that the condition reads are kept, so that many rows are one: if the
+    condition has equal keys only, one for each key.
 
-    Input    Two ports; what is ahead waits, so that elements meet in order of time.
+    Input    Two ports; elements of a port that is ahead wait, so that elements meet in order of time.
     Output   Net changes, when their instant is over.
     State    The valid left payloads; the different right ones; and the elements that wait.
-    Cost     O(1) per element and result where equal keys are all that is asked for, else O(payloads of equal
-             key) per element.
+    Cost     O(1) per element and result if the condition has equal keys only, else O(payloads of equal key)
+             per element.
     Source   thesis, (8.11) with erratum 5, (8.16); 14.2.4 for the delay
 
     >>> left, right = Schema.of(x="integer"), Schema.of(y="integer")
@@ -98,7 +97,7 @@ class SignedMatching(Operator):
         return out
 
     def _match(self, right: NetChanges) -> dict[Payload, _Row]:
-        """Take the right side's changes; the left rows for which it matters."""
+        """Take the right side's changes; returns the left rows that now match or no longer match."""
         net: dict[tuple[Hashable, Payload], int] = {}
         for payload, change in right.items():
             if (key := self._right_key(payload)) is not None:
@@ -125,7 +124,7 @@ class SignedMatching(Operator):
         for payload, change in left.items():
             key = self._left_key(payload)
             if key is None:
-                # It matches nothing, ever, so there is nothing to remember.
+                # It can never match, so it needs no state.
                 out += [] if self._is_wanted else copies(time, payload, change)
                 continue
             rows = self._rows.setdefault(key, {})
@@ -144,11 +143,11 @@ class SignedMatching(Operator):
                     self._rows[key] = compact(rows)
 
     def size(self) -> int:
-        """Valid payloads of both sides, and elements that wait."""
+        """The number of valid payloads of both sides, and of waiting elements."""
         return self._size + len(self._right) + len(self._inputs)
 
     def state(self) -> Iterable[Element]:
-        """The same; until when a payload is valid is not known."""
+        """The valid payloads, whose ends are not known, and the waiting elements."""
         now = min(self.reached)
         valid = chain(chain.from_iterable(self._rows.values()), self._right)
         return chain(((now, FOREVER, payload) for payload in valid), self._inputs)

@@ -1,4 +1,4 @@
-"""Operators on two signed streams of equal rows: difference and those like it."""
+"""Operators on multiplicities in two signed streams: difference, intersection, max-union."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from midstream.plans.algebra.implementations import signs as facts
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 Combine = Callable[[int, int], int]
-"""From the multiplicities of a payload in both inputs to the one in the output."""
+"""A function from the multiplicities of a payload in both inputs to the one in the output."""
 
 
 class SignedMultisets(Operator):
@@ -21,7 +21,7 @@ class SignedMultisets(Operator):
 
         (L op R)@t  =  { e combine(n, m) times | e in L@t n times, in R@t m times }
 
-    Input    Two ports; what is ahead waits, so that elements meet in order of time.
+    Input    Two ports; elements of a port that is ahead wait, so that elements meet in order of time.
     Output   Net changes, when their instant is over.
     State    Per payload that is valid on either side, its multiplicities; and the elements that wait.
     Cost     O(1) per element, and one result for each change of the output's multiplicity.
@@ -68,11 +68,11 @@ class SignedMultisets(Operator):
             out += copies(time, payload, combine(n, m) - before)
 
     def size(self) -> int:
-        """Valid payloads, and elements that wait."""
+        """The number of valid payloads, and of waiting elements."""
         return len(self._counts) + len(self._inputs)
 
     def state(self) -> Iterable[Element]:
-        """The same; until when a payload is valid is not known."""
+        """The valid payloads, whose ends are not known, and the waiting elements."""
         now = min(self.reached)
         return chain(((now, FOREVER, payload) for payload in self._counts), self._inputs)
 

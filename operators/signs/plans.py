@@ -1,4 +1,4 @@
-"""Plans of the positive-negative approach, and which implementations there are for them."""
+"""Plans of the positive-negative approach, and the operators that run them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ RUNNING: Running = {
 def signed_plan(plan: Plan | Stream) -> Plan:
     """The plan with a signed implementation chosen for every operator that has one.
 
-    What is below a window, and choices that were made, stay: signs begin at the windows, which take raw
-    streams. Converters are put in when the plan becomes physical: above sources without a window, around what
-    has no signed implementation, and at the outputs.
+    Nodes below a window, and choices that were made, stay: signs begin at the windows, which take raw
+    streams. Converters are added when the plan becomes physical: above sources without a window, around
+    operators without a signed implementation, and at the outputs.
 
     Source   thesis, 14.1 and 17.3
 

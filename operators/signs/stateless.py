@@ -1,4 +1,4 @@
-"""Filter, map and union of signed streams: what they do to a positive they do to its negative."""
+"""Filter, map and union of signed streams, which treat a negative as they treat its positive."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SignedFilter(Stateless):
 class SignedMap(Stateless):
     """Compute a new payload for every signed element.
 
-    A negative must equal its positive, so a computed value that is no number is always the same object.
+    A negative must equal its positive, so a computed NaN is always the same object.
 
     Cost     O(1) per element, of which there are two for each interval.
     Source   thesis, 14.2.2
@@ -59,7 +59,7 @@ class SignedUnion(Union):
     """
 
     def state(self) -> Iterable[Element]:
-        """The elements that wait, as intervals whose end is not known."""
+        """The waiting elements, as intervals whose ends are not known."""
         return ((time, FOREVER, payload) for time, _, payload in super().state())
 
 

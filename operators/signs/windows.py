@@ -1,4 +1,4 @@
-"""Windows that give signed streams: where the positive-negative approach begins."""
+"""Windows that give signed streams: the beginning of the positive-negative approach."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, P
 
 
 class SignedTimeWindow(IntervalsToSigns):
-    """Say when each row enters the window of the last `size` chronons, and when it leaves.
+    """Give a positive when a row enters the window of `size` chronons, and a negative when it leaves.
 
         window(w, S)@t  =  sum of S@u for t - w < u <= t
 
-    With a slide of a, t is replaced by the last instant before it at which the window moves: one of a - 1,
-    2a - 1, and so on.
+    With a slide of a, t is replaced by the last instant before it at which the window moves: one of a - 1, 2a
+    - 1, and so on.
 
     Input    A chronon stream.
     State    The negatives that wait; with a slide, also the rows that the window has not reached.
@@ -58,15 +58,15 @@ class SignedTimeWindow(IntervalsToSigns):
     def _enter(self, batch: Batch) -> Batch:
         """The rows that the window has reached."""
         rows, reached = self._rows, self.reached[0]
-        # A window that moves further than it is long passes over rows.
-        rows.extend(row for row in (self._valid(*one) for one in batch) if row[0] < row[1])
+        # A window that moves by more than its size skips rows.
+        rows.extend(row for row in (self._valid(*element) for element in batch) if row[0] < row[1])
         entering: Batch = []
         while rows and rows[0][0] <= reached:
             entering.append(rows.popleft())
         return entering
 
     def _valid(self, time: Time, end: Time, row: Payload) -> Element:
-        """A row for as long as the window has it."""
+        """A row with the validity that the window gives it."""
         left = FOREVER if self._size is None else self._moved(time + self._size)
         return self._moved(time), left, row
 
@@ -80,11 +80,11 @@ class SignedTimeWindow(IntervalsToSigns):
         return reached if self._slide == 1 or reached in (BEGINNING, FOREVER) else self._moved(reached)
 
     def size(self) -> int:
-        """Negatives and rows that wait."""
+        """The number of waiting negatives and rows."""
         return super().size() + len(self._rows)
 
     def state(self) -> Iterable[Element]:
-        """The same."""
+        """The waiting negatives and rows."""
         return chain(super().state(), self._rows)
 
 
@@ -97,23 +97,23 @@ class _Rows:
         self.valid: deque[Payload] = deque()
         self.fresh: deque[Payload] = deque(maxlen=rows)
         self.arrived = 0
-        """How many rows came since the window moved; of them, only the last can enter it."""
+        """The number of rows since the window moved; of these, only the last ones can enter it."""
 
     def __len__(self) -> int:
         return len(self.valid) + len(self.fresh)
 
 
 class SignedPartitionedWindow(Operator):
-    """Say when each row enters the window of its group's last `rows` rows, and when it leaves.
+    """Give a positive when a row enters its group's window of `rows` rows, and a negative when it leaves.
 
         window(S)@t  =  for each key, the last rows of S until t with that key
 
-    A row enters when it arrives, and another one of its group leaves. How long it will stay is not asked, so
-    nothing waits, and no group holds back another. With a slide of A, rows enter A at once.
+    A row enters when it arrives, and another one of its group leaves. The end of its validity is not needed,
+    so nothing waits, and no group holds back another. With a slide of A, A rows enter at once.
 
-    Input    A chronon stream; of one timestamp, one row a group at most, unless the order of arrival is to
+    Input    A chronon stream; at most one row per group and timestamp, unless the order of arrival is to
              decide.
-    State    The rows in the windows; with a slide, also those that come next. Of an unbounded window, none.
+    State    The rows in the windows; with a slide, also those that come next. An unbounded window has none.
     Cost     O(1) amortised per row.
     Raises   TieError where two rows of a group have the same timestamp; then nothing of the batch was taken.
     Source   thesis, 14.2.1; 17.2 for the slide
@@ -142,7 +142,7 @@ class SignedPartitionedWindow(Operator):
         """The instant of the last row, and the keys that have one at it."""
 
     def process(self, port: int, batch: Batch, progress: Time) -> Batch:
-        """As every operator, but for ties."""
+        """Process as every operator, but refuse ties."""
         if self._ties == "error":
             self._refuse_ties(batch, progress)
         return super().process(port, batch, progress)
@@ -158,7 +158,7 @@ class SignedPartitionedWindow(Operator):
             if len(group):
                 self._groups[key] = group
         if self.reached[0] == FOREVER:
-            # What is valid now stays so: it needs no negative.
+            # Valid rows stay valid: they need no negative.
             self._groups.clear()
             self._kept = 0
         return out
@@ -198,18 +198,18 @@ class SignedPartitionedWindow(Operator):
         self._seen = (last, seen) if last == progress else (FOREVER, set())
 
     def size(self) -> int:
-        """The rows that are kept."""
+        """The number of rows in the state."""
         return self._kept
 
     def state(self) -> Iterable[Element]:
-        """The same; when they will leave is not known."""
+        """The rows in the state; their ends are not known."""
         for group in self._groups.values():
             for row in chain(group.valid, group.fresh):
                 yield self.reached[0], FOREVER, row
 
 
 class SignedCountWindow(SignedPartitionedWindow):
-    """Say when each row enters the window of the last `rows` rows, and when it leaves.
+    """Give a positive when a row enters the window of the last `rows` rows, and a negative when it leaves.
 
         window(S)@t  =  the last rows of S until t
 

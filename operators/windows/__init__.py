@@ -1,1 +1,1 @@
-"""Windows, granularities and arrangements: what changes validity."""
+"""Windows, granularities and arrangements: the operators that change validity."""

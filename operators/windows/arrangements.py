@@ -1,4 +1,4 @@
-"""Split and coalesce: validity in pieces, and put together again."""
+"""Split and coalesce: validity cut into pieces, and put together again."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from midstream.plans.values.errors import IntervalError
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time, chronon_end
 
 MOST_PIECES = 2_000_000
-"""At once. A row that is valid for a day, in milliseconds, is 86 million chronons: memory for one would be
-gone before anybody had seen a result."""
+"""The largest number of pieces that are cut at once.
+
+A row that is valid for a day, in milliseconds, has 86 million chronons: its pieces would fill the memory
+before the first result is seen.
+"""
 
 
 class Split(Operator):
@@ -24,20 +27,21 @@ class Split(Operator):
 
         split(l, S)@t  =  S@t
 
-    Each element is cut from its own start on. One that starts inside a chronon, because a migration has cut
-    it there, is cut at the end of that chronon and from there on: so its first piece, and the last piece of
-    the part before the migration, which ends inside the same chronon, fit together and are not too long.
+    Each element is cut from its own start on. An element that starts inside a chronon, because a migration
+    has cut it there, is cut at the end of that chronon and from there on. So its first piece fits together
+    with the last piece of the part before the migration, which ends inside the same chronon, and both are not
+    too long.
 
-    What never ends is cut as long as the stream lasts. When it has ended, the rest is one piece. No such
-    piece is a chronon, and so nothing that never ends can be cut into chronons.
+    An element without an end is cut as long as the stream lasts. When the stream has ended, the rest is one
+    piece. That piece is no chronon, so an element without an end cannot be cut into chronons.
 
     Input    One port, ordered by start.
     Output   Ordered by start. A piece leaves when the progress has reached its start.
-    State    The elements that are longer than what has left of them.
+    State    The elements that are longer than their pieces so far.
     Cost     O(1) per piece, and O(log n) per instant at which there are pieces to cut.
-    Raises   IntervalError where pieces are to be chronons and an element never ends; then nothing of the
-             batch is taken. IntervalError where there are more than `MOST_PIECES` to cut at once.
-    Source   thesis, Algorithm 15; what it does not say is where to cut inside a chronon
+    Raises   IntervalError where pieces must be chronons and an element never ends; then nothing of the batch
+             is taken. IntervalError where there are more than `MOST_PIECES` to cut at once.
+    Source   thesis, Algorithm 15, which does not say where to cut inside a chronon
 
     >>> split = Split(2)
     >>> split.push(0, [(1, 6, "c"), (4, 5, "a")])
@@ -50,13 +54,13 @@ class Split(Operator):
         super().__init__()
         self._length = length
         self._due: dict[Time, list[tuple[Time, Payload]]] = {}
-        """What starts next at an instant: until when, and what."""
+        """By instant, the ends and payloads of pieces that start there."""
         self._instants: list[Time] = []
-        """The keys, as a heap."""
+        """A heap of these instants."""
         self._held = 0
 
     def process(self, port: int, batch: Batch, progress: Time) -> Batch:
-        """As every operator, but for what never ends."""
+        """Process as every operator, but refuse elements without an end where pieces are chronons."""
         if self._length == 1 and batch:
             self._refuse_endless(batch)
         return super().process(port, batch, progress)
@@ -115,27 +119,28 @@ class Split(Operator):
         self._held += 1
 
     def size(self) -> int:
-        """Elements of which a rest is still to come."""
+        """The number of elements with pieces still to come."""
         return self._held
 
     def state(self) -> Iterable[Element]:
-        """Their rests."""
+        """The rests of these elements."""
         for start, rests in self._due.items():
             yield from ((start, end, payload) for end, payload in rests)
 
 
 class Coalesce(Operator):
-    """Make one element of those of one payload whose intervals meet, until it is `longest` chronons long.
+    """Merge elements of one payload whose intervals meet, up to a length of `longest` chronons.
 
         coalesce(l, S)@t  =  S@t
 
-    An element goes on where another of equal payload ends, the one kept last if there are several. It is
-    given out when it has become `longest` chronons long, or when nothing can start at its end any more; it
-    waits for those that start before it, by which an output is delayed by `longest` chronons at most.
+    An element is extended by another one of equal payload that starts at its end; if several end there, the
+    one kept last is extended. It is given out when it has become `longest` chronons long, or when no element
+    can start at its end any more. It waits for those that start before it, so an output is delayed by
+    `longest` chronons at most.
 
     Input    One port, ordered by start.
     Output   Ordered by start.
-    State    The elements that may go on, and those that wait behind them.
+    State    The elements that may be extended, and those that wait behind them.
     Cost     O(1) amortised per element.
     Source   thesis, Algorithm 17
 
@@ -154,7 +159,7 @@ class Coalesce(Operator):
         self._waiting: deque[list[Any]] = deque()
         """`[start, end, payload]` in order of start."""
         self._open: dict[tuple[Time, Payload], list[list[Any]]] = {}
-        """Those that may go on, by end and payload."""
+        """The elements that may be extended, by end and payload."""
 
     def _process(self, port: int, batch: Batch) -> Batch:
         waiting, open_, longest = self._waiting, self._open, self._longest
@@ -180,22 +185,22 @@ class Coalesce(Operator):
             if end < start + self._longest:
                 if end >= progress:
                     break
-                # Whatever ends there with this payload cannot go on either.
+                # No other element with this end and payload can be extended either.
                 self._open.pop((end, payload), None)
             waiting.popleft()
             out.append((start, end, payload))
         return out
 
     def progress(self) -> Time:
-        """The start of the first element that waits; the progress of the input where there is none."""
+        """The start of the first waiting element; the progress of the input if none waits."""
         return self._waiting[0][0] if self._waiting else self.reached[0]
 
     def size(self) -> int:
-        """Elements that may go on, and those behind them."""
+        """The number of elements that may be extended, and of those behind them."""
         return len(self._waiting)
 
     def state(self) -> Iterable[Element]:
-        """The same."""
+        """The elements that may be extended, and those behind them."""
         return ((start, end, payload) for start, end, payload in self._waiting)
 
 

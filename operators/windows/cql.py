@@ -1,4 +1,4 @@
-"""CQL's streams of what a stream gains and loses."""
+"""CQL's Istream and Dstream: the rows that a stream gains, and those that it loses."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Tim
 
 
 class _Ends(Operator):
-    """What both share: how many elements of each payload end at an instant.
+    """The number of elements of each payload that end at an instant.
 
-    One that starts where an equal one ends takes its place: nothing changes at that instant. When an element
-    arrives, all that end at its start are known, since they have started before.
+    An element that starts where an equal one ends takes its place: nothing changes at that instant. When an
+    element arrives, all elements that end at its start are known, since they have started before.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class _Ends(Operator):
         self._expiry: Expiry[Payload] = Expiry()
 
     def _takes_place(self, start: Time, payload: Payload) -> bool:
-        """Whether a new element takes the place of one that ends."""
+        """True if a new element takes the place of one that ends."""
         count = self._ending.get((start, payload))
         if not count:
             return False
@@ -40,16 +40,16 @@ class _Ends(Operator):
             self._expiry.add(end, payload)
 
     def _ended(self) -> Iterator[tuple[Time, Payload, int]]:
-        """Take out what ended before the progress, and how many of it nothing has taken the place of."""
+        """Take out the payloads that ended before the progress, with the number that nothing replaced."""
         for end, payload in self._expiry.expired(self.reached[0] - 1):
             yield end, payload, self._ending.pop((end, payload))
 
     def size(self) -> int:
-        """Ends that lie ahead; equal ones of one payload are one."""
+        """The number of ends that lie ahead; equal ones of one payload are one."""
         return len(self._ending)
 
     def state(self) -> Iterable[Element]:
-        """The same, as what is valid until then."""
+        """The ends that lie ahead, as elements that are valid until then."""
         reached = self.reached[0]
         return ((min(reached, end), end, payload) for end, payload in self._ending)
 
@@ -61,7 +61,7 @@ class Istream(_Ends):
 
     Input    One port, ordered by start, at integer instants.
     Output   Chronons, ordered by start, at once.
-    State    Per payload and instant not before the progress, how many elements end then.
+    State    Per payload and instant not before the progress, the number of elements that end then.
     Cost     O(1) amortised per element where ends are ordered, else O(log n).
     Source   thesis, (17.3) with erratum 6; Algorithm 22
 
@@ -86,12 +86,12 @@ class Dstream(_Ends):
         dstream(S)@t  =  S@(t - 1) - S@t        (the difference of multisets)
 
     Input    One port, ordered by start, at integer instants.
-    Output   Chronons, ordered by start. One leaves when nothing can start with it any more, which could take
-             the row's place.
-    State    Per payload and instant not before the progress, how many elements end then.
+    Output   Chronons, ordered by start. One leaves when no element can start with it any more, which could
+             take the row's place.
+    State    Per payload and instant not before the progress, the number of elements that end then.
     Cost     O(1) amortised per element where ends are ordered, else O(log n).
     Source   thesis, (17.4) with erratum 6. Algorithm 23 gives the last chronon of a row instead, in which it
-             is still there; the definition wins
+             is still there; here the definition counts
 
     >>> dstream = Dstream()
     >>> dstream.push(0, [(1, 7, "b"), (3, 9, "d"), (7, 15, "b"), (11, 12, "a")])
@@ -107,8 +107,10 @@ class Dstream(_Ends):
         return [(end, end + 1, payload) for end, payload, count in self._ended() for _ in range(count)]
 
     def progress(self) -> Time:
-        """That of the input, where something ends there; else the next instant, as what is still to come ends
-        later."""
+        """The input's progress, if an element ends there; otherwise the next instant.
+
+        All elements that are still to come end later.
+        """
         reached = self.reached[0]
         return reached if self._expiry.next == reached else reached + 1
 

@@ -17,7 +17,7 @@ class Granularity(Adjustable[int]):
 
         granularity(g, S)@t  =  S@T,        T the last multiple of g up to t
 
-    An element that is valid at no multiple of g does not come out.
+    An element that is valid at no multiple of g is dropped.
 
     Output   Ordered by start.
     Cost     O(1) per element.
@@ -38,17 +38,17 @@ class Granularity(Adjustable[int]):
 
             output@t  =  before@T + after@T',      T and T' the last multiples of the old and the new granule
 
-        where `before` and `after` are the elements that start before `at` and the others. So at every
-        multiple of both granules the output is the input still, on either side of the change (thesis, Lemma
-        20.1), and before `at` nothing differs from the old granularity. In between, an element that bridges
-        `at` ends where the old granularity has it end. That is how the thesis has it, and it cannot be
-        otherwise: when the change is asked for, the element may be out already.
+        where `before` are the elements that start before `at`, and `after` the others. So at every multiple
+        of both granules the output equals the input, on either side of the change (thesis, Lemma 20.1), and
+        before `at` nothing differs from the old granularity. In between, an element that bridges `at` ends
+        as the old granularity rounds it. The thesis defines it so, and it cannot be otherwise: when the
+        change is requested, the element may be out already.
 
-        The new granule may be a multiple of the old one; any other, such as a finer one, only from a multiple
-        of the old one on. Else an element that starts later would come out earlier.
+        The new granule may be a multiple of the old one. Any other, such as a finer one, may begin only at a
+        multiple of the old one; otherwise an element that starts later would come out earlier.
 
-        Raises   PlanError for a granule that is none, or comes at such an instant, or where elements as late
-                 as `at` have been given out.
+        Raises   PlanError for an invalid granule or instant, or where elements as late as `at` have been
+                 given out.
 
         >>> granularity = Granularity(10)
         >>> granularity.change_granule(5, at=15)

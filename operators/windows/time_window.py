@@ -19,11 +19,10 @@ class TimeWindow(Adjustable[int | None]):
 
         window(w, a, S)@t  =  sum of S@u for T - w < u <= T,        T the last of a - 1, 2a - 1, .. up to t
 
-    With a slide of a > 1, starts and ends move to the next instant at which the window advances. What would
-    be valid in between only, which may be where a > w, does not come out.
+    With a slide of a > 1, starts and ends move to the next instant at which the window advances. An element
+    that would be valid only between two advances, which is possible if a > w, is dropped.
 
-    Input    A chronon stream; the planner sees to that, as the operator could not tell a wrong answer from a
-             right one.
+    Input    A chronon stream; the planner makes sure of it, as the operator could not detect a wrong result.
     Output   Ordered by start.
     Cost     O(1) per element.
     Source   thesis, Algorithms 12 and 18
@@ -39,7 +38,7 @@ class TimeWindow(Adjustable[int | None]):
 
     def __init__(self, size: int | None, slide: int = 1) -> None:
         self.slide = slide
-        """By how many chronons the window advances at once."""
+        """The number of chronons by which the window advances at once."""
         super().__init__(size)
 
     def resize(self, size: int | None, at: int) -> None:
@@ -47,10 +46,10 @@ class TimeWindow(Adjustable[int | None]):
 
             S@u counts in the sum above where T - w(u) < u, and w(u) is the size in force at u
 
-        Elements before keep the size that they have, so that for a while a window holds rows by both sizes. A
-        later call makes void what earlier ones announced for its time or after.
+        Earlier elements keep their size, so for a while a window holds rows by both sizes. A later call
+        cancels earlier requests for its time or after.
 
-        Raises   PlanError for a size that is none, or where elements as late as `at` have been given out.
+        Raises   PlanError for an invalid size, or where elements as late as `at` have been given out.
 
         >>> window = TimeWindow(50)
         >>> window.resize(20, at=3)
@@ -79,7 +78,7 @@ class TimeWindow(Adjustable[int | None]):
         ]
 
     def code(self, names: dict[str, Any]) -> Code | None:
-        """Another end; none while the size is to change, or where starts move as well."""
+        """Source of another end; None while the size is to change, or where starts move as well."""
         if self.slide != 1 or self.is_changing:
             return None
         names["FOREVER"] = FOREVER

@@ -34,7 +34,7 @@ class _Queue:
         self._slide = slide
 
     def advance(self, payload: Payload) -> Sequence[Payload]:
-        """Take one more row; the rows that enter the window with it, where it advances."""
+        """Take one more row; returns the rows that enter the window if it advances with this row."""
         self._count += 1
         if self._count < self._slide:
             self.rows.append(payload)
@@ -46,7 +46,7 @@ class _Queue:
 
 
 class _RowWindow(Operator):
-    """A window of rows, of which ties may be errors."""
+    """A window of rows, in which ties may be errors."""
 
     def __init__(self, rows: int | None, slide: int, ties: Ties) -> None:
         super().__init__()
@@ -54,14 +54,14 @@ class _RowWindow(Operator):
         self._latest: Time = BEGINNING
 
     def process(self, port: int, batch: Batch, progress: Time) -> Batch:
-        """As every operator, but for ties."""
+        """Process as every operator, but refuse ties."""
         if self._ties == "error" and batch:
             self._refuse_ties(batch)
         return super().process(port, batch, progress)
 
     @abstractmethod
     def _refuse_ties(self, batch: Batch) -> None:
-        """Raise TieError where two rows have one start that must not."""
+        """Raise TieError where two rows have the same start and must not."""
 
 
 class CountWindow(_RowWindow):
@@ -69,11 +69,11 @@ class CountWindow(_RowWindow):
 
         window(N, A, S)@t  =  the last N of the first n rows of S,      n the last multiple of A up to S's
                                                                         rows until t
-    A row is valid from the start of the row by which it enters to the start of that by which it leaves; those
-    that are in the window in the end stay valid for ever.
+    A row is valid from the start of the row by which it enters to the start of that by which it leaves. Rows
+    that are in the window at the end of the stream stay valid for ever.
 
-    Input    A chronon stream, with one element an instant, or, where `ties` is "arrival", in an order of
-             arrival that means something.
+    Input    A chronon stream, with one element per instant, or, if `ties` is "arrival", in a meaningful order
+             of arrival.
     Output   Ordered by start. A row leaves when its end is known, which for an unbounded window is at once.
     State    The rows in the window, and those that wait for its next advance.
     Cost     O(1) amortised per element.
@@ -125,7 +125,7 @@ class CountWindow(_RowWindow):
         return [(start, end, row) for start, end, payload in batch for row in queue.advance(payload)]
 
     def _replace(self, rows: int, entering: Batch) -> Batch:
-        """Each row takes the place of the first in a full window."""
+        """Let each row replace the first one in a full window."""
         window = self._window
         out: Batch = []
         for element in entering:
@@ -137,15 +137,15 @@ class CountWindow(_RowWindow):
         return out
 
     def progress(self) -> Time:
-        """The start of the first row in the window; the progress of the input where there is none."""
+        """The start of the first row in the window; the progress of the input if it is empty."""
         return self._window[0][0] if self._window else self.reached[0]
 
     def size(self) -> int:
-        """Rows in the window, and rows that wait."""
+        """The number of rows in the window, and of waiting rows."""
         return len(self._window) + (len(self._queue.rows) if self._queue else 0)
 
     def state(self) -> Iterable[Element]:
-        """The same. Their ends are not known: at most they stay valid for ever."""
+        """The rows in the window, and the waiting rows; their ends are unknown, so FOREVER at most."""
         yield from ((start, FOREVER, payload) for start, _, payload in self._window)
         if self._queue:
             yield from ((self.reached[0], FOREVER, payload) for payload in self._queue.rows)
@@ -157,13 +157,13 @@ class PartitionedWindow(_RowWindow):
         window(keys, N, A, S)  =  union of window(N, A, G) for the groups G of S's rows that agree on keys
 
     Rows are listed as they enter, which is in order of their starts, and leave from the front of the list
-    when their end is known: so a group without new rows holds back the others. A row that has been held for
-    more than `delay` chronons when another arrives, of whatever group, is cut there, and its first part
-    leaves. Heartbeats cut nothing: how many of them arrive depends on how operators below batch their work,
-    and that is not to show in the results.
+    when their end is known. So a group without new rows holds back the others. If a row has been held for
+    more than `delay` chronons when another one arrives, of any group, it is cut there, and its first part
+    leaves. Heartbeats cut nothing: their number depends on how operators below batch their work, and results
+    must not.
 
-    Input    A chronon stream. In each group one element an instant, or, where `ties` is "arrival", in an
-             order of arrival that means something.
+    Input    A chronon stream. In each group one element per instant, or, if `ties` is "arrival", a meaningful
+             order of arrival.
     Output   Ordered by start.
     State    The rows in the windows, those with known ends that wait behind them, and those that wait for the
              next advance of their group's window.
@@ -195,9 +195,9 @@ class PartitionedWindow(_RowWindow):
         self._delay = delay
         self._windows: dict[Payload, deque[Segment]] = {}
         self._queues: dict[Payload, _Queue] = {}
-        """Of the groups that have rows which wait for an advance."""
+        """The queues of groups with rows that wait for an advance."""
         self._waiting = 0
-        """How many rows the queues hold."""
+        """The number of rows in the queues."""
         self._segments: deque[Segment] = deque()
         self._met: set[Payload] = set()
         """The groups with a row at the latest instant, where ties are errors."""
@@ -243,7 +243,7 @@ class PartitionedWindow(_RowWindow):
         return out + closed(self._segments)
 
     def _cut(self, now: Time, until: Time, out: Batch) -> None:
-        """Let go what started before a time: what has no end yet stays from now on."""
+        """Give out rows that started before a time; those without an end go on from now."""
         segments = self._segments
         while segments and segments[0][0] < until:
             segment = segments.popleft()
@@ -267,7 +267,7 @@ class PartitionedWindow(_RowWindow):
         return entering
 
     def _replace(self, rows: int, key: Payload, start: Time, entering: Sequence[Payload]) -> None:
-        """Each row takes the place of the first in its group's window, if that is full."""
+        """Let each row replace the first one in its group's window, if that is full."""
         window = self._windows.get(key)
         if window is None:
             window = self._windows[key] = deque()
@@ -288,15 +288,15 @@ class PartitionedWindow(_RowWindow):
         self._met.clear()
 
     def progress(self) -> Time:
-        """The start of the first row that has not left; the progress of the input where there is none."""
+        """The start of the first row that has not left; the progress of the input if there is none."""
         return self._segments[0][0] if self._segments else self.reached[0]
 
     def size(self) -> int:
-        """Rows in the windows and behind them, and rows that wait for an advance."""
+        """The number of rows in the windows and behind them, and of those that wait for an advance."""
         return len(self._segments) + self._waiting
 
     def state(self) -> Iterable[Element]:
-        """The same. Where an end is not known, the row may stay valid for ever."""
+        """The rows in the windows and behind them, and those that wait; unknown ends are FOREVER."""
         for start, end, payload in self._segments:
             yield start, FOREVER if end is None else end, payload
         for queue in self._queues.values():

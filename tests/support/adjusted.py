@@ -147,7 +147,7 @@ class Trial:
                 else:
                     self.engine.change_granule(lever, setting, at)
         except PlanError as error:
-            is_ahead = "has been given out" in str(error) and not _is_of_elements(lever)
+            is_ahead = "have been given out" in str(error) and not _is_of_elements(lever)
             assert is_ahead or self._may_refuse(bounds, setting, at), (bounds, setting, at, str(error))
             assert self.engine.plan == before
             self.refused += 1

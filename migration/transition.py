@@ -297,8 +297,8 @@ def require_proof_of(proof: Equivalence, old: Plan, new: Plan) -> None:
     """
     require("migrate: proof", proof, Equivalence, "what ms.equivalent(running plan, new plan) returns")
     if proof.plans is None or set(proof.plans) != {old, new}:
+        found = ": two streams" if proof.plans is None else ""
         raise MigrationRefused(
-            "the proof is about "
-            + ("two streams" if proof.plans is None else "other plans than the running one and the new one")
-            + "; expected what ms.equivalent(running plan, new plan) returns"
+            f"the proof is about other plans than the running one and the new one{found}; "
+            "expected what ms.equivalent(running plan, new plan) returns"
         )

@@ -52,8 +52,8 @@ class HostedBox:
     def take(self, guest: Guest, port: int, batch: Batch) -> Batch:
         """Take an event of a guest.
 
-        All guests get each event. The first one that gets it runs the Box, with its own progress on that port;
-        the others take their share of the results.
+        All guests get each event. The first one that gets it runs the Box, with its own progress on that
+        port; the others take their share of the results.
         """
         if guest.events == self._events:
             self._events += 1

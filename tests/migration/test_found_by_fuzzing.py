@@ -512,7 +512,7 @@ def test_a_box_of_which_one_output_is_read_no_more_is_counted_in_full(which: str
     engine.add(Plan({"one": B.join(A, columns=["x", "y"]).node, "more": joined.node}), name="query")
     reference = CountReference(engine)
     engine.push("a", [(0, 1, (x,)) for x in range(3)])
-    vouched(engine, Plan({name: form.node for name, form in forms.items()}), query="query", whole=True)
+    vouched(engine, Plan({name: form.node for name, form in forms.items()}), query="query", replace_all=True)
     engine.advance("b", 2)
     reference.look()
     swap = vouched(engine, Plan(dict.fromkeys(forms, forms[which].node)), "swap", "query")

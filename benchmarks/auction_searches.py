@@ -84,7 +84,7 @@ def _measured(number: int) -> AuctionFigures:
     plan, engine = run_query(number)
     _, default = _searched(plan, engine, RULES)
     choice, every = _searched(plan, engine, ALL_STAGES)
-    gain = choice.given_cost.total / choice.cost.total
+    gain = choice.original_cost.total / choice.cost.total
     return AuctionFigures(f"q{number}", default, every, choice.considered, gain)
 
 

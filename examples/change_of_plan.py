@@ -42,7 +42,7 @@ def main() -> None:
             choice = engine.optimize()
             print(
                 f"{choice.considered} plans compared; "
-                f"{choice.given_cost.total:.2f} -> {choice.cost.total:.2f} µs per second"
+                f"{choice.original_cost.total:.2f} -> {choice.cost.total:.2f} µs per second"
             )
             print(choice.plan)
             migration = engine.migrate(choice.plan)

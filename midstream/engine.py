@@ -269,7 +269,7 @@ class Engine:
         for name, flag in (("replace_all", replace_all), ("wait", wait)):
             require(f"migrate: {name}", flag, bool, "True or False")
         if isinstance(plan, Choice):
-            if proof is None and plan.given == self.query(query).plan:
+            if proof is None and plan.original == self.query(query).plan:
                 proof = plan.proof
             plan = plan.plan
         if isinstance(proof, Equivalence):

@@ -1,7 +1,7 @@
-"""What a plan costs: formulas, and what they need to know of columns and conditions.
+"""The cost model: formulas for the cost and the output of each operator, and statistics of columns.
 
-Every operator names the formulas of its output, every implementation those of its cost and state; they are in
-`outputs` and `work`, one function each.
+Every operator names the formulas of its output, every implementation names the formulas of its cost and
+state. They are in `outputs` and `work`, one function each.
 """
 
 from midstream.optimizer.cost.model import CostModel, PlanCost, price

@@ -1,6 +1,6 @@
-"""How many bytes what an operator keeps takes: as the Box contract measures it, by objects of CPython.
+"""Bytes of an operator's state, measured as the Box contract does: by the sizes of CPython objects.
 
-An element is a tuple of two timestamps and a payload. The sizes of values follow from a sample where there is
+An element is a tuple of two timestamps and a payload. The sizes of values follow from a sample if there is
 one, else from the types of the columns.
 """
 
@@ -26,38 +26,38 @@ SIZES = {
     Type.BOOLEAN: float(sys.getsizeof(True)),
     Type.ANY: INTEGER,
 }
-"""Of values of which nothing is known but their type."""
+"""Bytes of a value of which only the type is known."""
 
 
 def kept_bytes(costing: Costing, output: Estimate) -> float:
-    """What the elements take that an operator keeps: those of its inputs, and results that wait."""
+    """Bytes of the elements in an operator's state: elements of its inputs, and results that wait."""
     work, node = output.work, costing.node
     if not work.state:
         return 0.0
     mine = _row_of(node.inputs[0], costing.inputs[0].facts)
     operator = costing.operator
     if isinstance(operator, Aggregate):
-        # Of a row, its group and the values of the arguments.
+        # State holds, for each row, its group and the values of the arguments.
         arguments = (call.argument for _, call in operator.calls)
         read = [name for argument in arguments if argument is not None for name in sorted(argument.columns())]
         schema, facts = costing.schemas[0], costing.inputs[0].facts
         mine = _tuple(_value(schema, facts, name) for name in (*operator.keys, *read))
     return math.fsum(
         (
-            times(work.state - work.waiting - work.other, element_bytes(mine)),
-            times(work.other, element_bytes(_row_of(node.inputs[-1], costing.inputs[-1].facts))),
+            times(work.state - work.waiting - work.second, element_bytes(mine)),
+            times(work.second, element_bytes(_row_of(node.inputs[-1], costing.inputs[-1].facts))),
             times(work.waiting, element_bytes(_row_of(node, output.facts))),
         )
     )
 
 
 def element_bytes(payload: float) -> float:
-    """An element with a payload of so many bytes."""
+    """Bytes of an element, from the bytes of its payload."""
     return sys.getsizeof((0, 0, ())) + 2 * INTEGER + payload
 
 
 def row_bytes(schema: Schema, facts: Facts) -> float:
-    """A row of a schema: the tuple and its values.
+    """Bytes of a row of a schema: the tuple and its values.
 
     >>> row_bytes(Schema.of(x="integer", y="float"), {}) == sys.getsizeof((1, 1.5)) + 28 + 24
     True

@@ -1,4 +1,4 @@
-"""Cost variables that fit what was measured, and the profile in which they are kept."""
+"""Calibration: unit costs fitted to measured times, and the profile that stores them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.finite import LARGEST
 
 VERSION = 2
-"""Of profiles. In those of version 1 the factors of windows and of aggregation belong to other formulas."""
+"""Version of the profile format; in version 1 the factors of windows and aggregation had other formulas."""
 TRUST = 1e-5
-"""How much it weighs that a step takes what it took before: little, but runs may hardly depend on it."""
+"""Weight of the previous unit costs in the fit: small, but it decides about steps that few runs depend on."""
 ROUNDS = 3000
 
 
@@ -31,11 +31,11 @@ class OutdatedProfileError(StatisticsError):
 
 @dataclass(frozen=True)
 class Timed:
-    """An operator that was measured.
+    """A measured operator.
 
-    formula     the name of its implementation's formula
-    label       what was run
-    steps       by step, how many times a chronon it is taken, by the formula
+    formula     name of the formula of its implementation
+    label       name of the run
+    steps       by step, how many times a chronon the formula says that it is taken
     measured    microseconds a chronon
     """
 
@@ -45,17 +45,19 @@ class Timed:
     measured: float
 
     def predicted(self, units: UnitCosts) -> float:
-        """Microseconds a chronon by these cost variables."""
+        """Microseconds a chronon, predicted from unit costs."""
         total = math.fsum(count * getattr(units, step) for step, count in self.steps.items())
         return total * units.factors.get(self.formula, 1.0)
 
 
 def fit(runs: Sequence[Timed], before: UnitCosts | None = None) -> UnitCosts:
-    """The cost variables that come nearest to what was measured, and for each formula the factor by which
-    what its operators take differs from that in the median.
+    """Fit unit costs to measured operators, and a factor for each formula.
 
-    The squares of relative errors are the least, none of the variables is negative, and each formula weighs
-    the same. What is done in one loop takes less than the steps of which it is made: hence the factors.
+    The fit minimises the squares of the relative errors; no unit cost is negative, and each formula has the
+    same weight. Steps done in one loop take less time than their sum. So each formula has a factor: the
+    median ratio of its measured to its predicted times.
+
+    Raises   StatisticsError if no operator took any time.
     """
     known = before or UnitCosts()
     usable = [run for run in runs if run.measured > 0 and any(run.steps.values())]
@@ -71,7 +73,7 @@ def fit(runs: Sequence[Timed], before: UnitCosts | None = None) -> UnitCosts:
 
 
 def _ratios(runs: Iterable[Timed], units: UnitCosts) -> dict[str, list[float]]:
-    """By formula, what was measured as a multiple of what is predicted."""
+    """By formula, measured times as multiples of the predicted times."""
     found: dict[str, list[float]] = {}
     for run in runs:
         if run.measured > 0 and (predicted := run.predicted(units)) > 0:
@@ -80,10 +82,10 @@ def _ratios(runs: Iterable[Timed], units: UnitCosts) -> dict[str, list[float]]:
 
 
 def _least_squares(runs: Sequence[Timed], start: Sequence[float]) -> list[float]:
-    """By coordinates, each the best for the others, until nothing changes any more."""
+    """Least squares by coordinate descent: minimise over one variable at a time until none changes."""
     alike = {run.formula: sum(1 for one in runs if one.formula == run.formula) for run in runs}
     size = range(len(STEPS))
-    # In units of what is known, so that all are of the same magnitude; A x = b where the gradient is 0.
+    # In units of the start values, so that all have the same magnitude; A x = b where the gradient is 0.
     a = [[TRUST if i == j else 0.0 for j in size] for i in size]
     b = [TRUST for _ in size]
     for run in runs:
@@ -105,10 +107,11 @@ def _least_squares(runs: Sequence[Timed], start: Sequence[float]) -> list[float]
 
 
 def corrected(before: UnitCosts, runs: Sequence[Timed]) -> UnitCosts:
-    """Cost variables by which some operators take what was measured. The steps stay in proportion: they
-    change as all operators do in the median, and the factors of the formulas that were measured do the rest.
+    """Correct unit costs by some measured operators.
 
-    Other than by `fit`, little need be measured, such as the operators of one query.
+    All steps change by the same factor, the median ratio of all measured operators. The factors of the
+    measured formulas absorb the remaining difference. Unlike `fit`, this needs few measurements, such as
+    the operators of one query.
     """
     ratios = _ratios(runs, before)
     if not ratios:
@@ -123,23 +126,23 @@ def corrected(before: UnitCosts, runs: Sequence[Timed]) -> UnitCosts:
 
 
 def machine() -> str:
-    """What this machine says of itself."""
+    """A description of this machine: processor, operating system and Python version."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"{platform.machine()}, {platform.system()}, {python}"
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Cost variables with when and where they were measured."""
+    """Unit costs with the date and the machine of their measurement."""
 
     units: UnitCosts
     date: str
     machine: str
     error: float
-    """The median of the relative errors that were left."""
+    """The median of the relative errors that the fit left."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """The profile as plain data for JSON."""
         return {
             "midstream_costs": VERSION,
             "date": self.date,
@@ -151,8 +154,10 @@ class Profile:
 
     @classmethod
     def from_json(cls, data: object) -> Profile:
-        """Read back what `to_json` gave. Raises StatisticsError for anything else, OutdatedProfileError for
-        what it gave in an earlier version."""
+        """Read the data that `to_json` returned.
+
+        Raises   OutdatedProfileError for a profile of an earlier version, StatisticsError for other data.
+        """
         if isinstance(data, dict) and data.get("midstream_costs") in range(1, VERSION):
             raise OutdatedProfileError(
                 f"found a cost profile of version {data['midstream_costs']}, expected version {VERSION}: "
@@ -173,7 +178,10 @@ class Profile:
 
     @classmethod
     def read(cls, path: Path) -> Profile:
-        """The profile in a file. Raises StatisticsError, with the name of the file, where there is none."""
+        """Read a profile from a file.
+
+        Raises   StatisticsError, with the name of the file, if it holds no profile.
+        """
         try:
             return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
         except OSError as error:
@@ -185,7 +193,7 @@ class Profile:
 
 
 def _costs(found: object, part: str) -> dict[str, float]:
-    """Numbers of 0 or more by name. Raises StatisticsError for anything else."""
+    """Check numbers of 0 or more by name, and return them as floats; else raise StatisticsError."""
     if isinstance(found, dict) and all(map(_is_cost, found.values())):
         return {str(name): float(value) for name, value in found.items()}
     raise StatisticsError(f"{part}: found {found!r}, expected numbers of 0 or more by name")
@@ -196,10 +204,10 @@ def _is_cost(value: object) -> bool:
 
 
 def errors(runs: Iterable[Timed], units: UnitCosts) -> list[float]:
-    """The relative errors of predictions."""
+    """Relative errors of the predictions."""
     return [abs(run.predicted(units) / run.measured - 1) for run in runs if run.measured]
 
 
 def counted(price: Mapping[str, float]) -> dict[str, float]:
-    """Steps that are taken at all."""
+    """The steps with a count above 0."""
     return {step: count for step, count in price.items() if count}

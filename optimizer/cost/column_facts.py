@@ -1,7 +1,7 @@
-"""What is known of the values in the columns of an operator's output.
+"""Facts about the values in the columns of an operator's output.
 
 Facts come from the samples of a plan's inputs and follow the rows through the operators. Columns of one
-sample are known row by row; columns of different samples are independent, except where conditions equate
+sample are known row by row. Columns of different samples are independent, except where conditions equate
 them.
 """
 
@@ -18,22 +18,22 @@ from midstream.plans.values.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """What is known of one column: its name in a sample, how its values are distributed, or both.
+    """Facts about one column: its name in a sample, the distribution of its values, or both.
 
-    override  how the values are distributed, where this is not as in the sample
-    equals    the columns known to have the same value in every row, itself among them
-    told      how the values were said to be distributed, without regard to what joins have done since
+    override  distribution of the values, if it differs from the sample
+    equals    the columns known to have the same value in every row, including this one
+    declared  distribution that the statistics state, restricted by filters but not by joins
     """
 
     name: str
     sample: Sample | None
     override: Distribution | None
     equals: frozenset[str]
-    told: Distribution | None = None
+    declared: Distribution | None = None
 
     @property
     def distribution(self) -> Distribution:
-        """How the values are distributed."""
+        """The distribution of the values."""
         if self.override is not None:
             return self.override
         assert self.sample is not None
@@ -41,25 +41,27 @@ class ColumnFacts:
 
     @property
     def below_joins(self) -> Distribution | None:
-        """How the values are distributed in the rows that joins have not chosen from, the same in whatever
-        order joins are made; None where nothing is known."""
-        if self.told is not None or self.sample is None:
-            return self.told
+        """The distribution of the values before any join; None if unknown.
+
+        It is the same in every join order.
+        """
+        if self.declared is not None or self.sample is None:
+            return self.declared
         return self.sample.distribution(self.name)
 
 
 Facts = Mapping[str, ColumnFacts]
-"""Facts by the columns' names; a column of which nothing is known has none."""
+"""Facts by column name; unknown columns are absent."""
 
 
-def input_facts(schema: Schema, sample: Sample | None, known: Mapping[str, Distribution]) -> Facts:
-    """Facts about an input; known distributions come before its sample."""
+def input_facts(schema: Schema, sample: Sample | None, distributions: Mapping[str, Distribution]) -> Facts:
+    """Facts about an input; known distributions take precedence over its sample."""
     if sample is not None and not sample.rows:
         sample = None
     return {
-        name: ColumnFacts(name, sample, known.get(name), frozenset({name}), known.get(name))
+        name: ColumnFacts(name, sample, distributions.get(name), frozenset({name}), distributions.get(name))
         for name in schema.names
-        if sample is not None or name in known
+        if sample is not None or name in distributions
     }
 
 
@@ -73,7 +75,10 @@ def selected_facts(names: Iterable[str], facts: Facts) -> Facts:
 
 
 def paired(left: Facts, right: Facts) -> Facts:
-    """Facts about pairs of rows. A sample that is on both sides stands for different rows on each."""
+    """Facts about pairs of rows.
+
+    A sample that is on both sides stands for different rows on each, so the right side gets a copy.
+    """
     mine = {id(known.sample) for known in left.values() if known.sample is not None}
     twins = {
         id(known.sample): Sample(known.sample.schema, known.sample.rows)
@@ -90,10 +95,10 @@ def paired(left: Facts, right: Facts) -> Facts:
 
 
 def equated(left: str, right: str, facts: Facts, joint: Distribution | None = None) -> Facts:
-    """Facts about the rows in which two columns are equal: both have the values that occur in both, which are
-    distributed as `agreement` tells.
+    """Facts about the rows in which two columns are equal.
 
-    So the estimated size of a join does not depend on the order of the joins below it.
+    Both columns get the distribution of `agreement`: the values that occur in both. So the estimated size of
+    a join does not depend on the order of the joins below it.
     """
     if joint is None:
         _, joint = agreement(facts[left].distribution, facts[right].distribution)
@@ -101,18 +106,19 @@ def equated(left: str, right: str, facts: Facts, joint: Distribution | None = No
 
 
 def equated_in_sample(left: str, right: str, facts: Facts) -> Facts:
-    """Facts about the rows of a sample in which two of its columns are equal, which are all that it has
-    left."""
+    """Facts about the rows of a sample after the filter `left = right`, both columns of that sample."""
     if facts[left].override is not None or facts[right].override is not None:
         return equated(left, right, facts)
     names = facts[left].equals | facts[right].equals
     return _redistributed(names, facts[left].distribution, facts)
 
 
-def agreement(one: Distribution, other: Distribution) -> tuple[float, Distribution]:
-    """The probability that a value of one is equal to a value of the other; and how the values are
-    distributed in pairs that agree, nothing where none does. Cost: O(values)."""
-    both = {value: p * other[value] for value, p in one.items() if value in other}
+def agreement(left: Distribution, right: Distribution) -> tuple[float, Distribution]:
+    """The probability that two values are equal, and the distribution of equal values.
+
+    The distribution is empty if no values are equal. Cost: O(values).
+    """
+    both = {value: p * right[value] for value, p in left.items() if value in right}
     total = math.fsum(both.values())
     return total, {value: p / total for value, p in both.items()} if total else {}
 
@@ -124,7 +130,7 @@ def restricted(column: str, shares: Distribution, facts: Facts) -> Facts:
         return facts
     names, left = facts[column].equals, {v: p / total for v, p in shares.items()}
     return {
-        name: replace(known, told=left) if name in names and known.told is not None else known
+        name: replace(known, declared=left) if name in names and known.declared is not None else known
         for name, known in _redistributed(names, left, facts).items()
     }
 
@@ -137,7 +143,7 @@ def _redistributed(names: frozenset[str], distribution: Distribution, facts: Fac
 
 
 def thinned(sample: Sample, rows: Sample, facts: Facts) -> Facts:
-    """Facts about the rows that are left of a sample."""
+    """Facts about the rows that remain of a sample."""
     if not rows.rows:
         return facts
     return {
@@ -147,12 +153,12 @@ def thinned(sample: Sample, rows: Sample, facts: Facts) -> Facts:
 
 
 def in_sample(expression: Expression, facts: Facts) -> Expression:
-    """An expression by the names that its columns have in their sample."""
+    """An expression with the column names of the sample."""
     return expression.renamed({column: facts[column].name for column in expression.columns()})
 
 
 def combinations(names: Iterable[str], facts: Facts) -> float:
-    """How many different values some columns have together; infinitely many where nothing is known."""
+    """Number of distinct combinations of values of some columns; infinite if a column is unknown."""
     groups: dict[object, list[str]] = {}
     for name in names:
         if name not in facts:
@@ -169,7 +175,7 @@ def combinations(names: Iterable[str], facts: Facts) -> float:
 
 
 def _different(group: Sequence[str], facts: Facts) -> float:
-    """The same for columns of one sample, or for one column."""
+    """Number of distinct combinations in columns of one sample, or of distinct values in one column."""
     if not group:
         return 1.0
     sample = facts[group[0]].sample

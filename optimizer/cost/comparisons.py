@@ -1,8 +1,7 @@
-"""Outputs of the operators that compare what two streams hold: difference and its kin, semi-join and
-anti-join.
+"""Outputs of operators that compare two streams: difference and similar ones, semi-join and anti-join.
 
-The thesis has no formulas for them. These take the rows that are equal, or that match, to be valid
-independently of each other: how many there are at an instant then has a Poisson distribution.
+The thesis has no formulas for them. These presume that equal rows, or matching rows, are valid independently
+of each other: their number at an instant then has a Poisson distribution.
 """
 
 from __future__ import annotations
@@ -15,81 +14,91 @@ from midstream.optimizer.cost.estimate import Content, Cut, Estimate, times
 from midstream.optimizer.cost.selectivity import Shares
 
 MANY_ROWS = 200.0
-"""From so many equal rows on, the smaller of two numbers is taken for the average minimum."""
+"""Above this many equal rows, the smaller of two averages replaces the average minimum."""
 
 
 class Overlap(NamedTuple):
-    """Two inputs, and how many rows of one kind are valid at an instant on average: on the left, on the
-    right, and in common."""
+    """Two inputs, and the average number of valid rows of one kind (rows that are equal) on each side.
+
+    s, t     left and right input
+    left     valid rows of one kind on the left
+    right    valid rows of one kind on the right
+    both     rows that both sides have in common, of all kinds
+    """
 
     s: Estimate
     t: Estimate
-    mine: float
-    other: float
+    left: float
+    right: float
     both: float
-    """Of all kinds."""
 
     @property
     def fewer(self) -> float:
-        """How likely it is that the left has fewer rows of a kind than the right."""
-        return less(self.mine, self.other)
+        """The probability that the left has fewer rows of a kind than the right."""
+        return less(self.left, self.right)
 
     @property
     def more(self) -> float:
-        """How likely it is that it has more."""
-        return less(self.other, self.mine)
+        """The probability that the left has more rows of a kind than the right."""
+        return less(self.right, self.left)
 
 
-class Rows(NamedTuple):
-    """How many results are valid at an instant, how many begin in a chronon, and how many of these take the
-    place of others, as an end of a row on the carrying side closes the oldest result of its kind."""
+class ResultCounts(NamedTuple):
+    """Average numbers of results.
+
+    valid       valid at an instant
+    begun       begin in a chronon
+    replaced    begin in a chronon as a replacement: a row of the carrying side ends and closes the oldest
+                result of its kind
+    """
 
     valid: float
     begun: float
     replaced: float = 0.0
 
 
-OverlapFormula = Callable[[Overlap], Rows]
+OverlapFormula = Callable[[Overlap], ResultCounts]
 
 
-def difference(of: Overlap) -> Rows:
-    """n - m: a left row adds one where there are no fewer than on the right, and so does the end of a right
-    row where there are more."""
+def difference(of: Overlap) -> ResultCounts:
+    """n - m: a left row adds a result unless the right has more, a right row's end if the left has more."""
     valid = of.s.valid - of.both if of.both < of.s.valid else 0.0
-    return Rows(valid, times(of.s.rate, 1 - of.fewer) + times(of.t.rate, of.more))
+    return ResultCounts(valid, times(of.s.rate, 1 - of.fewer) + times(of.t.rate, of.more))
 
 
-def strict_difference(of: Overlap) -> Rows:
-    """n where m is 0: where there is no partner, or the last one ends."""
-    alone = math.exp(-of.other)
-    return Rows(times(of.s.valid, alone), times(of.s.rate + times(of.t.rate, of.mine), alone))
+def strict_difference(of: Overlap) -> ResultCounts:
+    """n where m is 0: results begin with a left row without a partner, and when the last partner ends."""
+    alone = math.exp(-of.right)
+    return ResultCounts(times(of.s.valid, alone), times(of.s.rate + times(of.t.rate, of.left), alone))
 
 
-def intersection(of: Overlap) -> Rows:
-    """min(n, m): a row adds one where its side has fewer. Where a left row ends, and no fewer are left than
-    on the right, another one takes its place."""
+def intersection(of: Overlap) -> ResultCounts:
+    """min(n, m): a row adds a result if its side has fewer.
+
+    If a left row ends and the left still has at least as many rows as the right, another row replaces it.
+    """
     begun = times(of.s.rate, of.fewer) + times(of.t.rate, of.more)
-    replaced = times(of.s.rate, max(0.0, -math.expm1(-of.other) - of.fewer))
-    return Rows(of.both, begun + replaced, replaced)
+    replaced = times(of.s.rate, max(0.0, -math.expm1(-of.right) - of.fewer))
+    return ResultCounts(of.both, begun + replaced, replaced)
 
 
-def max_union(of: Overlap) -> Rows:
-    """max(n, m): the left rows, and by how many more there are on the right."""
+def max_union(of: Overlap) -> ResultCounts:
+    """max(n, m): the left rows, and the right rows in excess of them."""
     more, less = max(of.s.valid, of.t.valid), min(of.s.valid, of.t.valid)
     valid = more + (less - of.both if math.isfinite(of.both) else 0.0)
     begun = of.s.rate + times(of.t.rate, 1 - of.more) + times(of.s.rate, of.fewer)
-    return Rows(valid, begun, 2 * times(of.s.rate, of.fewer))
+    return ResultCounts(valid, begun, 2 * times(of.s.rate, of.fewer))
 
 
 def compared(formula: OverlapFormula, kinds: float, s: Estimate, t: Estimate) -> Content:
-    """What is valid behind difference and its kin, over so many different rows."""
+    """Content of the output of difference and similar operators, over `kinds` distinct rows."""
     return Content(formula(_overlap(kinds, s, t)).valid, s.facts, math.gcd(s.g, t.g))
 
 
 def compared_cut(
     formula: OverlapFormula, kinds: float, s: Estimate, t: Estimate, content: Content, *, is_net: bool = False
 ) -> Cut:
-    """How that is cut; in signed streams, without what takes the place of an equal row."""
+    """Cut of the output of difference and similar operators; `is_net` omits replacements by equal rows."""
     rows = formula(_overlap(kinds, s, t))
     begun = rows.begun - rows.replaced if is_net else rows.begun
     # A result is valid for a chronon at least.
@@ -97,17 +106,16 @@ def compared_cut(
 
 
 def matched(share: float, s: Estimate, t: Estimate) -> Content:
-    """What is valid behind semi-join and anti-join: the share of left rows for which some right row matches,
-    or none."""
+    """Content of the output of a semi-join or anti-join: a share of the left rows."""
     return Content(times(share, s.valid), s.facts, math.gcd(s.g, t.g))
 
 
 class Matches(NamedTuple):
-    """How the matches of one left row come and go.
+    """Begin and end of the matches of one left row.
 
-    absent    the share of time in which none is valid
-    begun     how many times a chronon the first one becomes valid
-    parts     the same, and how many times what is known of their ends is reached while another one is there
+    absent    share of time without a valid match
+    begun     times a chronon that the first match becomes valid
+    parts     `begun`, and times a chronon that a semi-join reaches the end it knows while a match is valid
     """
 
     absent: float
@@ -116,18 +124,19 @@ class Matches(NamedTuple):
 
 
 def matches(shares: Shares, t: Estimate) -> Matches:
-    """Those of a left row, on average over rows that different shares of right rows match."""
+    """Matches of a left row, averaged over rows that match different shares of right rows."""
     each = [(weight, _matches(share, t)) for weight, share in shares]
     return Matches(*(math.fsum(times(weight, of[i]) for weight, of in each) for i in range(3)))
 
 
 def _matches(share: float, t: Estimate) -> Matches:
-    """At the rate λ of matches, each valid for l, none is valid for the share e^(-λ l) of time, and the first
-    of several comes at the rate λ e^(-λ l).
+    """Matches of a left row, of which a share of the right rows match.
 
-    A semi-join gives what it knows: until the end of the first match, then until that of the latest which
-    has come by then, and so on. How long ago that was at the end of the one before is distributed
-    exponentially, up to l; so further parts have the length l - 1/λ + l e^(-λ l) / (1 - e^(-λ l)) on average.
+    Matches come at the rate λ, each valid for l. None is valid for the share e^(-λ l) of time, and the first
+    of several comes at the rate λ e^(-λ l). A semi-join emits what it knows: until the end of the first
+    match, then until the end of the latest match that has come by then, and so on. The age of that latest
+    match at the previous end is distributed exponentially, up to l; so further parts have the length
+    l - 1/λ + l e^(-λ l) / (1 - e^(-λ l)) on average.
     """
     rate, mean = times(share, t.rate), times(share, t.valid)
     absent = math.exp(-mean)
@@ -155,24 +164,29 @@ MatchingCut = Callable[[Matches, Estimate, Content], Cut]
 
 
 def semi_join_cut(of: Matches, s: Estimate, content: Content) -> Cut:
-    """A left row is given while it has matches, in parts, as they are known: one where it begins among them,
-    and one for each part that begins while it is valid."""
+    """Cut of a semi-join: a left row comes out while it has matches, in parts, as these become known.
+
+    One part begins with each left row that has a match, and one for each later part while it is valid.
+    """
     return Cut.of(times(s.rate, 1 - of.absent) + times(s.valid, of.parts), content, s.l)
 
 
 def semi_join_net_cut(of: Matches, s: Estimate, content: Content) -> Cut:
-    """The same in one part from the first match to the end of the last."""
+    """Cut of a semi-join over signs: one part from the first match to the end of the last."""
     return Cut.of(times(s.rate, 1 - of.absent) + times(s.valid, of.begun), content, s.l)
 
 
 def anti_join_cut(of: Matches, s: Estimate, content: Content) -> Cut:
-    """A left row is given while it has no match: one part where it begins with none, and one whenever the
-    last match ends, which is as often as a first one comes."""
+    """Cut of an anti-join: a left row comes out while it has no match.
+
+    One part begins with each left row without a match, and one whenever the last match ends, which is as
+    often as a first match begins.
+    """
     return Cut.of(times(s.rate, of.absent) + times(s.valid, of.begun), content, s.l)
 
 
 def in_common(a: float, b: float) -> float:
-    """The average minimum of two numbers that have Poisson distributions with these averages.
+    """The average minimum of two independent numbers with Poisson distributions of these averages.
 
     >>> round(in_common(1.0, 1.0), 3), in_common(0.0, 5.0), in_common(1000.0, 300.0)
     (0.476, 0.0, 300.0)
@@ -191,8 +205,7 @@ def in_common(a: float, b: float) -> float:
 
 
 def less(a: float, b: float) -> float:
-    """How likely it is that the first of two numbers is the smaller one, where they have Poisson
-    distributions with these averages.
+    """The probability that a number is below another, for Poisson distributions with averages `a` and `b`.
 
     >>> round(less(1.0, 1.0), 3), round(less(0.0, 2.0), 3), round(less(300.0, 300.0), 1)
     (0.346, 0.865, 0.5)
@@ -211,9 +224,9 @@ def less(a: float, b: float) -> float:
 
 
 def _overlap(kinds: float, s: Estimate, t: Estimate) -> Overlap:
-    mine, other = _each(s.valid, kinds), _each(t.valid, kinds)
-    both = times(kinds, in_common(mine, other)) if math.isfinite(kinds) else 0.0
-    return Overlap(s, t, mine, other, both)
+    left, right = _each(s.valid, kinds), _each(t.valid, kinds)
+    both = times(kinds, in_common(left, right)) if math.isfinite(kinds) else 0.0
+    return Overlap(s, t, left, right, both)
 
 
 def _each(valid: float, kinds: float) -> float:

@@ -1,4 +1,4 @@
-"""An operator whose cost is asked for, with all that formulas may look at."""
+"""An operator to price, with everything that cost formulas may read."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from midstream.plans.values.schema import Schema
 
 
 class PairCosting(Protocol):
-    """Two inputs of a join, and what an implementation makes use of in its condition.
+    """The two inputs of a join, and the selectivities of its condition that implementations use.
 
-    The formulas of joins ask for no more, so that a search can price a pair of inputs without a node.
+    The formulas of joins need nothing else, so a search can price a pair of inputs without a node.
     """
 
     @property
     def inputs(self) -> Sequence[Estimate]:
-        """The left one and the right one."""
+        """The left and the right input."""
 
     @property
     def units(self) -> UnitCosts:
-        """What single steps cost."""
+        """Costs of single steps."""
 
     @property
     def key_share(self) -> float:
@@ -44,12 +44,12 @@ class PairCosting(Protocol):
 
 
 SIMPLE = 8
-"""How many operators and calls in expressions the units of predicates and functions cover."""
+"""Number of operators and calls in expressions that the units of predicates and functions cover."""
 
 
 @dataclass(frozen=True)
 class Costing:
-    """A node, and what is expected of its inputs."""
+    """A node, and the estimates of its inputs."""
 
     node: Node
     inputs: Sequence[Estimate]
@@ -61,33 +61,35 @@ class Costing:
 
     @property
     def operator(self) -> Logical:
-        """The node's."""
+        """The logical operator of the node."""
         return logical(self.node)
 
     @property
     def conditions(self) -> tuple[Expression, ...]:
-        """The parts of the operator's condition."""
+        """The conjuncts of the operator's condition."""
         return _conditions(self.node)
 
     @property
     def evaluated(self) -> float:
-        """How many times a simple expression the operator's expressions take: as many as they have operators
-        and calls, beyond a few that the units cover."""
+        """Work to evaluate the operator's expressions, as a multiple of a simple expression.
+
+        It is the number of operators and calls, where more than SIMPLE of them.
+        """
         steps = sum(1 for one in expressions(self.node) for part in walk(one) if part.parts())
         return max(1.0, steps / SIMPLE)
 
     @cached_property
     def facts(self) -> Facts:
-        """What is known of the columns of all inputs, in pairs of rows where there are two."""
+        """Facts about the columns of all inputs; for two inputs, facts about pairs of rows."""
         return reduce(paired, (s.facts for s in self.inputs))
 
     @cached_property
     def schemas(self) -> tuple[Schema, ...]:
-        """Those of the inputs."""
+        """The schemas of the inputs."""
         return tuple(child.schema for child in self.node.inputs)
 
     def satisfying(self, conditions: Iterable[Expression]) -> tuple[float, Facts]:
-        """The share of rows, or pairs of rows, that satisfy conditions, and what is known of them."""
+        """The share of rows, or of pairs of rows, that satisfy conditions, and facts about them."""
         parts = tuple(conditions)
         if parts not in self._satisfying:
             schema, classes = _columns_of_inputs(self.node)
@@ -110,7 +112,7 @@ class Costing:
 
     @cached_property
     def matches(self) -> Matches:
-        """How the matches of a left row come and go, of a semi-join or an anti-join."""
+        """Of a semi-join or anti-join, how the matches of a left row begin and end."""
         (condition,) = expressions(self.node)
         s, t = self.inputs
         total, _ = self.satisfying(self.conditions)
@@ -118,12 +120,12 @@ class Costing:
 
     @cached_property
     def right_columns(self) -> tuple[str, ...]:
-        """The columns of the right side that the condition of a join reads."""
+        """The columns of the right input that the condition of a join reads."""
         return tuple(name for name in self.schemas[1].names if name in self.operator.expressions[0].columns())
 
     @cached_property
     def asks_for_equality_only(self) -> bool:
-        """Whether all that a join's condition asks for is that some columns are equal."""
+        """True if a join's condition consists of equalities of columns only."""
         keys, rest = _join_keys(self.node)
         return bool(keys) and rest == TRUE
 
@@ -131,11 +133,11 @@ class Costing:
         return self.satisfying(conditions)[0] if conditions else 1.0
 
     def kinds(self, names: Iterable[str]) -> float:
-        """How many different values some columns of the first input have together."""
+        """Number of distinct combinations of values of some columns of the first input."""
         return combinations(names, self.inputs[0].facts)
 
 
-# What does not depend on statistics is found out once for a node, however often it is priced.
+# Facts that do not depend on statistics are computed once for a node, however often it is priced.
 
 
 @lru_cache(maxsize=4096)

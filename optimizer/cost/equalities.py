@@ -1,4 +1,4 @@
-"""Equalities of columns, in the fewest that say the same."""
+"""Equalities of columns, reduced to the fewest equivalent ones."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from midstream.plans.expressions.expressions import Expression, equality
 
 
 def least_equalities(pairs: Iterable[tuple[str, str]], facts: Facts) -> list[Expression]:
-    """The equalities that make pairs of columns equal, beyond those that facts tell: first those within one
-    sample, whose rows answer them together, then as few as suffice between samples.
+    """The fewest equalities that make pairs of columns equal, without those that facts already tell.
 
-    With x and y of one sample and z of another, or of none, x = z and y = z become x = y and x = z.
+    Equalities within one sample come first, since its rows answer them together; then as few between samples
+    as suffice. With x and y of one sample and z of another, or of none, x = z and y = z become x = y and
+    x = z.
     """
     stated: Sets = {}
     known: Sets = {}
@@ -40,10 +41,10 @@ def least_equalities(pairs: Iterable[tuple[str, str]], facts: Facts) -> list[Exp
 
 
 Sets = dict[str, AbstractSet[str]]
-"""By name, the set that it is in; all of a set have the same one."""
+"""By name, the set that contains it; all members share one set object."""
 
 
 def _unite(sets: Sets, names: AbstractSet[str]) -> None:
-    """Make the sets that some names are in one."""
+    """Merge the sets that contain some names."""
     union = frozenset(names).union(*(sets[name] for name in names if name in sets))
     sets.update(dict.fromkeys(union, union))

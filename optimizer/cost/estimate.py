@@ -1,5 +1,4 @@
-"""What the cost model says of an operator, and arithmetic on rates that may be 0 and lengths that may be
-infinite."""
+"""Estimates of the cost model for an operator, and arithmetic on rates of 0 and infinite lengths."""
 
 from __future__ import annotations
 
@@ -13,10 +12,10 @@ from midstream.optimizer.cost.column_facts import Facts
 
 @dataclass(frozen=True)
 class Content:
-    """What is true of an output snapshot by snapshot: it is the same for all plans that mean the same.
+    """Properties of an output, snapshot by snapshot; equal for all equivalent plans.
 
     valid      rows that are valid at one instant, on average
-    facts      what is known of the columns' values
+    facts      facts about the columns' values
     g          granule, the unit of which timestamps are multiples
     always     how many of these rows are valid at every instant, as those of a constant relation are
     """
@@ -29,12 +28,12 @@ class Content:
 
 @dataclass(frozen=True)
 class Cut:
-    """How the validity of an output is cut into elements: this differs between plans that mean the same.
+    """The elements into which the validity of an output is cut; it differs between equivalent plans.
 
     d    average distance between the starts of successive elements, in chronons
     l    average length of validity, in chronons
 
-    It is `even` where distances and lengths are all the same (Remark 22.1).
+    `even` is true if all distances and all lengths are equal (Remark 22.1).
     """
 
     d: float
@@ -43,8 +42,10 @@ class Cut:
 
     @classmethod
     def of(cls, rate: float, content: Content, length: float) -> Cut:
-        """So many elements a chronon that together are the content. Where their number or that of the rows
-        does not tell how long each is valid, it is the given length."""
+        """The cut of a content into `rate` elements a chronon.
+
+        `length` applies if the rate or the number of valid rows does not determine how long each is valid.
+        """
         passing = content.valid - content.always
         return cls(inverse(rate), passing / rate if 0 < rate < math.inf and passing < math.inf else length)
 
@@ -55,18 +56,18 @@ class Cut:
 
 
 class Work(NamedTuple):
-    """What an implementation takes.
+    """The cost and the state of an implementation.
 
     cost       microseconds of processing per chronon
-    state      elements kept
+    state      elements in the state
     waiting    how many of these are results, or will be, that wait for their turn
-    other      how many of these are elements of the second input
+    second     how many of these are elements of the second input
     """
 
     cost: float
     state: float
     waiting: float = 0.0
-    other: float = 0.0
+    second: float = 0.0
 
 
 NOTHING = Work(0.0, 0.0)
@@ -74,13 +75,13 @@ NOTHING = Work(0.0, 0.0)
 
 @dataclass(frozen=True)
 class Estimate:
-    """An operator's output, and what the operator takes.
+    """An operator's output, its cost and its state.
 
-    lag      by how many chronons its progress is behind the time, on average
-    delay    how many chronons after its start a result comes, on average
-    bytes       what the elements take that are kept
+    lag         chronons by which its progress is behind the time, on average
+    delay       chronons from a result's start until it comes out, on average
+    bytes       bytes of the state
     arriving    elements that arrive in a chronon, by input
-    made        results per chronon of an operator with state, such as a join, but not of a window
+    made        results per chronon, if the operator has state, such as a join, and is no window
     """
 
     content: Content
@@ -104,17 +105,17 @@ class Estimate:
 
     @property
     def g(self) -> int:
-        """The granule."""
+        """The granule, in chronons."""
         return self.content.g
 
     @property
     def facts(self) -> Facts:
-        """What is known of the columns' values."""
+        """Facts about the columns' values."""
         return self.content.facts
 
     @property
     def always(self) -> float:
-        """How many results are valid at every instant."""
+        """Number of results that are valid at every instant."""
         return self.content.always
 
     @property
@@ -124,7 +125,7 @@ class Estimate:
 
     @property
     def state(self) -> float:
-        """Elements kept."""
+        """Elements in the state."""
         return self.work.state
 
     @cached_property
@@ -134,12 +135,12 @@ class Estimate:
 
     @cached_property
     def valid(self) -> float:
-        """How many results are valid at one instant."""
+        """Number of results that are valid at one instant."""
         return self.content.valid
 
 
 def inverse(number: float) -> float:
-    """1 / number; the rate that belongs to a distance, or the other way round.
+    """1 / number, with 1/0 = infinity: a rate from a distance, or a distance from a rate.
 
     >>> inverse(4.0), inverse(math.inf), inverse(0.0)
     (0.25, 0.0, inf)
@@ -148,19 +149,20 @@ def inverse(number: float) -> float:
 
 
 def times(*factors: float) -> float:
-    """A product in which 0 outweighs infinity: where nothing arrives nothing is kept, however long.
+    """A product in which 0 times infinity is 0: if nothing arrives, the state is empty for any length.
 
     >>> times(0.0, math.inf), times(2.0, math.inf)
     (0.0, inf)
     """
     product = math.prod(factors)
-    # Of 0 and infinity floats make no number. Factors too small for a float are 0 as well.
+    # 0 times infinity is not a number in floats. Factors too small for a float are 0 as well.
     return product if product == product else 0.0
 
 
 def different(valid: float, kinds: float) -> float:
-    """How many different rows are valid at an instant, where so many are on average, of so many kinds: their
-    number has a Poisson distribution, so that a kind is absent with the probability e^(-valid/kinds).
+    """Average number of distinct rows valid at an instant, from the number of valid rows and of kinds.
+
+    Their number has a Poisson distribution, so a kind is absent with the probability e^(-valid/kinds).
 
     >>> round(different(10.0, 4.0), 3), different(10.0, math.inf), different(math.inf, 4.0)
     (3.672, 10.0, 4.0)

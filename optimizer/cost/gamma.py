@@ -1,18 +1,19 @@
-"""The time until so many independent events have happened: the Gamma distribution."""
+"""The time until a number of independent events has happened: the Gamma distribution."""
 
 from __future__ import annotations
 
 import math
 
 STEPS = 60
-"""Of an integral; it is right to a thousandth."""
+"""Intervals of a numerical integral; the result is right to a thousandth."""
 PARTS = 8
-"""So many numbers stand for a range of them."""
+"""Size of a sample that stands for a range of numbers."""
 
 
 def gamma_tail(events: int, time: float) -> float:
-    """The probability that so many events, one in a unit of time on average, take longer than a time: that
-    fewer happen in it, which is a sum of Poisson probabilities.
+    """The probability that a number of events, one per unit of time on average, takes longer than a time.
+
+    That is the probability of fewer events in this time, a sum of Poisson probabilities.
 
     >>> round(gamma_tail(1, 2.0), 4), round(gamma_tail(2, 2.0), 4), gamma_tail(3, 0.0)
     (0.1353, 0.406, 1.0)
@@ -29,11 +30,11 @@ def gamma_tail(events: int, time: float) -> float:
 
 
 def longest(events: int, groups: float, spread: int = 1) -> float:
-    """The average of the longest of so many independent times, each until so many events.
+    """The average of the longest of some independent times, each until a number of events has happened.
 
         the integral of 1 - (1 - tail(x))^groups;  of single events, the harmonic number of the groups
 
-    With a spread, each of so many numbers of events, up to the given one, is as likely.
+    With a spread s, the number of events of each group is uniform among the last s numbers up to `events`.
 
     >>> round(longest(1, 2), 2), round(longest(3, 1), 2), round(longest(1, 1000), 1)
     (1.5, 3.0, 7.5)
@@ -57,7 +58,7 @@ def longest(events: int, groups: float, spread: int = 1) -> float:
 
 
 def _some(last: int, spread: int) -> list[int]:
-    """Numbers that stand for all up to a last one: each, or the middles of equal parts.
+    """Numbers that stand for the `spread` numbers up to `last`: each, or the middles of equal parts.
 
     >>> _some(5, 1), _some(5, 3), _some(1000, 800)
     ([5], [3, 4, 5], [251, 351, 451, 551, 651, 751, 851, 951])

@@ -1,4 +1,4 @@
-"""What is known of the columns of a projection and of a union."""
+"""Facts about the columns of a projection and of a union."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from midstream.plans.values.schema import Schema
 
 
 def projected(columns: Sequence[tuple[str, Expression]], schema: Schema, facts: Facts) -> Facts:
-    """Facts about computed columns where one sample tells all, else about the columns that were kept."""
+    """Facts about computed columns if one sample has all inputs, else about columns that stay unchanged."""
     mapped = _mapped([expression for _, expression in columns], schema, facts)
     if mapped is not None:
         return input_facts(schema, mapped, {})
@@ -26,8 +26,11 @@ def projected(columns: Sequence[tuple[str, Expression]], schema: Schema, facts: 
 
 
 def united(schema: Schema, inputs: Iterable[tuple[float, Facts]]) -> Facts:
-    """Facts about a union of inputs, each with its rate: their samples in these proportions where each has
-    one, else the distributions of the columns."""
+    """Facts about a union of inputs, each with its rate.
+
+    If each input has a sample, the samples are mixed in proportion to the rates; else the distributions of
+    the columns are.
+    """
     inputs = [(rate, facts) for rate, facts in inputs if rate]
     total = math.fsum(rate for rate, _ in inputs)
     if not inputs or math.isinf(total):
@@ -52,7 +55,7 @@ def mixed(schema: Schema, samples: Sequence[tuple[float, Sample]]) -> Sample:
 
 
 def spread(rows: Sequence[Any], count: int) -> list[Any]:
-    """So many of some rows, at equal distances; all where there are not so many."""
+    """`count` of some rows, at equal distances; all rows if there are no more than that."""
     return [rows[i * len(rows) // count] for i in range(count)] if count < len(rows) else list(rows)
 
 
@@ -65,7 +68,7 @@ def _mixture(name: str, shares: Sequence[tuple[float, Facts]]) -> Distribution:
 
 
 def _mapped(expressions: Sequence[Expression], schema: Schema, facts: Facts) -> Sample | None:
-    """The rows that expressions make of a sample, where one sample has all that they read, as it is."""
+    """The rows that expressions compute from a sample; None unless one unchanged sample has all inputs."""
     read = [facts.get(name) for e in expressions for name in e.columns()]
     samples = {
         id(known.sample): known.sample for known in read if known is not None and known.override is None

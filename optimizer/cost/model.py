@@ -1,9 +1,9 @@
-"""What a plan costs.
+"""The cost model: the cost of a plan.
 
-Bottom up, every operator's output is described: its content, which is true snapshot by snapshot, and how
-validity is cut into elements. From the inputs' descriptions follow the operator's processing cost per chronon
-and its state. A plan costs the sum of its operators above its inputs: windows, and all below them, are the
-same in every plan that it is compared with.
+Each operator's output is estimated bottom up: its content, which is true snapshot by snapshot, and the cut of
+its validity into elements. The estimates of the inputs determine the operator's processing cost per chronon
+and its state. A plan costs the sum of its operators above its inputs. Windows and everything below them are
+the same in every plan that it is compared with.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from midstream.plans.values.arguments import require
 
 @dataclass(frozen=True)
 class PlanCost:
-    """What a plan costs, in all and operator by operator."""
+    """The cost of a plan, in total and by operator."""
 
     operators: Mapping[Node, Estimate]
 
     @cached_property
     def outputs(self) -> tuple[Node, ...]:
-        """The operators that no other one reads."""
+        """The operators that no other operator reads."""
         read = {child for node in self.operators for child in node.inputs}
         return tuple(node for node in self.operators if node not in read)
 
     @cached_property
-    def given(self) -> float:
-        """Results per chronon of the operators that the plan's own results come from."""
+    def final_results(self) -> float:
+        """Results per chronon of the operators that make the plan's own results."""
         return math.fsum(self.operators[node].made for node in makers(self.operators))
 
     @cached_property
@@ -56,21 +56,21 @@ class PlanCost:
 
     @cached_property
     def state(self) -> float:
-        """Elements kept."""
+        """Elements in the state of all operators."""
         return math.fsum(estimate.state for estimate in self.operators.values())
 
     @cached_property
     def memory(self) -> float:
-        """Bytes that these take."""
+        """Bytes of the state of all operators."""
         return math.fsum(estimate.bytes for estimate in self.operators.values())
 
 
 class CostModel:
-    """Prices plans over the same inputs; what equal subplans cost is computed once.
+    """Prices plans over the same inputs; the costs of equal subplans are computed once.
 
-    Where it was counted how many results per chronon operators gave, by their logical nodes, these stand in
-    place of estimates: what is priced is then what has happened. Operators that give positive and negative
-    elements stay estimated, as for them the number of elements is not that of results.
+    `counted` holds measured results per chronon by logical node. They replace estimates, so the model then
+    prices what has happened. Operators that emit positive and negative elements stay estimated, as their
+    number of elements is not their number of results.
     """
 
     def __init__(
@@ -80,8 +80,7 @@ class CostModel:
         counted: Mapping[Node, float] = MappingProxyType({}),
         selectivity: Selectivity | None = None,
     ) -> None:
-        """Several models may have a `selectivity` in common, by which they tell what conditions select: where
-        what they know of the values is the same, that is computed once."""
+        """Models may share one `selectivity`, so that selectivities over equal values are computed once."""
         require("statistics", statistics, Statistics, "statistics, such as engine.statistics()")
         self._counted = counted
         self._statistics = statistics
@@ -91,7 +90,7 @@ class CostModel:
         self._is_priced: dict[Node, bool] = {}
 
     def price(self, plan: Plan) -> PlanCost:
-        """The cost of a plan. Raises StatisticsError where an input is unknown."""
+        """The cost of a plan; raises StatisticsError if an input is unknown."""
         for root in plan.outputs.values():
             self.estimate(root)
         return PlanCost({node: self.estimate(node) for node in self.priced(plan)})
@@ -110,8 +109,10 @@ class CostModel:
             found[node] = None
 
     def estimate(self, node: Node) -> Estimate:
-        """What is expected of a subplan's output, and what its operator takes. Raises StatisticsError where
-        an input is unknown."""
+        """The estimate of a subplan's output and of its operator.
+
+        Raises   StatisticsError if an input is unknown.
+        """
         if node not in self._known:
             if self.is_priced(node):
                 inputs = [self.estimate(child) for child in node.inputs]
@@ -122,8 +123,10 @@ class CostModel:
         return self._known[node]
 
     def is_priced(self, node: Node) -> bool:
-        """Whether a node is an operator of the plan to be priced: not where its statistics are all that is
-        known, as of a window below which nothing is."""
+        """True if a node is an operator to be priced.
+
+        It is not if only its own statistics are known, as of a window without statistics of its inputs.
+        """
         if node not in self._is_priced:
             self._is_priced[node] = self._can_be_estimated(node)
         return self._is_priced[node]
@@ -133,18 +136,18 @@ class CostModel:
             return False
         if logical(node).is_snapshot_reducible:
             return True
-        known, meant = self._statistics, logical_node(node)
-        return known.knows_below(meant) or not known.knows(meant)
+        statistics, measured = self._statistics, logical_node(node)
+        return statistics.knows_below(measured) or not statistics.knows(measured)
 
     def _as_observed(self, node: Node, expected: Estimate) -> Estimate:
-        """An estimate of a window, with what was observed of its output in place of what was expected."""
+        """An estimate of a window, in which observed statistics replace the expected ones."""
         if logical(node).is_snapshot_reducible or not self._statistics.knows(logical_node(node)):
             return expected
         seen = self._input(node)
         return replace(expected, content=seen.content, cut=seen.cut)
 
     def operator(self, costing: Costing) -> Estimate:
-        """By the formulas that the operator names, and those of the implementation that is to run it."""
+        """The estimate of an operator, by its own formulas and those of its expected implementation."""
         operator = costing.operator
         if not isinstance(operator, SnapshotReducible | OverTime):
             raise TypeError(f"no cost formula for {operator}")
@@ -160,7 +163,7 @@ class CostModel:
         return replace(timely, bytes=kept_bytes(costing, timely), arriving=arriving, made=made)
 
     def _as_counted(self, node: Node, expected: Estimate, implementation: Implementation) -> Estimate:
-        """So many results per chronon as there were; each is valid for as long as is expected."""
+        """An estimate with the measured results per chronon, if any; their lengths stay as estimated."""
         rate = self._counted.get(logical_node(node)) if self._counted else None
         if rate is None or implementation.gives == "signs":
             return expected
@@ -174,14 +177,14 @@ class CostModel:
         facts = input_facts(node.schema, stream.sample, known)
         cut = Cut(stream.d, stream.l, stream.even)
         valid = times(cut.rate, cut.l) + stream.always
-        # How long ago the last of some random instants was is the same as their distance, of equal distances
-        # half of it. A silent input is taken to tell of the time by heartbeats.
+        # The average age of the last of some random instants is their distance, of equally spaced instants
+        # half of it. A silent input is presumed to announce the time by heartbeats.
         lag = (cut.d / 2 if cut.even else cut.d) if cut.d < math.inf else 0.0
         return Estimate(Content(valid, facts, stream.g, stream.always), cut, lag=lag)
 
 
 def price(plan: Plan | Stream, statistics: Statistics, units: UnitCosts | None = None) -> PlanCost:
-    """What a plan costs over given statistics.
+    """The cost of a plan with given statistics.
 
     >>> from midstream.optimizer.statistics import StreamStatistics
     >>> from midstream.plans.algebra.builder import stream

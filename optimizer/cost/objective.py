@@ -1,4 +1,4 @@
-"""What is wanted of a plan: little processing, little memory, many results, low latency, or some of each."""
+"""The objective of a search: little processing, little memory, many results, low latency, or a mixture."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from midstream.plans.values.finite import LARGEST
 
 @dataclass(frozen=True)
 class Terms:
-    """What is told of a plan, to be weighted.
+    """Quantities of a plan that an objective weights.
 
     processing    microseconds per chronon
-    memory        bytes of what operators keep
-    state         elements of that
-    rate          results per chronon that a processor can give; for each operator has one of its own
+    memory        bytes of the operators' state
+    state         elements of the operators' state
+    rate          results per chronon that come out if each operator has a processor of its own
     buffers       elements in the input buffers and between operators, OM's C_m
-    latency       microseconds from when a result could be known to when it comes
-    intermediate  results per chronon of operators inside the plan, as joins below others
+    latency       microseconds from when a result could be known to when it comes out
+    intermediate  results per chronon of operators inside the plan, such as joins below others
     """
 
     processing: float
@@ -38,19 +38,20 @@ class Terms:
 
 @dataclass(frozen=True)
 class Objective:
-    """Weights of what a plan takes; the plan with the least sum is wanted.
+    """Weights of a plan's quantities; the search looks for the plan with the least weighted sum.
 
     processing, memory, state, latency, intermediate    as in `Terms`
     slowness                                            of 1 / rate, OM's w_r
     buffers                                             of OM's C_m, its w_m
 
-    A chronon lasts for so many microseconds; without this it is not known how long a result waits, nor how
-    much a processor can do. A round of OM's, in which what has arrived is processed at once, takes so many
-    chronons.
+    `chronon` is the length of a chronon in microseconds. The time that a result waits, and the capacity of a
+    processor in elements per chronon, follow from it. `round` is the length in chronons of a round of OM's,
+    in which everything that has arrived is processed at once.
 
-    It `is_additive` where a plan's is the sum of its operators', so that the best plan is made of the best
-    parts: processing, memory, state, intermediate results, and mixtures of these. What comes out of the whole
-    plan is no intermediate result; but parts are compared with it, as all plans have it in common.
+    An objective `is_additive` if a plan's value is the sum of its operators' values, so that the best plan
+    is made of the best parts: processing, memory, state, intermediate results, and mixtures of these. The
+    results of the whole plan are not intermediate results; they are the same for all plans, so the search
+    may count them when it compares parts.
 
     >>> MEMORY.is_additive, om(0.4, 0.6).is_additive
     (True, False)
@@ -75,11 +76,11 @@ class Objective:
 
     @property
     def is_additive(self) -> bool:
-        """Whether a plan's is the sum of its operators'."""
+        """True if a plan's value is the sum of its operators' values."""
         return not (self.latency or self.slowness or self.buffers)
 
     def of_operator(self, estimate: Estimate) -> float:
-        """What an operator adds, of what is additive."""
+        """The additive part of the value of one operator."""
         return math.fsum(
             (
                 times(self.processing, estimate.cost),
@@ -90,10 +91,10 @@ class Objective:
         )
 
     def of(self, cost: PlanCost) -> float:
-        """What a plan comes to. Less is better."""
+        """The value of a plan; less is better."""
         total = math.fsum(self.of_operator(estimate) for estimate in cost.operators.values())
         if self.intermediate:
-            total -= times(self.intermediate, cost.given)
+            total -= times(self.intermediate, cost.final_results)
         if self.is_additive:
             return total
         found = self.terms(cost)
@@ -107,7 +108,7 @@ class Objective:
         )
 
     def terms(self, cost: PlanCost) -> Terms:
-        """All terms of a plan."""
+        """All quantities of a plan."""
         served = {node: self._served(node, cost) for node in cost.outputs}
         return Terms(
             processing=cost.total,
@@ -116,12 +117,15 @@ class Objective:
             rate=math.fsum(times(cost.operators[node].rate, share) for node, share in served.items()),
             buffers=self._buffers(cost),
             latency=max((self._latency(node, cost) for node in cost.outputs), default=0.0),
-            intermediate=math.fsum(estimate.made for estimate in cost.operators.values()) - cost.given,
+            intermediate=math.fsum(estimate.made for estimate in cost.operators.values())
+            - cost.final_results,
         )
 
     def _served(self, node: Node, cost: PlanCost) -> float:
-        """The share of a node's results that come where every operator has a processor of its own, which
-        takes so many of the elements that arrive as it can."""
+        """The share of a node's results that come out if every operator has a processor of its own.
+
+        An operator that cannot process all that arrives drops the rest.
+        """
         estimate = cost.operators[node]
         share, arriving = 1.0, 0.0
         for child, rate in zip(node.inputs, estimate.arriving, strict=True):
@@ -132,13 +136,16 @@ class Objective:
         return share * min(1.0, most / arriving) if arriving else share
 
     def _most(self, estimate: Estimate) -> float:
-        """How many elements an operator can process in a chronon, OM's tuple processing rate."""
+        """The number of elements an operator can process in a chronon, OM's tuple processing rate."""
         arriving = math.fsum(estimate.arriving)
         return times(arriving, self.chronon) / estimate.cost if estimate.cost else math.inf
 
     def _buffers(self, cost: PlanCost) -> float:
-        """OM's C_m: what arrives while a round is processed, λ (λ W / tpr), but no more than has arrived in a
-        round, λ W; and what operators give to queues, c_r W."""
+        """OM's C_m, in elements.
+
+        An input buffer holds what arrives while a round is processed, λ (λ W / tpr), but at most what arrives
+        in a round, λ W. Operators put c_r W elements into queues.
+        """
         found = []
         for node, estimate in cost.operators.items():
             found.append(times(estimate.rate, self.round))
@@ -150,7 +157,7 @@ class Objective:
         return math.fsum(found)
 
     def _latency(self, node: Node, cost: PlanCost) -> float:
-        """How long results wait, and how long an element is processed on the longest way to them."""
+        """Microseconds that results wait, and that an element is processed on the longest path to them."""
         return times(cost.operators[node].delay, self.chronon) + self._way(node, cost)
 
     def _way(self, node: Node, cost: PlanCost) -> float:
@@ -174,7 +181,7 @@ OBJECTIVES = {
     "rate": OUTPUT_RATE,
     "intermediate": INTERMEDIATE,
 }
-"""By the names that commands know them by."""
+"""Objectives by the names that commands use."""
 _NUMBER = r"(\d+(?:\.\d*)?(?:[eE]-?\d+)?)"
 _UTILITY = re.compile(rf"\s*om\(\s*{_NUMBER}\s*,\s*{_NUMBER}\s*\)\s*", re.ASCII)
 _TERM = re.compile(rf"\s*{_NUMBER}?\s*\*?\s*([a-z]+)\s*", re.ASCII)
@@ -183,15 +190,15 @@ WEIGHTS = {"processing": "processing", "memory": "memory", "state": "state", "la
     "buffers": "buffers",
     "intermediate": "intermediate",
 }
-"""By the words of a text, the weights that they stand for."""
+"""By each word of a text, the name of its weight."""
 
 
 def om(output_rate: float, memory: float, *, chronon: float = 1000.0, round: float = 1.0) -> Objective:
     """The utility of OM: w_r / C_r + w_m C_m (papers: Kulkarni and Ravishankar, 3.2 and 4.1).
 
-    C_m is the input buffer and the queues between operators; what operators keep is `memory` in others. As
-    OM's example has it, the input buffer is that of the streams, since what one operator puts into a queue is
-    what the next one reads; and it holds what has arrived in a round at most.
+    C_m counts the input buffer and the queues between operators; the state of operators is `memory` in other
+    objectives. As in OM's example, the input buffer is that of the streams, since the queue behind one
+    operator is the input of the next; and it holds at most the elements of one round.
     """
     return Objective(slowness=output_rate, buffers=memory, chronon=chronon, round=round)
 

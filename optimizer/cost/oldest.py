@@ -1,4 +1,4 @@
-"""How old the oldest of what is open is: what is closed waits behind it, in order of starts."""
+"""The age of the oldest open item: results that are closed wait behind it, in order of starts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Callable
 from midstream.optimizer.cost.estimate import times
 
 STEPS = 40
-"""Of an integral; it is right to a hundredth."""
+"""Intervals of a numerical integral; the result is right to a hundredth."""
 
 
 def oldest(older: Callable[[float], float], most: float) -> float:
-    """The average age of the oldest, where so many are older than an age on average, and none is older than
-    the most: of independent ones, none is older with the probability e^(-older(a)).
+    """The average age of the oldest of some independent items; `most` is the greatest possible age.
+
+    `older(a)` is the average number of items older than a. None is older with the probability e^(-older(a)).
 
         the integral of 1 - e^(-older(a)) from 0 to the most
 
@@ -22,16 +23,18 @@ def oldest(older: Callable[[float], float], most: float) -> float:
     """
     if not 0 < most < math.inf:
         return most
-    # Simpson's rule. Where all are open until the most, rounding may make the last number less than 0.
+    # Simpson's rule. Where all are open until `most`, rounding may make the last number less than 0.
     width = most / STEPS
     values = [-math.expm1(-min(max(older(i * width), 0.0), 700.0)) for i in range(STEPS + 1)]
     return (values[0] + values[-1] + 4 * sum(values[1:-1:2]) + 2 * sum(values[2:-1:2])) * width / 3
 
 
 def oldest_alone(s_rate: float, s_length: float, absent: float, rate: float) -> float:
-    """Of the left rows of an anti-join that have no match. So many are open for longer than a:
+    """The average age of the oldest left row of an anti-join without a match.
 
-    r (l - a) e^(-λ a) e^(-λ m)         where matches come at the rate λ and last for m
+    This many are open for longer than a, if matches come at the rate λ and last for m:
+
+        r (l - a) e^(-λ a) e^(-λ m)
     """
     if not math.isfinite(s_length) or not math.isfinite(s_rate):
         return s_length
@@ -40,16 +43,18 @@ def oldest_alone(s_rate: float, s_length: float, absent: float, rate: float) -> 
 
 
 def oldest_of_equal_ages(valid: float, length: float) -> float:
-    """Of so many that are open, whose ages are equally distributed up to a length."""
+    """The average age of the oldest of `valid` open items with ages uniformly distributed up to a length."""
     if not valid:
         return 0.0
     return times(length, 1 + math.expm1(-valid) / valid if valid < math.inf else 1.0)
 
 
 def oldest_group(n: float, rate: float, length: float) -> float:
-    """Of the segments of n groups, the rows of each of which come at a rate. So many are older than a:
+    """The average age of the oldest segment of n groups, whose rows each come at the rate ρ.
 
-    n e^(-2 ρ a) (1 - e^(-ρ (l - a)))           nothing has come or gone, and something is there
+    This many are older than a: the groups with a row in which nothing has come or gone since.
+
+        n e^(-2 ρ a) (1 - e^(-ρ (l - a)))
     """
     if not rate or not math.isfinite(rate) or not math.isfinite(n):
         return length if not math.isfinite(rate) else 0.0

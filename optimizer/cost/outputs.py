@@ -1,11 +1,10 @@
-"""The formulas of the thesis' cost model (22.3) for the outputs of our operators, by the names that operators
-give.
+"""The formulas of the thesis' cost model (22.3) for operators' outputs, by the names that operators use.
 
-Each operator has two. One gives the content of its output, which is true snapshot by snapshot, from the
-contents of its inputs; so it is the same for all plans that mean the same. The other one says how the output
-is cut into elements. Three departures from the thesis: the granule behind several inputs is their common one;
-a product with an infinite validity on one side keeps that of the other; and the number of different rows is
-smooth (see `distinct_content`).
+Each operator has two formulas. One computes the content of its output, which is true snapshot by snapshot,
+from the contents of its inputs; so equivalent plans have the same content. The other computes the cut of the
+output into elements. There are three departures from the thesis: several inputs have their common granule; a
+product with an infinite validity on one side keeps the length of the other; and the number of distinct rows
+is smooth (see `distinct_content`).
 """
 
 from __future__ import annotations
@@ -56,11 +55,11 @@ class Output(NamedTuple):
     """The formulas of an operator's output."""
 
     content: Callable[[Costing], Content]
-    """Reads the contents of the inputs, and nothing of how they are cut (but see `union_content`)."""
+    """The content; it reads the contents of the inputs and not their cuts (but see `union_content`)."""
     cut: Callable[[Costing, Content], Cut]
-    """How the output, of this content, is cut."""
+    """The cut of the output, which has this content."""
     net_cut: Callable[[Costing, Content], Cut] | None = None
-    """The same of signed streams, which tell net changes only; None where it does not matter."""
+    """The cut of the output in signed streams, which carry net changes only; None if it is equal to `cut`."""
 
 
 def filter_content(costing: Costing) -> Content:
@@ -78,17 +77,17 @@ def filter_cut(costing: Costing, content: Content) -> Cut:
 
 
 def project_content(costing: Costing) -> Content:
-    """(22.2)."""
+    """(22.2): as many rows, of other columns."""
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Project)
     return replace(s.content, facts=projected(operator.columns, costing.node.schema, s.facts))
 
 
 def union_content(costing: Costing) -> Content:
-    """(22.3): what is valid on any side."""
+    """(22.3): the rows of all inputs."""
     valid = math.fsum(s.valid for s in costing.inputs)
-    # By elements, not by rows that are valid: where lengths differ, the rates above a filter of the union are
-    # what would else be wrong, and costs follow from rates.
+    # Weighted by rates and not by valid rows: if lengths differ, the latter would make the rates above a
+    # filter of the union wrong, and costs follow from rates.
     facts = united(costing.node.schema, [(s.rate, s.facts) for s in costing.inputs])
     always = math.fsum(s.always for s in costing.inputs)
     return Content(valid, facts, math.gcd(*(s.g for s in costing.inputs)), always)
@@ -101,8 +100,7 @@ def union_cut(costing: Costing, content: Content) -> Cut:
 
 
 def join_content(costing: Costing) -> Content:
-    """(22.4) with a selectivity: of the pairs of rows that are valid together, the share that satisfies the
-    condition."""
+    """(22.4) with a selectivity: the share of the pairs valid together that satisfies the condition."""
     (s, t), operator = costing.inputs, costing.operator
     assert isinstance(operator, Join)
     share, known = costing.satisfying(costing.conditions)
@@ -118,14 +116,13 @@ def join_cut(costing: Costing, content: Content) -> Cut:
 
 
 def distinct_content(costing: Costing) -> Content:
-    """How many different rows are valid at an instant: n (1 - e^(-valid/n)), where n different ones occur.
+    """The number of distinct rows valid at an instant: n (1 - e^(-valid/n)), where n distinct rows occur.
 
-    In place of (22.5), which takes the smaller of n and valid. Both are limits of ours, but where they are
-    near each other (22.5) is too high by up to 58 %: of as many rows as there are different ones, many are
-    equal. And at that point the work for an element jumps, from that for the first row of its kind to that
-    for a further one, so that the slightest change of a rate could make another plan the cheapest. That the
-    number of equal rows has a Poisson distribution is what the formulas of difference and its kin presume as
-    well.
+    It replaces (22.5), which takes the smaller of n and valid. Where these are near each other, (22.5) is
+    too high by up to 58 %: of as many rows as there are distinct ones, many are equal. At that point the
+    work for an element would also jump from that for the first row of its kind to that for a further one, so
+    the slightest change of a rate could make another plan the cheapest. The formulas of difference and
+    similar operators also presume that the number of equal rows has a Poisson distribution.
     """
     (s,) = costing.inputs
     n = costing.kinds(costing.node.schema.names)
@@ -133,14 +130,17 @@ def distinct_content(costing: Costing) -> Content:
 
 
 def distinct_cut(costing: Costing, content: Content) -> Cut:
-    """(22.5): d' = d. This presumes that an element outlives the equal ones before it, which is so unless a
-    join has cut its end."""
+    """(22.5): d' = d.
+
+    This presumes that an element outlives the equal ones before it, which holds unless a join has cut its
+    end.
+    """
     (s,) = costing.inputs
     return replace(Cut.of(s.rate, content, s.l), d=s.d)
 
 
 def aggregate_content(costing: Costing) -> Content:
-    """(22.6), (22.7): a row for each group that has one: as many as there are different keys."""
+    """(22.6), (22.7): a row for each group that has a valid row: as many as there are distinct keys."""
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Aggregate)
     n = costing.kinds(operator.keys)
@@ -170,7 +170,7 @@ def aggregate_cut(costing: Costing, content: Content) -> Cut:
 
 
 def _changing(s: Estimate, n: float) -> float:
-    """The probability that one of n groups has a new result at an instant."""
+    """The probability that one of n groups has a new result at an instant of the granularity."""
     each = s.rate / n * s.g
     starts = -math.expm1(-each)
     if math.isinf(s.l):
@@ -180,7 +180,7 @@ def _changing(s: Estimate, n: float) -> float:
 
 
 def split_cut(costing: Costing, content: Content) -> Cut:
-    """(22.8), with the shorter piece that is left at the end of an element."""
+    """(22.8), including the shorter last piece of an element."""
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Split)
     number = pieces(s, operator.length)
@@ -188,10 +188,10 @@ def split_cut(costing: Costing, content: Content) -> Cut:
 
 
 def pieces(s: Estimate, length: int) -> float:
-    """Into how many pieces of a length an element is split, on average.
+    """The average number of pieces of a length into which an element is split.
 
-    Lengths that are multiples of the pieces leave nothing over. An average that is a whole number is taken
-    for that of equal lengths, as behind a window; of others half a piece is left.
+    Lengths that are multiples of `length` leave no remainder. If the average length is a whole number, all
+    lengths are taken to be equal, as behind a window; otherwise half a piece is added.
     """
     if s.l <= length:
         return 1.0
@@ -203,16 +203,17 @@ def pieces(s: Estimate, length: int) -> float:
 
 
 def coalesce_cut(costing: Costing, content: Content) -> Cut:
-    """As many elements fewer as go on where an equal one has ended.
+    """The cut behind a coalesce, which merges an element with an equal one that starts at its end.
 
-    Pieces of a split do; of others, so many as elements of one kind that start at an instant have in common
-    with those that end there, if they come independently of each other. None becomes longer than asked for.
+    All pieces of a split merge. Otherwise the number of merged elements is the average minimum of the
+    elements of one kind that start and that end at an instant, if these are independent. No merged element
+    is longer than `longest`.
     """
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Coalesce)
     below = logical(costing.node.inputs[0])
     if isinstance(below, Split) and 0 < s.l < operator.longest:
-        # From the first piece on, as many as are needed to be so long.
+        # As many pieces as are needed for this length.
         together = max(1.0, -(-operator.longest // s.l))
         return Cut.of(times(s.rate, 1 / together), content, float(operator.longest))
     share = appearing(costing, s) / s.rate if 0 < s.rate < math.inf else 1.0
@@ -221,17 +222,17 @@ def coalesce_cut(costing: Costing, content: Content) -> Cut:
 
 
 def same_content(costing: Costing) -> Content:
-    """That of the only input."""
+    """The content of the only input."""
     return costing.inputs[0].content
 
 
 def same_cut(costing: Costing, content: Content) -> Cut:
-    """That of the only input: of projections and conversion."""
+    """The cut of the only input: for projections and conversion."""
     return costing.inputs[0].cut
 
 
 def distinct_net_cut(costing: Costing, content: Content) -> Cut:
-    """A row comes where none is there."""
+    """A result begins with a row if no equal one is valid."""
     (s,) = costing.inputs
     n = costing.kinds(costing.node.schema.names)
     return Cut.of(times(s.rate, math.exp(-s.valid / n) if n else 0.0), content, s.l)
@@ -249,12 +250,12 @@ def _comparing(formula: OverlapFormula) -> Output:
 
 
 def semi_join_content(costing: Costing) -> Content:
-    """The left rows for which some right row matches."""
+    """The left rows that match at least one right row."""
     return matched(1 - costing.matches.absent, *costing.inputs)
 
 
 def anti_join_content(costing: Costing) -> Content:
-    """The left rows for which none does."""
+    """The left rows that match no right row."""
     return matched(costing.matches.absent, *costing.inputs)
 
 
@@ -288,18 +289,20 @@ OUTPUTS: dict[str, Output] = {
 
 
 def pairs_cut(share: float, s: Estimate, t: Estimate, content: Content) -> Cut:
-    """(22.4): d' = d₁ d₂ / (l₁ + l₂), divided by the share of pairs that are results;
-    l' = l₁ l₂ / (l₁ + l₂); but see `overlapping`."""
+    """(22.4), with the share of pairs that are results; but see `overlapping`.
+
+    d' = d₁ d₂ / (l₁ + l₂) / share        l' = l₁ l₂ / (l₁ + l₂)
+    """
     return Cut.of(times(share, overlapping(s, t)), content, _overlap(s.l, t.l, math.gcd(s.g, t.g)))
 
 
 def overlapping(s: Estimate, t: Estimate) -> float:
-    """How many pairs of elements of two inputs begin to be valid together in a chronon (22.4).
+    """Pairs of elements of two inputs that begin to be valid together in a chronon (22.4).
 
-        r₁ v₂ + r₂ v₁ - g r₁ r₂         of the rates r and of what is valid, v
+        r₁ v₂ + r₂ v₁ - g r₁ r₂         of the rates r and of the numbers of valid rows v
 
-    The thesis takes time to be continuous. In ours, elements start together: such a pair is among what the
-    one finds valid and among what the other does, and is not to be counted twice.
+    The thesis takes time to be continuous. Here elements can start together: each finds the other valid, and
+    such a pair must not be counted twice.
     """
     by_s, by_t = times(s.rate, t.valid), times(t.rate, s.valid)
     together = min(times(math.gcd(s.g, t.g), s.rate, t.rate), by_s, by_t)

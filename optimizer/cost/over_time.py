@@ -1,8 +1,8 @@
 """Outputs of the operators over time: windows, granularity conversion, and the streams of changes.
 
-So a query is priced from the statistics of its sources, before it runs, and at other windows and granules.
-The thesis' formulas (22.9) to (22.12) presume chronons or long intervals; ours say the same by what is valid
-at an instant, which holds for both, and add windows that advance by more than one.
+They allow to price a query before it runs, from the statistics of its sources, and with other windows and
+granules. The thesis' formulas (22.9) to (22.12) presume chronons or long intervals. Ours are stated by the
+number of rows valid at an instant, which holds for both, and cover windows that advance by more than one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from midstream.plans.algebra.operators import CountWindow, Granularity, Partitio
 from midstream.plans.algebra.properties import is_chronon_stream
 
 UNKNOWN_GROUPS = 1 / DEFAULT_EQUALITY
-"""How many groups a window has of which nothing is known: as many as equal shares of the rows that an
-equality of which nothing is known lets through."""
+"""Number of groups of a partitioned window without statistics.
+
+It agrees with the default selectivity of an equality: each group has an equal share of the rows.
+"""
 
 
 def time_window_content(costing: Costing) -> Content:
-    """(22.10): what is valid at each of the last w instants (8.17); of chronons, w / d."""
+    """(22.10): the rows valid at each of the last w instants (8.17); of chronons, w / d."""
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, TimeWindow)
     size = math.inf if operator.size is None else float(operator.size)
@@ -32,7 +34,7 @@ def time_window_content(costing: Costing) -> Content:
 
 
 def _granule(costing: Costing, operator: TimeWindow) -> int:
-    """Rows come and go where the window advances; chronons go when they are as old as it is long."""
+    """The granule of the output: rows come and go when the window advances; chronons go at the age `size`."""
     g = max(costing.inputs[0].g, operator.slide)
     if operator.slide != 1 or operator.size is None or not is_chronon_stream(costing.node.inputs[0]):
         return g
@@ -40,8 +42,10 @@ def _granule(costing: Costing, operator: TimeWindow) -> int:
 
 
 def time_window_cut(costing: Costing, content: Content) -> Cut:
-    """(22.10): d' = d, l' = w. A window that advances by a > w at once shows the share w / a of the rows,
-    each for a chronons."""
+    """(22.10): d' = d, l' = w.
+
+    A window that advances by a > w shows the share w / a of the rows, each for a chronons.
+    """
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, TimeWindow)
     if operator.size is None:
@@ -52,7 +56,7 @@ def time_window_cut(costing: Costing, content: Content) -> Cut:
 
 
 def granularity_content(costing: Costing) -> Content:
-    """(22.9): as much is valid as before."""
+    """(22.9): the number of valid rows stays the same."""
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Granularity)
     return replace(s.content, g=operator.granule)
@@ -67,14 +71,14 @@ def granularity_cut(costing: Costing, content: Content) -> Cut:
 
 
 def count_window_content(costing: Costing) -> Content:
-    """(22.11): N rows, from when so many have come."""
+    """(22.11): N rows, once so many have come."""
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, CountWindow)
     return Content(_rows(operator.rows, s), s.facts, s.g)
 
 
 def count_window_cut(costing: Costing, content: Content) -> Cut:
-    """(22.11): d' = d, l' = N d. Of a window that advances by A > N rows at once, N of A rows are results."""
+    """(22.11): d' = d, l' = N d; if the window advances by A > N rows, N of A rows are results."""
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, CountWindow)
     if operator.rows is None:
@@ -90,9 +94,10 @@ def partitioned_window_content(costing: Costing) -> Content:
 
 
 def partitioned_window_cut(costing: Costing, content: Content) -> Cut:
-    """(22.12): d' = d, l' = n N d. With a delay, a row is cut whenever it has been held for so long.
+    """(22.12): d' = d, l' = n N d.
 
-    How long a row stays is the time until N others of its group come, which has a Gamma distribution.
+    With a delay, a row is cut each time it has been held back for that long. A row stays until N others of
+    its group have come; this time has a Gamma distribution.
     """
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, PartitionedWindow)
@@ -101,47 +106,47 @@ def partitioned_window_cut(costing: Costing, content: Content) -> Cut:
     rate = times(s.valid, min(1.0, operator.rows / operator.slide))
     if operator.delay is not None and rate:
         scale = groups(costing) * s.d
-        # It is seen that a row is due when the next one comes.
+        # A row that is due is noticed when the next row comes.
         rate *= 1 + _cuts(operator.rows, (operator.delay + s.d) / scale if scale else math.inf)
     return Cut.of(rate, content, math.inf)
 
 
 def istream_content(costing: Costing) -> Content:
-    """The rows that come in a chronon; where an equal one goes at once, nothing comes."""
+    """The rows that appear in a chronon; a row that replaces an equal one does not count."""
     (s,) = costing.inputs
     return Content(appearing(costing, s), s.facts, s.g)
 
 
 def dstream_content(costing: Costing) -> Content:
-    """The rows that go in a chronon: as many as come, unless they stay for ever."""
+    """The rows that disappear in a chronon: as many as appear, unless they never end."""
     (s,) = costing.inputs
     return Content(appearing(costing, s) if s.l < math.inf else 0.0, s.facts, s.g)
 
 
 def change_cut(costing: Costing, content: Content) -> Cut:
-    """Chronons."""
+    """Elements of one chronon each."""
     return Cut(inverse(content.valid), 1.0)
 
 
 def appearing(costing: Costing, s: Estimate) -> float:
-    """How many rows appear in a chronon.
+    """Rows that appear in a chronon.
 
-    Of one of n kinds, so many elements start at an instant of the granularity, and so many end there: two
-    numbers with Poisson distributions of the same average, r g / n. So many as they have in common take the
-    place of others.
+    For each of n kinds, elements start at an instant of the granularity and others end there: two numbers
+    with Poisson distributions of the same average, r g / n. Their minimum is the number of elements that
+    replace others.
     """
     n = costing.kinds(costing.node.schema.names)
     if not math.isfinite(n) or math.isinf(s.l) or math.isinf(s.rate):
         return s.rate
     each = s.rate * s.g / n
     if each > MANY_ROWS:
-        # Half the average distance of two such numbers, as of normal ones.
+        # Half the average distance of two such numbers, approximated by normal distributions.
         return min(s.rate, n * math.sqrt(each / math.pi) / s.g)
     return s.rate - n * in_common(each, each) / s.g
 
 
 def groups(costing: Costing) -> float:
-    """How many groups a partitioned window has."""
+    """Number of groups of a partitioned window."""
     operator = costing.operator
     assert isinstance(operator, PartitionedWindow)
     n = costing.kinds(operator.keys)
@@ -149,12 +154,12 @@ def groups(costing: Costing) -> float:
 
 
 def _rows(rows: int | None, s: Estimate) -> float:
-    """How many rows a window has that counts them; none where none come."""
+    """Number of rows in a window that counts rows; none if none arrive."""
     return 0.0 if not s.valid else math.inf if rows is None else float(rows)
 
 
 def _cuts(rows: int, delay: float) -> float:
-    """How often a row is cut that stays until so many others have come, in units of their distance."""
+    """Average number of cuts of a row that stays until `rows` others have come, `delay` in their distance."""
     cuts, k = 0.0, 0
     while k < 1000:
         k += 1

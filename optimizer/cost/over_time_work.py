@@ -1,4 +1,4 @@
-"""What the operators over time, and those that arrange validity, do and keep (thesis, 22.4.7 to 22.4.11)."""
+"""Cost and state of operators over time, and of those that arrange validity (thesis, 22.4.7 to 22.4.11)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,20 @@ from midstream.plans.algebra.operators import Coalesce, CountWindow, Partitioned
 
 
 def time_window_work(costing: Costing, output: Estimate) -> Work:
-    """(22.47), (22.48): a new element. Its end is a sum, which is no step of its own. With a slide, of which
-    the thesis has no costs, the timestamps are rounded."""
+    """(22.47), (22.48): a new element for each row; its end is a sum, which is no step of its own.
+
+    With a slide, of which the thesis has no costs, the timestamps are rounded.
+    """
     (s,), u = costing.inputs, costing.units
     return Work(times(s.rate, _rounded(costing)) + output.rate * result(u), 0.0)
 
 
 def _rounded(costing: Costing) -> float:
-    """Of a time window with a slide, for each row: start and end become the next instants at which the window
-    advances, and where the same is the next one for both, the row does not come out. What is valid for ever
-    has a start only."""
+    """Microseconds to round the timestamps of a row in a time window with a slide.
+
+    Start and end move to the next instants at which the window advances. If both move to the same instant,
+    the row does not come out. An unbounded window rounds only the start.
+    """
     operator, u = costing.operator, costing.units
     assert isinstance(operator, TimeWindow)
     if operator.slide == 1:
@@ -32,14 +36,17 @@ def _rounded(costing: Costing) -> float:
 
 
 def granularity_work(costing: Costing, output: Estimate) -> Work:
-    """(22.45), (22.46): two timestamps, an element where they differ."""
+    """(22.45), (22.46): round two timestamps; an element if they differ."""
     (s,), u = costing.inputs, costing.units
     return Work(s.rate * (2 * u.round + u.remove) + output.rate * result(u), 0.0)
 
 
 def count_window_work(costing: Costing, output: Estimate) -> Work:
-    """(22.49), (22.50): N rows; each enters at the end of a list, and leaves from its front. With a slide, of
-    which the thesis has no costs, rows wait in a queue, and those that enter get a new start."""
+    """(22.49), (22.50): N rows in a list; each enters at its end and leaves from its front.
+
+    With a slide, of which the thesis has no costs, rows wait in a queue, and those that enter get a new
+    start.
+    """
     (s,), u, operator = costing.inputs, costing.units, costing.operator
     assert isinstance(operator, CountWindow)
     cost = output.rate * result(u)
@@ -51,13 +58,12 @@ def count_window_work(costing: Costing, output: Estimate) -> Work:
 
 
 def partitioned_window_work(costing: Costing, output: Estimate) -> Work:
-    """(22.51) to (22.56), without queues: the rows of all groups are one list, and those of each group
-    another one; a row is put into both, and taken out.
+    """(22.51) to (22.56), without queues: one list has the rows of all groups, and each group its own list.
 
-    Rows leave from the front of the first, so that it goes back to the oldest row of any group: the time
-    since N others came has a Gamma distribution, and the longest of n such times decides. With a delay, what
-    is older is cut when the next row comes: its first part leaves, and the rest goes to the end of the list.
-    With a slide, rows wait in a queue of their group.
+    A row is put into both lists, and taken out. Rows leave from the front of the first list, so it reaches
+    back to the oldest row of any group: the time since N others came has a Gamma distribution, and the
+    longest of n such times decides. With a delay, an older row is cut when the next row comes: its first part
+    leaves, and the second goes to the end of the list. With a slide, rows wait in a queue of their group.
     """
     (s,), u, operator = costing.inputs, costing.units, costing.operator
     assert isinstance(operator, PartitionedWindow)
@@ -72,17 +78,17 @@ def partitioned_window_work(costing: Costing, output: Estimate) -> Work:
     share = min(1.0, operator.rows / operator.slide)
     kept = _listed(operator.rows, operator.slide, n)
     if operator.delay is not None and math.isfinite(s.d):
-        # That a row is due is seen when the next one comes.
+        # A row that is due is noticed when the next row comes.
         kept = min(kept, output.rate * (operator.delay + s.d))
         cost += s.rate * u.remove + max(0.0, output.rate - times(share, s.valid)) * 2 * u.bucket
     return Work(cost, kept + queued, max(0.0, kept - n * operator.rows))
 
 
 def _listed(rows: int, slide: int, groups: float) -> float:
-    """How many rows are in the list of a partitioned window.
+    """Average number of rows in the list of a partitioned window with a slide of A rows.
 
-    A group's oldest row has entered by an advance since which so many rows of the group have come, and up to
-    A - 1 for the next advance. In the group that is the oldest of all, they are N in any case.
+    A group's oldest row entered by an advance; since then N rows of the group have come, and up to A - 1 for
+    the next advance. The group with the oldest row of all has N rows in any case.
     """
     events = -(-rows // slide) * slide
     share = min(1.0, rows / slide)
@@ -90,20 +96,20 @@ def _listed(rows: int, slide: int, groups: float) -> float:
 
 
 def signed_time_window_work(costing: Costing, output: Estimate) -> Work:
-    """As of intervals; the negatives wait."""
+    """A time window over signs: as over intervals, and the negatives wait."""
     (s,), u = costing.inputs, costing.units
     cost = times(s.rate, _rounded(costing)) + 2 * output.rate * (u.bucket + result(u))
     return Work(cost, swept(output, s.lag))
 
 
 def signed_count_window_work(costing: Costing, output: Estimate) -> Work:
-    """Rows go when others come: no end has to be known, so no group holds up another one."""
+    """A count window over signs: rows go when others come, without a known end; groups delay no others."""
     (s,), u = costing.inputs, costing.units
     return Work(s.rate * (u.hash + u.group + u.bucket) + 2 * output.rate * result(u), output.valid)
 
 
 def change_work(costing: Costing, output: Estimate) -> Work:
-    """Of istream and dstream: how many elements of a kind end at an instant is one count, until then."""
+    """Istream and dstream: for each kind, a count of the elements that end at an instant, kept until then."""
     (s,), u = costing.inputs, costing.units
     n = costing.kinds(costing.node.schema.names)
     step = 2 * u.hash + 2 * u.bucket + 2 * u.link + u.remove
@@ -113,15 +119,15 @@ def change_work(costing: Costing, output: Estimate) -> Work:
 
 
 def split_work(costing: Costing, output: Estimate) -> Work:
-    """(22.40) to (22.44): an element is kept until its last piece begins; a piece is a result."""
+    """(22.40) to (22.44): an element is kept until its last piece begins; each piece is a result."""
     (s,), operator = costing.inputs, costing.operator
     assert isinstance(operator, Split)
-    rests = times(s.rate, (pieces(s, operator.length) - 1) * operator.length)
-    return Work(output.rate * ordered_result(costing.units), rests)
+    remainders = times(s.rate, (pieces(s, operator.length) - 1) * operator.length)
+    return Work(output.rate * ordered_result(costing.units), remainders)
 
 
 def coalesce_work(costing: Costing, output: Estimate) -> Work:
-    """An element waits until it is as long as it may become, or until nothing can go on at its end."""
+    """An element waits until it has the greatest length, or until no equal element can start at its end."""
     (s,), u, operator = costing.inputs, costing.units, costing.operator
     assert isinstance(operator, Coalesce)
     until_full = operator.longest - s.l
@@ -131,21 +137,23 @@ def coalesce_work(costing: Costing, output: Estimate) -> Work:
 
 
 def to_signs_work(costing: Costing, output: Estimate) -> Work:
-    """The negatives wait, in order of ends."""
+    """Conversion to signs: the negatives wait, in order of ends."""
     (s,), u = costing.inputs, costing.units
     return Work(s.rate * (u.hash + 2 * u.bucket + u.queue + u.output), swept(s, s.lag))
 
 
 def to_intervals_work(costing: Costing, output: Estimate) -> Work:
-    """A row waits for its negative, and for those before it."""
+    """Conversion to intervals: a row waits for its negative, and for the rows before it."""
     (s,), u = costing.inputs, costing.units
     kept = s.valid
     return Work(s.rate * (u.hash + 2 * u.bucket + u.queue + u.output), kept, kept)
 
 
 def _queued(operator: CountWindow | PartitionedWindow, s: Estimate) -> float:
-    """How many rows wait for the next advance: of 0 to A - 1 that have come, those that the window has room
-    for beside the one by which it advances."""
+    """Average number of rows that wait for the next advance.
+
+    Of the 0 to A - 1 that have come, those for which the window has room beside the one that advances it.
+    """
     slide = operator.slide
     room = slide if operator.rows is None else min(slide, operator.rows)
     return (room - 1) * (slide - room / 2) / slide if s.rate else 0.0

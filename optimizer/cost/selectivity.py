@@ -1,4 +1,4 @@
-"""How many rows satisfy a condition, and what is known of those that do."""
+"""Selectivities of conditions, and facts about the rows that satisfy them."""
 
 from __future__ import annotations
 
@@ -38,33 +38,33 @@ DEFAULT_EQUALITY = 0.1
 DEFAULT_OTHER = 1 / 3
 """The selectivity of any other condition about which nothing is known."""
 PAIRS = 64
-"""Conditions over two samples are tried on the pairs of this many rows of each."""
+"""Number of rows of each sample whose pairs evaluate a condition over two samples."""
 
 Shares = list[tuple[float, float]]
-"""Shares of right rows, each with the weight of the left rows that it is of."""
+"""Shares of right rows, each with the weight of the left rows that match this share."""
 
 Classes = Mapping[str, frozenset[str]]
-"""By column, the columns that are equal to it in every row; one that has no other may be left out."""
+"""By column, the columns that are equal to it in every row; columns equal to no other may be absent."""
 
 
 class Agreement(NamedTuple):
-    """Of two distributions, the share of pairs that agree, and how these are distributed."""
+    """The share of pairs of two distributions that agree, and the distribution of values in these pairs."""
 
-    one: Distribution
-    other: Distribution
+    left: Distribution
+    right: Distribution
     share: float
     joint: Distribution
 
 
 class Selectivity:
-    """Estimates shares of rows: by known selectivities, else by samples and distributions, else by default.
+    """Estimates shares of rows: by known selectivities, else by samples and distributions, else by defaults.
 
-    Conditions over different samples are taken for independent.
+    Conditions over different samples are presumed to be independent.
     """
 
-    def __init__(self, known: Mapping[Expression, float]) -> None:
-        self._known = known
-        self._known_together = [part for part in known if len(conjuncts(part)) > 1]
+    def __init__(self, selectivities: Mapping[Expression, float]) -> None:
+        self._known = selectivities
+        self._known_together = [part for part in selectivities if len(conjuncts(part)) > 1]
         self._pairs: dict[tuple[Hashable, ...], tuple[float | None, list[ColumnFacts]]] = {}
         self._agreements: dict[tuple[int, int], Agreement] = {}
 
@@ -73,9 +73,9 @@ class Selectivity:
     ) -> tuple[float, Facts]:
         """The share of rows that satisfy all of some conditions, and facts about these rows.
 
-        However equalities are written, and in whatever order joins are made, the result is the same: what one
-        sample tells comes first, equalities within it last of that, and equalities between samples are as few
-        as say what all of them say.
+        The result depends neither on how equalities are written nor on the order of joins: conditions within
+        one sample come first, equalities last among them; equalities between samples are reduced to as few as
+        imply all of them.
         """
         pairs, others = [], []
         for part in self._gathered(parts):
@@ -92,12 +92,15 @@ class Selectivity:
         return total, facts
 
     def knows(self, names: Iterable[str]) -> bool:
-        """Whether the selectivity of an equality of two of some columns is known."""
+        """True if the selectivity of an equality of two of some columns is known."""
         return any(equality(*pair) in self._known for pair in combinations(sorted(names), 2))
 
     def by_left_row(self, condition: Expression, left: Facts, right: Facts, total: float) -> Shares:
-        """The share of right rows that match a left row, for some left rows that stand for all, where the
-        share of all pairs is known; where no more than that is, it is that of any left row."""
+        """The shares of right rows that match a left row, for left rows that stand for all.
+
+        They are scaled to `total`, the share of all pairs. If nothing else is known, `total` is the share of
+        every left row.
+        """
         shares = self._of_each(condition, left, right)
         average = math.fsum(weight * share for weight, share in shares)
         if not average or not total:
@@ -138,8 +141,11 @@ class Selectivity:
         return [(1 / len(rows), n / len(others)) for n in found]
 
     def _together(self, parts: Iterable[Expression], facts: Facts, classes: Classes) -> list[Expression]:
-        """Conditions over the same two samples as one, as they depend on each other: of the pairs that are in
-        a range from below, more than of all pairs are in it from above, or fewer."""
+        """Conditions with those over the same two samples combined, as they depend on each other.
+
+        Of the pairs that satisfy a lower bound, the share that satisfies an upper bound differs from that of
+        all pairs.
+        """
         found: list[Expression] = []
         by_samples: dict[frozenset[int], list[Expression]] = {}
         for part in parts:
@@ -152,7 +158,7 @@ class Selectivity:
         return [*found, *map(conjunction, by_samples.values())]
 
     def _gathered(self, parts: Iterable[Expression]) -> Iterable[Expression]:
-        """Conditions of which it is known how many rows satisfy them together, as one."""
+        """Conditions, with those combined whose joint selectivity is known."""
         left = list(parts)
         for together in self._known_together:
             if {*conjuncts(together)} <= {*left}:
@@ -163,8 +169,7 @@ class Selectivity:
         return any(alias in self._known for alias in self._aliases(part, classes))
 
     def _aliases(self, part: Expression, classes: Classes) -> Iterator[Expression]:
-        """The condition itself, and what says the same of columns that are equal to those that it equates;
-        none where nothing is known of any."""
+        """The condition and its equivalents over equal columns; nothing if no selectivity is known."""
         if not self._known:
             return
         yield part
@@ -176,7 +181,7 @@ class Selectivity:
         try:
             share, facts = self._estimate(part, schema, facts)
         except Exception:
-            # A callable may fail on rows that it never meets in the plan: another condition keeps them off.
+            # A callable may fail on rows that it never meets in the plan: another condition excludes them.
             share = None
         for alias in self._aliases(part, classes):
             if alias in self._known:
@@ -186,7 +191,7 @@ class Selectivity:
         return share, facts
 
     def _estimate(self, part: Expression, schema: Schema, facts: Facts) -> tuple[float | None, Facts]:
-        """What the facts tell; no share where they do not suffice."""
+        """The share that follows from the facts, or None, and the facts about rows that satisfy the part."""
         columns = sorted(part.columns())
         if not columns:
             return (1.0 if compile_row(part, Schema(()))(()) else 0.0), facts
@@ -204,53 +209,58 @@ class Selectivity:
             return self._by_pairs(part, origins, schema, facts), facts
         return None, facts
 
-    def _agreement(self, one: Distribution, other: Distribution) -> tuple[float, Distribution]:
-        """The share of pairs that agree, and how they are distributed. Cost: O(values), once."""
-        key = id(one), id(other)
+    def _agreement(self, left: Distribution, right: Distribution) -> tuple[float, Distribution]:
+        """The result of `agreement`, computed once for each pair of distributions."""
+        key = id(left), id(right)
         if key not in self._agreements:
-            # With what it follows from, which is told apart by identity.
-            self._agreements[key] = Agreement(one, other, *agreement(one, other))
+            # The entry refers to both distributions, so that their identities stay taken.
+            self._agreements[key] = Agreement(left, right, *agreement(left, right))
         return self._agreements[key][2:]
 
     def _by_pairs(
         self, part: Expression, origins: list[list[str]], schema: Schema, facts: Facts
     ) -> float | None:
-        """The share of pairs of rows of two inputs. Cost: O(PAIRS²), once."""
-        # By what is known below joins, so that it is the same in all orders of joins, whichever is priced
+        """The share of pairs of rows of two inputs; None if unknown.
+
+        Cost     O(PAIRS²), once.
+        """
+        # By what is known below joins, so that the share is the same in all join orders, whichever is priced
         # first.
         known = [facts[name] for columns in origins for name in columns]
-        key = (part, *((id(one.sample), one.name, id(one.told)) for one in known))
+        key = (part, *((id(each.sample), each.name, id(each.declared)) for each in known))
         if key not in self._pairs:
             names = [name for columns in origins for name in columns]
             holds = compile_row(part, Schema(tuple(schema[name] for name in names)))
             share = _by_values_of_both(holds, origins, facts)
             if share is None:
                 share = _by_samples(holds, origins, facts)
-            # With what it follows from, which is told apart by identity.
+                # The entry refers to the facts, so that the identities in its key stay taken.
             self._pairs[key] = share, known
         return self._pairs[key][0]
 
 
 Holds = Callable[[tuple[object, ...]], object]
-"""Whether a row satisfies a condition."""
+"""A compiled condition: true for a row that satisfies it."""
 
 
 def _by_values_of_both(holds: Holds, origins: list[list[str]], facts: Facts) -> float | None:
-    """The share of pairs of rows by the values of one column of each, where these are no more than rows are
-    tried; else None."""
+    """The share of pairs of rows, computed from the values of one column of each side.
+
+    None unless both distributions cover all rows and have at most PAIRS² pairs of values.
+    """
     if any(len(columns) > 1 for columns in origins):
         return None
-    one, other = (facts[name].below_joins for (name,) in origins)
-    if one is None or other is None:
+    left, right = (facts[name].below_joins for (name,) in origins)
+    if left is None or right is None:
         return None
-    is_all = abs(math.fsum(one.values()) - 1) < 1e-9 > abs(math.fsum(other.values()) - 1)
-    if len(one) * len(other) > PAIRS**2 or not is_all:
-        return None  # nothing is told of unknown values
-    return math.fsum(p * q for x, p in one.items() for y, q in other.items() if holds((x, y)))
+    is_all = abs(math.fsum(left.values()) - 1) < 1e-9 > abs(math.fsum(right.values()) - 1)
+    if len(left) * len(right) > PAIRS**2 or not is_all:
+        return None  # the share of unknown values is open
+    return math.fsum(p * q for x, p in left.items() for y, q in right.items() if holds((x, y)))
 
 
 def _by_samples(holds: Holds, origins: list[list[str]], facts: Facts) -> float | None:
-    """The share of pairs of rows of two samples; None where there are none."""
+    """The share of pairs of rows of two samples; None if a sample is missing."""
     if any(facts[columns[0]].sample is None for columns in origins):
         return None
     pairs = list(product(*(_some_rows(columns, facts) for columns in origins)))
@@ -265,7 +275,7 @@ def _some_rows(columns: list[str], facts: Facts) -> list[tuple[object, ...]]:
 
 
 def _by_rows(part: Expression, column: str, facts: Facts) -> tuple[float, Facts]:
-    """The share of a sample's rows."""
+    """The share of a sample's rows that satisfy a condition, and the facts about them."""
     sample = facts[column].sample
     assert sample is not None
     rows = sample.where(in_sample(part, facts))
@@ -276,7 +286,7 @@ def _by_rows(part: Expression, column: str, facts: Facts) -> tuple[float, Facts]
 
 
 def _by_values(part: Expression, column: str, schema: Schema, facts: Facts) -> tuple[float, Facts]:
-    """The share of a column's values."""
+    """The share of rows that satisfy a condition over one column, from its distribution, and their facts."""
     distribution = facts[column].distribution
     holds = compile_row(part, Schema((schema[column],)))
     shares = {value: p for value, p in distribution.items() if holds((value,))}
@@ -290,7 +300,7 @@ def _by_values(part: Expression, column: str, schema: Schema, facts: Facts) -> t
 
 
 def _origins(part: Expression, facts: Facts) -> list[list[str]]:
-    """The columns that a condition reads, by the sample that they come from; each by itself without one."""
+    """The columns that a condition reads, grouped by their sample; columns without a sample stand alone."""
     groups: dict[object, list[str]] = {}
     for name in sorted(part.columns()):
         sample = facts[name].sample if name in facts else None

@@ -1,4 +1,4 @@
-"""What formulas of work have in common: steps that are taken together, and what is kept of an input."""
+"""Terms that formulas of work share: combined steps, and the state of an input."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from midstream.plans.algebra.operators import Aggregate
 
 
 def pairs(costing: PairCosting, share: float = 1.0) -> float:
-    """How many pairs of a join are looked at in a chronon, where a share of them is found."""
+    """Pairs of a join that are compared in a chronon, where a share of all pairs is compared."""
     return times(share, overlapping(*costing.inputs))
 
 
 def result(u: UnitCosts) -> float:
-    """A result of which the payload is there."""
+    """Microseconds to emit a result whose payload exists."""
     return u.create + u.output
 
 
 def ordered_result(u: UnitCosts) -> float:
-    """The same, where it has to be brought into the order of starts."""
+    """Microseconds to emit a result that has to be put into the order of starts."""
     return u.create + u.queue + u.output
 
 
 def functions_and_groups(costing: Costing) -> tuple[int, float]:
-    """How many functions an aggregation computes, of how many groups."""
+    """The number of functions and of groups of an aggregation."""
     operator = costing.operator
     assert isinstance(operator, Aggregate)
     return len(operator.calls), costing.kinds(operator.keys)
 
 
 def swept(s: Estimate, other_lag: float) -> float:
-    """What is kept of an input until the progress of another, or of its own, has passed its end (22.18).
+    """Elements of an input in the state until another progress, or its own, has passed their ends (22.18).
 
-    The thesis adds what comes in half the distance of two elements of the other input, which is how long ago
-    the last of them came if distances are equal. If they are random, it is a whole distance; and what counts
-    is the progress, which filters below do not hold up. What comes late is kept for so much shorter.
+    The thesis adds the elements of half a distance of the other input, which is the average age of its last
+    element if distances are equal. If they are random, the age is a whole distance; and what counts is the
+    progress, which filters below do not hold up. Elements that come late are kept for a shorter time.
     """
     return max(0.0, s.valid + times(s.rate, other_lag) - times(s.rate, s.delay))
 
 
 def held_up(costing: Costing | PairCosting) -> tuple[float, ...]:
-    """How many elements of each input wait for the progress of all others."""
+    """By input, the number of elements that wait for the progress of all other inputs."""
     found = []
     for i, s in enumerate(costing.inputs):
         lags = [until_reached(other) for j, other in enumerate(costing.inputs) if j != i]
@@ -52,7 +52,7 @@ def held_up(costing: Costing | PairCosting) -> tuple[float, ...]:
 
 
 def pairs_that_wait(costing: PairCosting, output: Estimate) -> float:
-    """How many pairs wait for the progress of the input that has not made them."""
+    """Number of pairs that wait for the progress of the input whose elements did not complete them."""
     s, t = costing.inputs
     by_s, by_t = times(s.rate, t.valid), times(t.rate, s.valid)
     if not 0 < by_s + by_t < float("inf"):

@@ -1,4 +1,4 @@
-"""When results come: how far progress is behind the time, and how long results wait."""
+"""Times of results: the lag of progress behind the time, and the delay of results."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from midstream.optimizer.cost.estimate import Estimate
 def timed(output: Estimate, inputs: Sequence[Estimate]) -> Estimate:
     """An output with its lag and its delay.
 
-    Results that wait are as many as come while one waits (Little's law), so their delay is their number by
-    their rate. Progress is that of the slower input, or the first result that waits.
+    While one result waits, as many others come as are waiting (Little's law). So the delay is the number of
+    waiting results, divided by their rate. Progress is that of the slowest input, or the first result that
+    waits.
     """
     rate, waiting = output.rate, output.work.waiting
     wait = waiting / rate if 0 < rate < math.inf else 0.0
@@ -22,21 +23,20 @@ def timed(output: Estimate, inputs: Sequence[Estimate]) -> Estimate:
     return replace(output, lag=max(later(s.lag for s in inputs), delay), delay=delay)
 
 
-def longer_by(one: float, other: float) -> float:
-    """By how much one time is longer than another on average, where both are distributed exponentially, and
-    by nothing where it is not.
+def longer_by(first: float, second: float) -> float:
+    """The average excess of one time over another, 0 where it is shorter; both distributed exponentially.
 
     >>> longer_by(6.0, 0.0), longer_by(6.0, 6.0), longer_by(0.0, 6.0)
     (6.0, 3.0, 0.0)
     """
-    return one * one / (one + other) if one and math.isfinite(one + other) else one
+    return first * first / (first + second) if first and math.isfinite(first + second) else first
 
 
 def until_reached(s: Estimate) -> float:
-    """How long an element of another stream waits until the progress of this one has reached its start.
+    """Chronons that an element of another stream waits until this stream's progress has reached its start.
 
-    Nothing is to be waited for where an element has come at the same instant of the granularity, be it that
-    of chronons: of the lag d,
+    The wait is 0 if an element has come at the same instant of the granularity (a chronon at least). With
+    the lag d, the average is
 
         d (1 - e^(-g/d)) d / g
     """
@@ -46,10 +46,10 @@ def until_reached(s: Estimate) -> float:
 
 
 def later(lags: Iterable[float]) -> float:
-    """The lag of the slowest of several streams that come independently of each other, at random instants.
+    """The lag of the slowest of several independent streams.
 
-    How long ago the last element came is distributed exponentially; of two such times, the longer one is on
-    average a + b - 1 / (1/a + 1/b).
+    The age of the last element is distributed exponentially; the longer of two such times is on average
+    a + b - 1 / (1/a + 1/b).
 
     >>> later([6.0]), later([6.0, 6.0]), later([6.0, 0.0]), later([])
     (6.0, 9.0, 6.0, 0.0)

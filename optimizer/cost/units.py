@@ -1,4 +1,4 @@
-"""What single steps of an operator cost."""
+"""Costs of single steps of an operator."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class UnitCosts:
-    """What single steps cost, in microseconds of one CPython 3.11 core. Of processing only their ratios
-    matter; objectives that compare it with time want them for the machine: see `midstream calibrate`.
+    """Costs of single steps, in microseconds of one CPython 3.11 core.
+
+    To compare processing costs only the ratios matter. Objectives that compare processing with time need the
+    costs of the machine: see `midstream calibrate`.
 
     The defaults are of 20 November 2026, x86-64, Linux: measured in one run over streams of 100,000 elements
     with two integer columns, in batches of 1000: filters that keep none, half and all; a projection; a union;
     hash joins whose elements find 0, 1, 5 and 20 partners, with a further condition that holds always or
     never; duplicate elimination with 10, 100 and 100,000 different rows in a window of 1000; counts, sums and
-    maxima, alone and two together, over 1, 100 and 5000 groups. The steps share out what the operators took,
-    to within a factor of 1.6. Of aggregation they are of 23 November 2026, when its formula changed: counts,
-    sums, means and maxima, alone and together, without groups and with 4, 20, 80 and 2000 of them, in windows
-    of 200 to 1500 rows, by process time on a machine that did other things too; with the other steps as they
-    were, 54 such aggregations are priced at 0.76 to 1.32 of what they took, or 0.62 where groups have less
-    than a row.
+    maxima, alone and two together, over 1, 100 and 5000 groups. The sums of steps agree with the measured
+    times to within a factor of 1.6. The costs of aggregation are of 23 November 2026, when its formula
+    changed: counts, sums, means and maxima, alone and together, without groups and with 4, 20, 80 and 2000 of
+    them, in windows of 200 to 1500 rows, by process time on a machine that was not idle. With the other
+    steps unchanged, 54 such aggregations are priced at 0.76 to 1.32 of their measured times, or 0.62 where
+    groups have less than a row.
 
     The letters are those of the thesis' Tables 22.1 to 22.4.
     """
@@ -43,24 +45,23 @@ class UnitCosts:
     link: float = 0.08
     """C_L: put an element into the order of ends, or take it out."""
     remove: float = 0.02
-    """C_R: ask whether an element has expired."""
+    """C_R: check if an element has expired."""
     queue: float = 0.17
     """C_Q: put a result into the order of starts, or take it out; or a row that waits for a window."""
     group: float = 0.5
-    """C_A: get at a group and its segment, open it, or forget it."""
+    """C_A: find a group and its segment, open it, or drop it."""
     merge: float = 0.02
-    """C_M: add a value to an aggregate, or take it out; rows are counted without."""
+    """C_M: add a value to an aggregate, or take it out; counting rows does not need it."""
     evaluate: float = 0.06
-    """C_E: ask for an aggregate's value."""
+    """C_E: compute an aggregate's value."""
     place: float = 0.12
-    """Halve an ordered SweepArea, to find a place in it: of band joins over 300, 1000 and 3000 elements."""
+    """One halving in a binary search of an ordered SweepArea: of band joins over 300, 1000 and 3000 rows."""
     round: float = 0.05
     """C_S: round a timestamp, of a window with a slide or of a granule."""
     align: float = 0.8
     """Bring an element into the order of several inputs: of queued joins, and of signed streams."""
     factors: Mapping[str, float] = field(default_factory=dict)
-    """By how much what an implementation takes differs from the sum of its steps, by the names of formulas;
-    not at all where there is none."""
+    """By formula name, the ratio of the measured time to the sum of steps; 1 if absent."""
 
 
 STEPS = tuple(name for name in UnitCosts.__dataclass_fields__ if name != "factors")
@@ -68,7 +69,7 @@ STEPS = tuple(name for name in UnitCosts.__dataclass_fields__ if name != "factor
 
 
 def unit_costs(steps: Mapping[str, float], factors: Mapping[str, float] | None = None) -> UnitCosts:
-    """Unit costs by the names of steps, those that are missing as they are by default."""
+    """Unit costs by the names of steps; missing steps get their defaults."""
     values: dict[str, Any] = {**steps}
     return UnitCosts(**values, factors=factors or {})
 
@@ -77,7 +78,7 @@ _IN_USE: ContextVar[UnitCosts] = ContextVar("unit costs", default=UnitCosts())  
 
 
 def units_in_use() -> UnitCosts:
-    """The unit costs where none are given: the defaults, unless a block says others."""
+    """The unit costs where none are given: those of the innermost `using` block, else the defaults."""
     return _IN_USE.get()
 
 

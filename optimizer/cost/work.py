@@ -1,11 +1,10 @@
-"""The formulas of the thesis' cost model (22.3 and 22.4) for what our implementations do and keep, by the
-names that implementations give.
+"""Formulas of the thesis' cost model (22.3 and 22.4) for implementations, by the names that these use.
 
-Each gives the processing cost per chronon and the elements kept, from the characteristics of the inputs and
-of the output. Where our operators differ from the thesis' algorithms, the formulas follow the operators:
-aggregation does not touch the partial aggregates that an element overlaps, but opens and closes a segment at
-either end of it; and putting results into the order of their starts is not free. The thesis has no formulas
-for signed streams, where an interval is two elements; ours count both.
+Each computes the processing cost per chronon and the elements in the state, from the characteristics of the
+inputs and of the output. Where our operators differ from the thesis' algorithms, the formulas follow the
+operators: aggregation does not touch the partial aggregates that an element overlaps, but opens and closes a
+segment at either end of it; and putting results into the order of their starts is not free. The thesis has no
+formulas for signed streams, where an interval is two elements; ours count both.
 """
 
 from __future__ import annotations
@@ -56,43 +55,45 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Aggregate
 
 Formula = Callable[[Costing, Estimate], Work]
-"""Gives what an implementation takes, for a case and its output."""
+"""Computes the work of an implementation, from an operator to price and its output."""
 
 PairFormula = Callable[[PairCosting, Estimate], Work]
-"""Gives what an implementation of a join takes, for its inputs and its output."""
+"""Computes the work of an implementation of a join, from its inputs and its output."""
 
 
 def filter_work(costing: Costing, output: Estimate) -> Work:
-    """(22.13), (22.14)."""
+    """(22.13), (22.14): a predicate for each row."""
     u = costing.units
     return Work(costing.inputs[0].rate * u.predicate * costing.evaluated + output.rate * u.output, 0.0)
 
 
 def map_work(costing: Costing, output: Estimate) -> Work:
-    """(22.13), (22.15)."""
+    """(22.13), (22.15): a function for each row."""
     u = costing.units
     return Work(output.rate * (u.function * costing.evaluated + u.create + u.output), 0.0)
 
 
 def union_work(costing: Costing, output: Estimate) -> Work:
-    """(22.16), (22.17)."""
+    """(22.16), (22.17): each element is put into the order of starts and waits for the other inputs."""
     waiting = math.fsum(held_up(costing))
     return Work(output.rate * (costing.units.queue + costing.units.output), waiting, waiting)
 
 
 def hash_join(costing: PairCosting, output: Estimate) -> Work:
-    """(22.18) to (22.23): hash to insert and to probe; only rows of equal keys are looked at."""
+    """(22.18) to (22.23): hash to insert and to probe; only rows of equal keys are compared."""
     return _sweep_join(costing, output, 2 * _hashed(costing.units), pairs(costing, costing.key_share))
 
 
 def nested_loops_join(costing: PairCosting, output: Estimate) -> Work:
-    """The same with lists: all that overlaps is looked at."""
+    """A join with lists: all overlapping rows are compared."""
     return _sweep_join(costing, output, 2 * _listed(costing.units), pairs(costing))
 
 
 def band_join(costing: PairCosting, output: Estimate) -> Work:
-    """The same in order of a key: a place is found to insert, to probe and to purge, in as many steps as the
-    elements kept can be halved; only rows in the range are looked at."""
+    """A join with areas ordered by a key: insertion, probing and purging each take a binary search.
+
+    Only rows in the range are compared.
+    """
     s, t = costing.inputs
     size = max(2.0, min(s.valid + t.valid, 2.0**64) / 2)
     step = 3 * costing.units.place * math.log2(size) + 2 * costing.units.link + 2 * costing.units.remove
@@ -100,45 +101,43 @@ def band_join(costing: PairCosting, output: Estimate) -> Work:
 
 
 def hash_list_join(costing: PairCosting, output: Estimate) -> Work:
-    """The left side in a hash table, the right side in a list: what comes from the left looks at all that is
-    on the right."""
+    """The left side in a hash table, the right side in a list: a left row is compared with all right rows."""
     return _mixed_join(costing, output, *costing.inputs)
 
 
 def list_hash_join(costing: PairCosting, output: Estimate) -> Work:
-    """The mixture the other way round."""
+    """The left side in a list, the right side in a hash table."""
     s, t = costing.inputs
     return _mixed_join(costing, output, t, s)
 
 
 def hash_join_queued(costing: PairCosting, output: Estimate) -> Work:
-    """As by hashing, over inputs that wait."""
+    """A hash join whose inputs wait in queues."""
     return _queued_join(costing, output, 2 * _hashed(costing.units), pairs(costing, costing.key_share))
 
 
 def nested_loops_join_queued(costing: PairCosting, output: Estimate) -> Work:
-    """The same by nested loops."""
+    """A nested-loops join whose inputs wait in queues."""
     return _queued_join(costing, output, 2 * _listed(costing.units), pairs(costing))
 
 
 def hash_semi_join(costing: Costing, output: Estimate) -> Work:
-    """A left row is kept where it outlives the match that is known when it comes; of right rows their
-    keys."""
+    """Left rows that outlive the match known at their arrival are kept, and the keys of right rows."""
     return _semi_join(costing, output, True)
 
 
 def nested_loops_semi_join(costing: Costing, output: Estimate) -> Work:
-    """The same by nested loops."""
+    """A semi-join by nested loops; it keeps whole right rows."""
     return _semi_join(costing, output, False)
 
 
 def hash_anti_join(costing: Costing, output: Estimate) -> Work:
-    """All left rows are kept, of right rows their keys, and results behind the oldest that may go on."""
+    """All left rows are kept, the keys of right rows, and results behind the oldest open one."""
     return _anti_join(costing, output, True)
 
 
 def nested_loops_anti_join(costing: Costing, output: Estimate) -> Work:
-    """The same by nested loops."""
+    """An anti-join by nested loops; it keeps whole right rows."""
     return _anti_join(costing, output, False)
 
 
@@ -148,13 +147,15 @@ def max_union_work(costing: Costing, output: Estimate) -> Work:
 
 
 def multisets_work(costing: Costing, output: Estimate) -> Work:
-    """Difference and its kin."""
+    """Difference, strict difference and intersection."""
     return _multisets(costing, output, 0)
 
 
 def _multisets(costing: Costing, output: Estimate, carrier: int) -> Work:
-    """A count is found for each element, and changes at both of its ends. A result waits for the oldest that
-    is open, which is no older than elements of the carrying side are valid."""
+    """Each element looks up a count and changes it at both of its ends.
+
+    A result waits for the oldest open one, which is no older than elements of the carrying side are valid.
+    """
     (s, t), u = costing.inputs, costing.units
     step = u.hash + u.group + 2 * u.link + 2 * u.remove
     held, later_one = held_up(costing), later((s.lag, t.lag))
@@ -175,8 +176,10 @@ def _waited(held: float, s: Estimate) -> float:
 
 
 def distinct_work(costing: Costing, output: Estimate) -> Work:
-    """(22.24) to (22.29). What is to be done for an element depends on whether an equal one is valid; of n
-    different rows, one is with the probability 1 - e^(-valid/n)."""
+    """(22.24) to (22.29): the steps for an element depend on whether an equal one is valid.
+
+    With n distinct rows, an equal one is valid with the probability 1 - e^(-valid/n).
+    """
     (s,), u = costing.inputs, costing.units
     n = costing.kinds(costing.node.schema.names)
     equal_one_there = _one_is_there(s, n)
@@ -186,16 +189,18 @@ def distinct_work(costing: Costing, output: Estimate) -> Work:
 
 
 def _one_is_there(s: Estimate, kinds: float) -> float:
-    """How likely a row of a kind is valid when another one comes."""
+    """The probability that a row of a kind is valid when another one comes."""
     return -math.expm1(-s.valid / kinds) if s.valid < math.inf else float(kinds < math.inf)
 
 
 def aggregate_work(costing: Costing, output: Estimate) -> Work:
-    """That of our algorithm: two ends an element, each closing a segment. What a function needs changes at
-    either end, but `count()` needs nothing: rows are counted anyhow. Of min and max, a value is put among the
-    candidates, and taken out when it ends or a better one comes. A group is opened by its first row, and
-    forgotten with its last one. With keys, the group of a row has to be found, and segments wait for those of
-    other groups; without, there is one at most, which is at hand."""
+    """The work of our algorithm: an element has two ends, and each closes a segment.
+
+    The state of a function changes at either end, but `count()` has none: rows are counted anyhow. For min
+    and max, a value is put among the candidates, and taken out when it ends or a better one comes. The first
+    row of a group opens it, and the last one drops it. With keys, the group of a row has to be found, and
+    segments wait for those of other groups; without keys there is at most one group, found at once.
+    """
     (s,), u, operator = costing.inputs, costing.units, costing.operator
     assert isinstance(operator, Aggregate)
     functions, n = functions_and_groups(costing)
@@ -218,7 +223,7 @@ C = TypeVar("C", bound=PairCosting | Costing)
 
 
 def _with_factor(name: str, formula: Callable[[C, Estimate], Work]) -> Callable[[C, Estimate], Work]:
-    """A formula, with the factor by which what was measured differs from it."""
+    """A formula, multiplied by the measured factor of its name."""
 
     def work(costing: C, output: Estimate) -> Work:
         found = formula(costing, output)
@@ -241,7 +246,7 @@ _JOINS: dict[str, PairFormula] = {
 }
 
 JOINS = {name: _with_factor(name, formula) for name, formula in _JOINS.items()}
-"""The formulas of joins."""
+"""Formulas of joins by name."""
 
 _OTHERS: dict[str, Formula] = {
     "filter": filter_work,
@@ -280,17 +285,17 @@ WORK: dict[str, Formula] = {**JOINS, **{name: _with_factor(name, one) for name, 
 
 
 def _hashed(u: UnitCosts) -> float:
-    """Of an element in a hash table with the order of ends: half of what it takes."""
+    """Half the microseconds that an element costs in a hash table with the order of ends."""
     return u.hash + _listed(u)
 
 
 def _listed(u: UnitCosts) -> float:
-    """The same of a list."""
+    """Half the microseconds that an element costs in a list with the order of ends."""
     return u.bucket + u.link + u.remove
 
 
 def _sweep_join(costing: PairCosting, output: Estimate, step: float, candidates: float) -> Work:
-    """A join by SweepAreas: so much for each element, each pair that is looked at, and each result."""
+    """A join with SweepAreas: `step` for each element, and costs for each compared pair and each result."""
     (s, t), u = costing.inputs, costing.units
     cost = (s.rate + t.rate) * step + candidates * u.predicate
     mine, other, waiting = swept(s, t.lag), swept(t, s.lag), pairs_that_wait(costing, output)
@@ -299,17 +304,19 @@ def _sweep_join(costing: PairCosting, output: Estimate, step: float, candidates:
 
 
 def _queued_join(costing: PairCosting, output: Estimate, step: float, candidates: float) -> Work:
-    """The same where elements wait and are brought into the order of both inputs. A result need not be; that
-    saves a third of the step, as measured."""
+    """A join whose elements wait and are brought into the order of both inputs.
+
+    Results need not be ordered, which saves a third of the queue step, as measured.
+    """
     (s, t), u = costing.inputs, costing.units
     cost = (s.rate + t.rate) * (step + 2 * u.queue + u.align) + candidates * u.predicate
     mine, other = swept(s, t.lag), swept(t, s.lag)
     cost += output.rate * (u.function + result(u) + 2 / 3 * u.queue)
-    return Work(cost, mine + other, other=other)
+    return Work(cost, mine + other, second=other)
 
 
 def _mixed_join(costing: PairCosting, output: Estimate, hashed: Estimate, listed: Estimate) -> Work:
-    """A join of which one side is in a hash table and the other one in a list."""
+    """A join with one side in a hash table and the other in a list."""
     u = costing.units
     share = costing.key_share
     candidates = times(hashed.rate, listed.valid) + times(share, listed.rate, hashed.valid)
@@ -318,7 +325,7 @@ def _mixed_join(costing: PairCosting, output: Estimate, hashed: Estimate, listed
 
 
 def _matching_cost(costing: Costing, output: Estimate, is_hashed: bool) -> float:
-    """By hashing, only rows that match are looked at."""
+    """Cost of a semi-join or anti-join; by hashing, only matching rows are compared."""
     (s, t), u = costing.inputs, costing.units
     step = 2 * (_hashed(u) if is_hashed else _listed(u))
     share = costing.satisfying(costing.conditions)[0] if is_hashed else 1.0
@@ -327,8 +334,10 @@ def _matching_cost(costing: Costing, output: Estimate, is_hashed: bool) -> float
 
 
 def _right_rows(costing: Costing, is_hashed: bool) -> float:
-    """What is kept of the right side of a semi-join or anti-join: keys where nothing but these is asked for,
-    else rows; and what waits."""
+    """Elements of the right side in the state of a semi-join or anti-join, and those that wait.
+
+    If the condition consists of equalities only and is hashed, these are keys, else rows.
+    """
     t = costing.inputs[1]
     rows = swept(t, t.lag)
     if is_hashed and costing.asks_for_equality_only:
@@ -343,7 +352,7 @@ def _semi_join(costing: Costing, output: Estimate, is_hashed: bool) -> Work:
     longer = times(selectivity, t.rate, max(0.0, t.l - s.l)) if s.l < math.inf else 0.0
     right = _right_rows(costing, is_hashed)
     kept = times(swept(s, s.lag), math.exp(-longer))
-    return Work(_matching_cost(costing, output, is_hashed), kept + right, other=right)
+    return Work(_matching_cost(costing, output, is_hashed), kept + right, second=right)
 
 
 def _anti_join(costing: Costing, output: Estimate, is_hashed: bool) -> Work:

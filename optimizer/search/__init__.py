@@ -1,1 +1,1 @@
-"""Which of all equivalent plans to run: what rules make of a plan, and the cheapest of that."""
+"""The search for the best of all equivalent plans: apply rules to a plan and compare the results."""

@@ -1,4 +1,4 @@
-"""The several cheapest plans of a query, to be compared."""
+"""The several cheapest plans of a query, for comparison."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from midstream.plans.values.arguments import require, wrong
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 
 COMPARED = 100_000
-"""How many steps it takes at most unless the caller says otherwise: some seconds."""
+"""Default limit of the search, in steps: some seconds."""
 
 
 def alternatives(
@@ -40,15 +40,15 @@ def alternatives(
     objective: Objective = PROCESSING,
     units: UnitCosts | None = None,
 ) -> tuple[Choice, ...]:
-    """The plans that cost least, so many at most, each as a choice: the cheapest first.
+    """The cheapest plans, at most `number` of them, each as a choice: the cheapest first.
 
-    They are the given plan, those of `enumerate_plans` over the same rules in which equal subplans are the
-    same, and what rules further make of the plan that `optimize` chooses. Of plans that differ only in which
-    input of a join is which there is one, the cheapest. Where the budget is over before all are known, those
-    are compared that rules make of the chosen plan: `is_complete` of every choice tells whether no cheaper
-    plan was left out.
+    They come from the original plan, from those of `enumerate_plans` over the same rules in which equivalent
+    subplans are the same, and from further applications of rules to the plan that `optimize` chooses. Plans
+    that differ only in which input of a join is left count as one, the cheapest. If the budget ends before
+    all are known, the plans that rules make of the chosen one are compared: `is_complete` of every choice
+    tells if no cheaper plan was left out.
 
-    Raises   StatisticsError where an input has no statistics; ArgumentError for a plan with several outputs.
+    Raises   StatisticsError if an input has no statistics; ArgumentError for a plan with several outputs.
 
     >>> from midstream.optimizer.statistics import StreamStatistics
     >>> from midstream.plans.algebra.builder import stream
@@ -76,25 +76,24 @@ def alternatives(
 
 @dataclass(frozen=True)
 class _Explored:
-    """A memo with what rules made of a plan, and whether that is all."""
+    """A memo with the results of rules for a plan; `is_complete` if no result is missing."""
 
     memo: Memo
     start: Node
     is_complete: bool
 
     def steps(self, root: Node, output: str) -> tuple[Step, ...]:
-        """How the plan becomes another one that stands in the memo."""
+        """The steps of rules from the plan to another one that stands in the memo."""
         self.memo.group(root)
         return tuple(self.memo.derivation(self.start, root, output))
 
 
 def _explored(choice: Choice, rules: Sequence[Rule | Stage], budget: Budget) -> _Explored:
-    """Apply rules to the plan that was chosen, then to the given one, until nothing new comes out or the
-    budget is over."""
-    memo, clock, start = Memo(), Clock(budget), logical_plan(choice.given).root
+    """Apply rules to the chosen plan, then to the original one, as far as the budget allows."""
+    memo, clock, start = Memo(), Clock(budget), logical_plan(choice.original).root
     exploration = Exploration(memo, rules)
     memo.rewrite(start, *link(start))
-    given, memo.added = memo.added, []  # it has its turn when what is near the chosen plan is known
+    given, memo.added = memo.added, []  # explored later, after the plans near the chosen one
     memo.equate(start, logical_plan(choice.plan).root, choice.steps)
     for waiting in ([], given):
         memo.added += waiting
@@ -107,7 +106,7 @@ def _explored(choice: Choice, rules: Sequence[Rule | Stage], budget: Budget) -> 
 
 
 class _Comparison:
-    """The cheapest plans that stand in a memo, priced as plans."""
+    """The cheapest plans of a memo, priced as whole plans."""
 
     def __init__(self, explored: _Explored, model: CostModel, objective: Objective, number: int) -> None:
         self._explored = explored
@@ -116,13 +115,12 @@ class _Comparison:
         self._number = number
         self._sides = Sides()
         self._found: dict[int, tuple[float, Node, PlanCost]] = {}
-        """By what plans have in common that differ only in sides: the cheapest of them."""
+        """The cheapest plan by its `Sides` number."""
         self._considered = 0
         self._is_complete = False
 
     def compare(self, budget: Budget) -> None:
-        """Find the cheapest plans by parts; and where that leaves doubts, compare whole plans, as many as the
-        budget allows."""
+        """Find the cheapest plans by parts; if that is not exact, compare whole plans within the budget."""
         clock, memo, start = Clock(budget), self._explored.memo, self._explored.start
         by_parts = self._objective if self._objective.is_additive else PROCESSING
         several = SeveralCheapest(memo, self._model, self._number, by_parts, clock.combinations)
@@ -135,13 +133,13 @@ class _Comparison:
         self._consider([link(start)[0], *(one.node for one in several.of(start))])
         is_additive, has_all_plans = self._objective.is_additive, self._explored.is_complete
         is_exact = is_additive and several.is_exact and not is_over
-        # Where rules have not made all plans, comparing more of these proves nothing.
+        # If rules have not made all plans, comparing more of them proves nothing.
         is_enough = is_additive and not has_all_plans and len(self._found) >= self._number
         has_all = is_exact or (not is_enough and self._compare_all(clock))
         self._is_complete = has_all_plans and has_all
 
     def _compare_all(self, clock: Clock) -> bool:
-        """Price whole plans; gives whether all have their turn before the budget is over."""
+        """Price whole plans; return True if all were priced before the budget ended."""
         plans = Trees(self._explored.memo, lambda group: group.expressions).plans({"": self._explored.start})
         for number, plan in enumerate(plans):
             if number == clock.plans or not clock.may_compare:
@@ -155,7 +153,7 @@ class _Comparison:
             try:
                 cost = self._model.price(Plan(root))
             except StatisticsError:
-                continue  # an input that the given plan does not have
+                continue  # an input that the original plan does not have
             self._take(root, cost)
 
     def _take(self, root: Node, cost: PlanCost) -> None:
@@ -164,8 +162,8 @@ class _Comparison:
             self._found[sides] = value, root, cost
 
     def choices(self, chosen: Choice) -> tuple[Choice, ...]:
-        """The cheapest ones, the chosen plan among them; it comes before others that cost the same."""
-        (output,) = chosen.given.outputs
+        """The cheapest plans, including the chosen one; it precedes others of equal cost."""
+        (output,) = chosen.original.outputs
         sides = self._sides.of(link(logical_plan(chosen.plan).root)[0])
         self._found.pop(sides, None)
         told = replace(chosen, considered=self._considered, is_complete=self._is_complete)

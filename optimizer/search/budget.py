@@ -1,4 +1,4 @@
-"""How long a search may last."""
+"""The budget of a search."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from midstream.plans.values.errors import ArgumentError
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """So many steps, of which one takes some tens of microseconds: the result is the same on every machine.
+    """A budget in steps of some tens of microseconds; the result is the same on every machine.
 
-    To apply a rule takes `RULE` steps; a third of the number is for that. To price a pair of joined inputs
-    takes one, and as many as the number may be taken wherever joins are put in order.
+    Applying a rule takes `RULE` steps, and a third of the number is for rules. Pricing a pair of joined
+    inputs takes one step; each ordering of joins may take up to the whole number.
     """
 
     number: int
@@ -28,8 +28,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Milliseconds:
-    """So long: the result depends on the machine, and on what else it does, and may differ from run to
-    run."""
+    """A budget in milliseconds; the result depends on the machine and may vary from run to run."""
 
     number: float
 
@@ -42,19 +41,19 @@ class Milliseconds:
 Budget = Steps | Milliseconds
 
 RULE = 10
-"""How many steps it takes to apply a rule."""
+"""Steps to apply a rule."""
 PLAN = 20
-"""How many steps it takes to make and price a whole plan."""
+"""Steps to make and price a whole plan."""
 COMBINATION = 5
-"""How many steps it takes to combine plans of an operator's inputs, and to price what comes out."""
+"""Steps to combine plans of an operator's inputs, and to price the result."""
 STEPS = 30_000
-"""How many steps a search takes at most unless the caller says otherwise."""
+"""Default limit of a search, in steps."""
 QUICK_STEPS = 10_000
-"""How many it takes at most where somebody waits: in commands, and between two elements."""
+"""Limit in steps for a search that somebody waits for: in commands, and between two elements."""
 
 
 def budget_of(budget: Budget | int) -> Budget:
-    """A budget as it is given; a bare number is one of steps. Raises ArgumentError for anything else."""
+    """Convert to a budget; a bare number counts steps, anything else raises ArgumentError."""
     if isinstance(budget, Steps | Milliseconds):
         return budget
     if isinstance(budget, bool) or not isinstance(budget, int):
@@ -63,7 +62,7 @@ def budget_of(budget: Budget | int) -> Budget:
 
 
 class Clock:
-    """What is left of a budget, from now on. The first third of it is for applying rules."""
+    """The rest of a budget, from now on; its first third is for applying rules."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -73,39 +72,39 @@ class Clock:
         self._began = monotonic()
 
     def apply_rule(self) -> None:
-        """A rule is applied."""
+        """Count an applied rule."""
         self._applied += RULE
 
     @property
     def again(self) -> Budget:
-        """The budget of another search behind this one: as many steps, or the time that is left."""
+        """The budget of a second search after this one: as many steps, or the time that remains."""
         if isinstance(self._budget, Steps):
             return self._budget
         return Milliseconds(max(self._milliseconds - self._passed, 1e-3))
 
     @property
     def pairs(self) -> int:
-        """How many pairs are priced where joins are put in order."""
+        """Number of pairs that an ordering of joins may price."""
         return int(min(self._steps, STEPS))
 
     @property
     def plans(self) -> int:
-        """How many whole plans are priced."""
+        """Number of whole plans that may be priced."""
         return int(min(self._steps, STEPS)) // PLAN
 
     @property
     def combinations(self) -> float:
-        """How often plans of inputs are combined where the several cheapest are looked for."""
+        """Number of times that a search for the several cheapest plans may combine plans of inputs."""
         return self._steps / COMBINATION
 
     @property
     def may_explore(self) -> bool:
-        """Whether a further rule may be applied."""
+        """True if another rule may be applied."""
         return self._applied + RULE <= self._steps / 3 and self._passed < self._milliseconds / 3
 
     @property
     def may_compare(self) -> bool:
-        """Whether further subplans may be priced."""
+        """True if more subplans may be priced."""
         return self._passed < self._milliseconds
 
     @property

@@ -1,4 +1,4 @@
-"""The cheapest plan that stands in a memo, by dynamic programming over its groups."""
+"""The cheapest plan in a memo, by dynamic programming over its groups."""
 
 from __future__ import annotations
 
@@ -20,34 +20,33 @@ from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import StatisticsError
 
 ALIKE = 1 + 1e-9
-"""Rounding differs between plans that cost the same; what costs less costs less by more than that."""
+"""Tolerance for rounding: costs whose ratio is below it count as equal."""
 MOST = 4
-"""How many alternatives of a group are kept at most, the cheapest ones."""
+"""Greatest number of alternatives kept for a group, the cheapest ones."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to get at plans of a group: an operator over plans of its inputs, or joins of them in any
-    order."""
+    """A source of plans for a group: an operator over plans of its inputs, or a cluster of joins."""
 
     group: Group
     of: Node | Cluster
 
     @property
     def inputs(self) -> tuple[Node, ...]:
-        """What stands for the groups of which plans are needed."""
+        """Nodes that stand for the groups whose plans are needed."""
         return self.of.leaves if isinstance(self.of, Cluster) else self.of.inputs
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """A plan that came out where joins were put in order."""
+    """A join order that was found for a cluster, with the alternatives of its inputs."""
 
     cluster: Cluster
     inputs: tuple[tuple[Alternative, ...], ...]
 
     def origin(self, plan: Node) -> tuple[Node, list[Node]]:
-        """The same joins of the same plans of the inputs in the memo's order, and these plans."""
+        """The equivalent joins in the memo's order, and the plans of the inputs that the given plan uses."""
         plans = {node: i for i, one in enumerate(self.inputs) for node in (each.node for each in one)}
         used: dict[int, Node] = {}
         stack = [plan]
@@ -62,14 +61,13 @@ class Ordered:
 
 
 class Cheapest:
-    """Finds for each group below some roots the plans that no other one beats: in cost, and in how many
-    results they give, as what is above has more to do where there are more.
+    """Finds the undominated plans of each group below some roots: the cheapest, or those with fewer results.
 
-    A plan's operators cost what the model says of them over the inputs that they have in it, or what `value`
-    makes of that. An operator that
-    stands in a plan in two places counts twice here; whoever wants to know prices the plan. Where
-    `orders_joins`, joins that stand right above each other are put in order all at once, with at most so many
-    `pairs` of what they join priced for each; else the memo has the orders.
+    Fewer results mean less work for the operators above. The model prices each operator over the inputs that
+    it has in the plan; `value`, if given, converts its estimate to a cost. An operator that a plan contains
+    in two places counts twice here; price the plan to count it once. With `orders_joins`, adjacent joins are
+    ordered all at once, with at most `pairs` priced pairs of inputs for each cluster; otherwise the memo
+    holds the orders.
     """
 
     def __init__(
@@ -92,14 +90,14 @@ class Cheapest:
         self._alternatives: dict[Group, list[Alternative]] = {}
         self._is_priced: set[tuple[object, ...]] = set()
         self.ordered: dict[Node, Ordered] = {}
-        """By plans that came out where joins were put in order, how."""
+        """By plan that results from ordering joins, its origin."""
         self.priced = 0
-        """How many subplans were priced."""
+        """Number of priced subplans."""
         self._has_all_orders = True
 
     @property
     def is_exact(self) -> bool:
-        """Whether all orders of all joins were looked at."""
+        """True if all orders of all joins were compared."""
         return self._has_all_orders and self._clusters.is_all
 
     def of(self, node: Node) -> list[Alternative]:
@@ -107,13 +105,13 @@ class Cheapest:
         return self._alternatives.get(self._memo.group(node), [])
 
     def compare(self, roots: Iterable[Node]) -> Iterator[None]:
-        """Price what stands in the memo until no group gets a further alternative; pauses now and then."""
+        """Price the memo until no group gets another alternative; pauses now and then."""
         ways = self._ways(roots)
         readers: dict[Group, list[int]] = {}
         for number, way in enumerate(ways):
             for child in way.inputs:
                 readers.setdefault(self._memo.group(child), []).append(number)
-        # Inputs come first, so that most ways are looked at once.
+        # Inputs come first, so that most ways are priced only once.
         waiting = set(range(len(ways)))
         while waiting:
             number = min(waiting)
@@ -122,7 +120,7 @@ class Cheapest:
                 waiting.update(readers.get(ways[number].group, ()))
 
     def _ways(self, roots: Iterable[Node]) -> list[Way]:
-        """All that is needed for some roots, inputs first as far as they are not above themselves."""
+        """Everything needed for some roots; inputs precede consumers, except in cycles."""
         found: list[Way] = []
         seen: set[Group] = set()
 
@@ -144,17 +142,17 @@ class Cheapest:
         if not self._orders_joins:
             return list(group.expressions)
         others = [each for each in group.expressions if not is_free_join(each)]
-        # Two inputs have one order: which side is which makes no difference to a join.
+        # Two inputs have one order: a join's sides are interchangeable.
         found = self._clusters.of(group)
         return [*others, *(each.tree if len(each.leaves) == 2 else each for each in found)]
 
     def _look_at(self, way: Way) -> Generator[None, None, bool]:
-        """Price what has not been priced yet; gives whether the group has got a further alternative."""
+        """Price what has not been priced yet; return True if the group has got another alternative."""
         found = [tuple(self.of(child)) for child in way.inputs]
         if isinstance(way.of, Cluster):
             return (yield from self._order(way.group, way.of, found)) if all(found) else False
         has_changed = False
-        # Where a plan begins nothing may be known of what is below, which is then the same in all plans.
+        # Below an input of the plan nothing need be known; it is the same in all plans.
         is_input = not all(found) and not logical(way.of).is_snapshot_reducible
         for inputs in [()] if is_input else product(*found):
             if self._is_new(way.of, *(one.node for one in inputs)):
@@ -168,12 +166,12 @@ class Cheapest:
         return is_new
 
     def _price(self, group: Group, expression: Node, inputs: Sequence[Alternative]) -> bool:
-        """Price a plan of a group; gives whether it is one to be kept."""
+        """Price a plan of a group; return True if it is kept."""
         node = expression.with_inputs(tuple(one.node for one in inputs)) if inputs else expression
         try:
             estimate = self._model.estimate(node)
         except StatisticsError:
-            return False  # an input that the given plan does not have
+            return False  # an input that the original plan does not have
         self.priced += 1
         own = estimate.cost if self._value is None else self._value(estimate)
         cost = math.fsum([own, *(one.cost for one in inputs)])
@@ -182,13 +180,13 @@ class Cheapest:
     def _order(
         self, group: Group, cluster: Cluster, inputs: Sequence[tuple[Alternative, ...]]
     ) -> Generator[None, None, bool]:
-        """Put joins in order; gives whether a plan is one to be kept."""
+        """Order the joins of a cluster; return True if a plan is kept."""
         if not self._is_new(cluster.tree, *(one.node for alternatives in inputs for one in alternatives)):
             return False
         search = order_joins(cluster.problem(inputs, self._model, self._value), self._pairs, self._products)
         has_changed, least = False, math.inf
         for orders, is_last in _results(search):
-            # What is better counts at once: the search may be left when its time is over.
+            # Better orders are kept at once: the search may end at any pause.
             if is_last or orders.cost * ALIKE < least:
                 least = orders.cost
                 has_changed |= self._keep_orders(group, cluster, inputs, orders)
@@ -220,12 +218,12 @@ class Cheapest:
 
 
 def _beats(one: Alternative, other: Alternative) -> bool:
-    """Whether it is no worse in any respect."""
+    """True if a plan neither costs more nor has more results per chronon than another."""
     return one.cost <= other.cost * ALIKE and one.estimate.rate <= other.estimate.rate * ALIKE
 
 
 def _results(search: Generator[JoinOrders, None, JoinOrders]) -> Iterator[tuple[JoinOrders, bool]]:
-    """What a search gives at its pauses and in the end, and whether it is the last result."""
+    """Intermediate results of a search and its final one, each with True if it is the final one."""
     while True:
         try:
             yield next(search), False

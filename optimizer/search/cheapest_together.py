@@ -14,27 +14,26 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.values.errors import StatisticsError
 
 MOST = 32
-"""How many plans of a group are kept at most."""
+"""Greatest number of plans kept for a group."""
 
 
 @dataclass(frozen=True)
 class Sharing(Alternative):
-    """A plan of which some operators may be shared with other queries.
+    """A plan that may share operators with other queries.
 
-    `cost` is that of all operators that do not run already. Those below it that others may have as well are
-    `common`.
+    `cost` is that of all operators that do not run already. `common` holds the operators that other queries
+    may use as well.
     """
 
     common: frozenset[Node]
 
 
 class CheapestTogether(Cheapest):
-    """Finds plans of groups as `Cheapest` does, but what runs already costs nothing; and a plan that another
-    one beats by itself is kept if it may be the better one where others share its operators.
+    """Finds plans of groups as `Cheapest` does, but running operators cost nothing, and sharing counts.
 
-    All that read a group may as well read the same plan of it. So a plan beats another one if it costs no
-    more even where it has to pay for all that is below it, and of what is below the other one those operators
-    are paid by others that others may have.
+    All readers of a group may read the same plan of it. So a plan beats another one if it is no dearer even
+    when it pays for everything below it, while other queries pay for all operators below the other plan that
+    they may use. A plan that is dearer alone is kept if it may be better when others share its operators.
     """
 
     def __init__(self, memo: Memo, model: CostModel, running: Set[Node]) -> None:
@@ -45,11 +44,11 @@ class CheapestTogether(Cheapest):
 
     @property
     def is_exact(self) -> bool:
-        """Whether no plan was left out that may be the best one."""
+        """True if no plan was left out that may be the best one."""
         return not self._left_out
 
     def begin(self, roots: Iterable[Node]) -> None:
-        """Look at what several of the roots may have; what runs is a plan of its group."""
+        """Find the groups that several roots may share, and enter running operators as plans."""
         seen: set[Group] = set()
         shareable: set[Group] = set()
         for root in roots:
@@ -62,7 +61,7 @@ class CheapestTogether(Cheapest):
                 try:
                     estimate = self._model.estimate(node)
                 except StatisticsError:
-                    continue  # it does not run on what the queries read
+                    continue  # it reads inputs that the queries do not have
                 self._keep(self._memo.group(node), Sharing(node, estimate, 0.0, frozenset()))
 
     def _price(self, group: Group, expression: Node, inputs: Sequence[Alternative]) -> bool:
@@ -79,7 +78,7 @@ class CheapestTogether(Cheapest):
         return self._keep(group, Sharing(node, estimate, cost, common))
 
     def _common(self, plan: Alternative) -> frozenset[Node]:
-        """What others may have of an input, itself with it."""
+        """The operators of an input that others may use, including the input itself."""
         assert isinstance(plan, Sharing)
         is_common = self._memo.group(plan.node) in self._shareable and plan.node not in self._running
         return plan.common | {plan.node} if is_common else plan.common

@@ -41,79 +41,79 @@ from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.verdicts import Answer, Equivalence
 
 FEW_ORDERED = 5
-"""Where more inputs meet, whole plans are not compared in all join orders."""
+"""With more inputs than this, whole plans are not compared in all join orders."""
 SLICE = 0.0005
-"""Seconds for which a search goes on before it lets elements pass."""
+"""Seconds of search between which elements may pass."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The cheapest plan found, what it costs, and what the given plan costs.
+    """The cheapest plan found, its cost, and the cost of the original plan.
 
-    `considered` counts the subplans that were priced; `is_complete` tells whether nothing was left out.
+    `considered` counts priced subplans; `is_complete` is true if no cheaper plan was left out.
     """
 
     plan: Plan
     cost: PlanCost
-    given: Plan
-    given_cost: PlanCost
+    original: Plan
+    original_cost: PlanCost
     considered: int
     is_complete: bool
     derive: Callable[[], tuple[Step, ...]] = field(default=tuple, repr=False, compare=False)
-    """Finds the steps, when somebody asks for them."""
+    """Computes the steps on demand."""
     running: Running = field(default_factory=dict, repr=False, compare=False)
-    """The subplans that run already for other queries, and cost nothing more."""
+    """Subplans that already run for other queries and add no cost."""
     objective: Objective = PROCESSING
-    """What costs were compared by."""
+    """The objective by which plans were compared."""
     out_of_reach: OutOfReach | None = None
-    """A better plan, to which the running one cannot be migrated."""
+    """A better plan to which the running one cannot migrate."""
 
     def __str__(self) -> str:
         text = f"{self.cost.total:.4g} µs per chronon"
         if self.is_better:
-            text += f" instead of {self.given_cost.total:.4g}, by {', '.join(self.rules)}"
+            text += f" instead of {self.original_cost.total:.4g}, by {', '.join(self.rules)}"
         return text if self.out_of_reach is None else f"{text}; {self.out_of_reach}"
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """How rules lead from the given plan, as a logical one, to the chosen one."""
+        """The steps of rules from the original plan, as a logical plan, to the chosen one."""
         return self.derive()
 
     @property
     def is_better(self) -> bool:
-        """Whether another plan than the given one was chosen."""
-        return self.plan != self.given
+        """True if the chosen plan differs from the original one."""
+        return self.plan != self.original
 
     @property
     def added(self) -> float:
-        """What the chosen plan takes besides what runs already, in microseconds of processing per chronon."""
+        """Microseconds of processing per chronon of the operators that do not run already."""
         return added_cost(self.cost, self.running)
 
     @property
     def common(self) -> tuple[CommonPart, ...]:
-        """What several outputs of the chosen plan share, or share with queries that run already."""
+        """Subplans that several outputs of the chosen plan share, or that it shares with running queries."""
         return common_parts(self.plan, self.cost, self.running)
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """The names of the rules, in the order in which they are applied."""
+        """The names of the rules, in the order of their application."""
         return tuple(step.rule for step in self.steps)
 
     @property
     def plans(self) -> Iterator[Plan]:
-        """The plans that the steps lead to, one after the other: the last one is the chosen one."""
-        return plans_along(logical_plan(self.given), self.steps)
+        """The plans that the steps lead to, in order; the last one is the chosen plan."""
+        return plans_along(logical_plan(self.original), self.steps)
 
     @property
     def proof(self) -> Equivalence:
-        """That the chosen plan means the same as the given one."""
+        """The proof that the chosen plan is equivalent to the original one."""
         certificate = Certificate(self.steps)
-        reason = str(certificate) if self.steps else "the plan as it was given"
-        return Equivalence(Answer.PROVED, reason, plans=(self.given, self.plan), certificate=certificate)
+        reason = str(certificate) if self.steps else "the plan did not change"
+        return Equivalence(Answer.PROVED, reason, plans=(self.original, self.plan), certificate=certificate)
 
 
 class SearchSettings(TypedDict, total=False):
-    """What a `Search` of any kind may be told, as `optimize` may."""
+    """The options of a `Search` of any kind, as of `optimize`."""
 
     rules: Sequence[Rule | Stage]
     budget: Budget | int
@@ -123,15 +123,14 @@ class SearchSettings(TypedDict, total=False):
 
 
 class Search:
-    """A search for the cheapest plan, to be advanced step by step.
+    """A search for the cheapest plan, advanced step by step.
 
-    It goes by the statistics that it began with. `choice` is the best plan so far, and once the search
-    `is_done` what `optimize` would have given; a budget in milliseconds counts from the beginning.
+    It uses the statistics that it began with. `choice` is the best plan so far; once the search `is_done`, it
+    is the result of `optimize`. A budget in milliseconds counts from the beginning.
 
-    An `obstacle` tells which plans cannot take the place of the running one. Where that is true of the best
-    plan, another search follows, by rules that leave windows and what is below them as they are, with what is
-    left of a budget in milliseconds or with as many steps. Of all candidates the best is chosen that can be
-    reached.
+    An `obstacle` tells which plans cannot replace the running one. If the best plan is one of these, a second
+    search follows, by rules that leave windows and everything below them unchanged, with the rest of a budget
+    in milliseconds or with as many steps. The choice is the best reachable candidate of both.
     """
 
     def __init__(
@@ -161,7 +160,7 @@ class Search:
         self._compared = 0
         self._obstacle = obstacle
         self._around: Search | None = None
-        """The search by rules that leave the inputs as they are, where that was necessary."""
+        """The second search, by rules that leave the inputs unchanged, if it was necessary."""
         self._search_around: Callable[[], Search] = lambda: Search(
             plan,
             statistics,
@@ -175,7 +174,7 @@ class Search:
         orders_joins = all(rule in every for rule in JOIN_ORDERS)
         is_small = inputs_that_meet(logical_plan(self._plan)) <= FEW_ORDERED
         if not objective.is_additive and is_small:
-            orders_joins = False  # whole plans are compared, which take their orders from the memo
+            orders_joins = False  # whole plans are compared, and take their orders from the memo
         self._exploration = Exploration(self._memo, _others(rules) if orders_joins else rules)
         self._cheapest = Cheapest(
             self._memo,
@@ -186,13 +185,13 @@ class Search:
             value=objective.of_operator if objective.is_additive and objective != PROCESSING else None,
         )
         self._is_complete = objective.is_additive or is_small
-        """Whether nothing was left out so far; of more plans than can be compared as wholes, some will be."""
+        """True if no plan was left out so far; with many inputs, not all whole plans can be compared."""
         self._work = self._steps(rules)
         self._choice: Choice | None = None
         self.is_done = False
 
     @cached_property
-    def _given_cost(self) -> PlanCost:
+    def _original_cost(self) -> PlanCost:
         return self._model.price(self._plan)
 
     @property
@@ -201,7 +200,7 @@ class Search:
         return self._choice or self._choose()
 
     def advance(self, steps: int = 1) -> bool:
-        """Do so many further steps, or what is left; gives whether the search is done."""
+        """Do some further steps, or all that remain; return True if the search is done."""
         for _ in range(steps):
             if not self.is_done and next(self._work, self) is self:
                 self._choice = self.choice
@@ -209,29 +208,30 @@ class Search:
         return self.is_done
 
     def finish(self) -> Choice:
-        """Do what is left; gives the choice."""
+        """Do all remaining steps and return the choice."""
         while not self.is_done:
             self.advance()
         return self.choice
 
     def step(self) -> bool:
-        """Search for half a millisecond or so; tells whether anything is left. How long that takes changes
-        nothing in what is found."""
+        """Search for about half a millisecond; return True if steps remain.
+
+        The length of these slices does not affect the result.
+        """
         until = perf_counter() + SLICE
         while not self.advance() and perf_counter() < until:
             pass
         return not self.is_done
 
     def _estimate(self, plan: Plan) -> Iterator[None]:
-        """Estimate the operators of a plan, inputs first, so that its price is there at once; pauses after
-        each."""
+        """Estimate the operators of a plan, inputs first, to price it quickly later; pauses after each."""
         for node in plan.nodes:
-            with suppress(StatisticsError):  # of what is below the inputs nothing need be known
+            with suppress(StatisticsError):  # operators below the inputs may be unknown
                 self._model.estimate(node)
                 yield
 
     def _begin(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
-        """Let the memo know the plan, simplified, with its joins written in the one way."""
+        """Enter the plan into the memo, simplified and with linked joins."""
         for name, root in logical_plan(self._plan).outputs.items():
             simple, simplifying = simplify(root, rules)
             rewritten, linking = link(simple)
@@ -240,23 +240,23 @@ class Search:
             yield
 
     def _steps(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
-        """Search; if what was found is out of reach, search for what is not."""
+        """Search; if the best plan is out of reach, search among plans with the original inputs."""
         yield from self._look(rules)
         if self._obstacle is None:
             return
         choice = self._choose()
         if choice.out_of_reach is None:
-            self._choice = choice  # to ask for obstacles again would take as long again
+            self._choice = choice  # asking for obstacles again would take as long again
         else:
-            self._is_complete = False  # a plan that is out of reach may have beaten others that are not
+            self._is_complete = False  # a plan out of reach may have beaten reachable ones
             self._around = self._search_around()
             while not self._around.advance():
                 yield
 
     def _look(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
-        """Explore, then compare; pauses before each application of a rule and after each price."""
+        """Explore, then compare; pauses before each application of a rule and after each priced plan."""
         yield from self._estimate(self._plan)
-        assert self._given_cost is not None
+        assert self._original_cost is not None
         yield from self._begin(rules)
         yield from self._explore()
         for _ in self._cheapest.compare(self._start.values()):
@@ -270,7 +270,7 @@ class Search:
             yield from self._estimate(candidate)
 
     def _explore(self) -> Iterator[None]:
-        """Apply rules until nothing new comes out, or the budget is over; pauses before each."""
+        """Apply rules until no new plan appears or the budget ends; pauses before each rule."""
         while not self._exploration.is_complete:
             for _ in self._exploration.round():
                 if not self._clock.may_explore:
@@ -291,17 +291,17 @@ class Search:
             yield
 
     def _consider(self, plan: Plan) -> None:
-        """Keep a plan if it is better than the given one."""
+        """Keep a plan if it is better than the original one."""
         try:
             cost = self._model.price(plan)
         except StatisticsError:
-            return  # an input that the given plan does not have
+            return  # an input that the original plan does not have
         value = self._objective.of(cost)
-        if value * ALIKE < self._objective.of(self._given_cost):
+        if value * ALIKE < self._objective.of(self._original_cost):
             self._better.add(Candidate(plan, cost, value, partial(self._derive, plan)))
 
     def _choose(self) -> Choice:
-        """The best of the plans compared so far that can be reached, priced as plans."""
+        """The best reachable plan compared so far, priced as a whole plan."""
         for plan in self._candidates():
             self._consider(plan)
         if self._around is not None and (around := self._around.choice).is_better:
@@ -314,12 +314,12 @@ class Search:
     def _choice_of(
         self, found: Candidate | None, out_of_reach: OutOfReach | None, considered: int, is_exact: bool
     ) -> Choice:
-        """The choice of a candidate, or of the given plan where there is none."""
+        """The choice of a candidate, or of the original plan if there is none."""
         return Choice(
             self._plan if found is None else found.plan,
-            self._given_cost if found is None else found.cost,
+            self._original_cost if found is None else found.cost,
             self._plan,
-            self._given_cost,
+            self._original_cost,
             considered + (self._around.choice.considered if self._around else 0),
             self._is_complete and is_exact,
             tuple if found is None else found.derive,
@@ -329,7 +329,7 @@ class Search:
         )
 
     def _candidates(self) -> Iterator[Plan]:
-        """The plans that no other beats, and the cheapest of each output together."""
+        """The undominated plans; with several outputs, the cheapest of each output combined."""
         outputs = {name: self._cheapest.of(root) for name, root in self._start.items()}
         if outputs and all(outputs.values()):
             for i in range(max(map(len, outputs.values()))):
@@ -343,7 +343,7 @@ class Search:
         return tuple(steps)
 
     def _tell(self, node: Node) -> None:
-        """Let the memo know a plan that was compared, and how it came about."""
+        """Enter a compared plan into the memo, with the steps that lead to it."""
         if node in self._memo:
             return
         if node not in self._cheapest.ordered:
@@ -359,7 +359,7 @@ class Search:
 
 
 def _others(rules: Sequence[Rule | Stage]) -> list[Rule | Stage]:
-    """Rules without those that join orders are told by."""
+    """Rules without those that only change join orders."""
     stages = [
         Stage(each.name, tuple(rule for rule in each.rules if rule not in JOIN_ORDERS))
         if isinstance(each, Stage)

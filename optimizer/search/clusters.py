@@ -1,4 +1,4 @@
-"""Clusters: joins of a memo that stand right above each other, and can be done in any order."""
+"""Clusters: adjacent joins of a memo, which can be done in any order."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node
 
 MOST = 16
-"""How many clusters of a group are looked at; it has several where what is joined is an expression of several
-kinds, such as a join of sets and a set of pairs."""
+"""Greatest number of clusters of a group that are explored.
+
+A group has several if an input is an expression of several kinds, such as a join and a filter.
+"""
 FEW_INPUTS = 5
-"""Where more inputs than that can be joined, clusters of fewer inputs are left out."""
+"""With more inputs than this, clusters of fewer than the largest number of inputs are left out."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Joins, in one order, and what they join."""
+    """Adjacent joins, in one order, and their inputs."""
 
     tree: Node
     leaves: tuple[Node, ...]
 
     def over(self, leaves: Sequence[Node]) -> Node:
-        """The same joins of other plans of the same inputs."""
+        """The joins over other plans of these inputs."""
         exchanged = dict(zip(self.leaves, leaves, strict=True))
 
         def rebuilt(node: Node) -> Node:
@@ -43,7 +45,7 @@ class Cluster:
         model: CostModel,
         value: Callable[[Estimate], float] | None = None,
     ) -> JoinProblem:
-        """In which order to join such plans of the inputs."""
+        """The problem of ordering the joins over such plans of the inputs."""
         assert isinstance(self.tree.operator, Join)
         conditions = tuple(stated_conditions(self.tree, self.leaves))
         left, right = map(self._shape, self.tree.inputs)
@@ -58,19 +60,21 @@ class Cluster:
 
 
 class Clusters:
-    """Finds the clusters of a memo's groups; `is_all` tells whether none was left out so far."""
+    """Finds the clusters of a memo's groups; `is_all` is true if none was left out so far."""
 
     def __init__(self, memo: Memo) -> None:
         self._memo = memo
         self.is_all = True
 
     def of(self, group: Group) -> list[Cluster]:
-        """Those of a group, the largest first, one for each set of inputs: what they make of the same inputs
-        is the same."""
+        """The clusters of a group, the largest first, one for each set of inputs.
+
+        Clusters with the same inputs lead to the same join orders.
+        """
         return self._some(cluster for join in _joins(group) for cluster in self._above(join, (group,)))
 
     def _above(self, join: Node, path: tuple[Group, ...]) -> list[Cluster]:
-        """Those of a join with the joins of its inputs; with its inputs alone where names are in the way."""
+        """The clusters of a join, including joins below it; the join alone if column names collide."""
         sides = [self._side(child, path) for child in join.inputs]
         pairs = [(left, right) for left, right in product(*sides) if _are_apart(left, right)]
         found = (
@@ -80,8 +84,7 @@ class Clusters:
         return self._some(found) if pairs else [Cluster(join, join.inputs)]
 
     def _side(self, child: Node, path: tuple[Group, ...]) -> list[Cluster]:
-        """What a join can have for an input: joins below it, and where there is anything else the input as it
-        is."""
+        """Possible inputs of a join: clusters of joins below it, and the input itself unless only joins."""
         group = self._memo.group(child)
         joins = [] if group in path else _joins(group)
         found = [cluster for join in joins for cluster in self._above(join, (*path, group))]
@@ -108,6 +111,6 @@ def _joins(group: Group) -> list[Node]:
 
 
 def _are_apart(left: Cluster, right: Cluster) -> bool:
-    """Whether no column has the name of one on the other side."""
+    """True if no column has the name of a column on the other side."""
     ours = {name for leaf in left.leaves for name in leaf.schema.names}
     return ours.isdisjoint(name for leaf in right.leaves for name in leaf.schema.names)

@@ -1,4 +1,4 @@
-"""Combining: of several queries, one plan each, such that all operators together cost least."""
+"""Combining: choose one plan for each of several queries, such that all operators together cost least."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from midstream.plans.algebra.plan import Node
 
 MANY = 20_000
-"""So many sets of plans, of some of the queries, are looked at; beyond that the best of them is taken."""
+"""Greatest number of partial choices to try; beyond it, the best choice so far is taken."""
 
 Parts = Mapping[Node, float]
 """The operators of a plan, with the cost of each."""
@@ -18,8 +18,12 @@ Parts = Mapping[Node, float]
 
 @dataclass(frozen=True)
 class Combination:
-    """For each query the number of its plan; the cost of all their operators, each once; and whether no other
-    choice costs less."""
+    """A choice of one plan for each query.
+
+    numbers     for each query the number of its plan
+    cost        cost of all their operators, each counted once
+    is_exact    true if no other choice costs less
+    """
 
     numbers: tuple[int, ...]
     cost: float
@@ -29,10 +33,10 @@ class Combination:
 def combine(candidates: Sequence[Sequence[Parts]], limit: int = MANY) -> Combination:
     """Choose among the plans of each query.
 
-    A plan bears a share of the cost of each operator that plans of other queries may have as well: an equal
-    share for each query. The sum of all shares is never more than the cost of a choice, so that what cannot
-    get below the best one known is left out. The first one known is greedy: queries in the order of falling
-    cost, each with the plan that adds least.
+    A branch-and-bound search. A plan bears a share of the cost of each operator that plans of other queries
+    may use as well: an equal share for each query. The sum of all shares is a lower bound for the cost of a
+    choice, so choices whose bound is not below the best known cost are left out. The first choice is greedy:
+    queries in the order of falling cost, each with the plan that adds least.
 
     Source   T. Sellis, Multiple-query optimization, ACM TODS 1988
 
@@ -63,7 +67,7 @@ class _Combining:
         self.seen = 0
 
     def greedy(self) -> None:
-        """One plan after the other, the one that adds least."""
+        """Choose for each query in turn the plan that adds least."""
         chosen: dict[int, int] = {}
         paid: frozenset[Node] = frozenset()
         total = 0.0
@@ -76,7 +80,7 @@ class _Combining:
         self._take(chosen, total)
 
     def extend(self, chosen: dict[int, int], paid: frozenset[Node], cost: float) -> None:
-        """Choose plans for the remaining queries in all ways that may cost less."""
+        """Try all choices for the remaining queries that may cost less."""
         self.seen += 1
         if self.seen > self._limit:
             return
@@ -92,7 +96,7 @@ class _Combining:
                 self.extend({**chosen, rest[0]: number}, now_paid, now)
 
     def _least_share(self, query: int, paid: Set[Node]) -> float:
-        """What a query has to bear at least of what is not paid yet."""
+        """Lower bound for the share of a query in the cost that is not paid yet."""
         return min(
             math.fsum(cost / self._users[node] for node, cost in plan.items() if node not in paid)
             for plan in self._candidates[query]

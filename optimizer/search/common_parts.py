@@ -1,4 +1,4 @@
-"""What plans have in common, and what it costs."""
+"""Subplans that plans share, and their costs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_node
 
 Running = Mapping[Node, tuple[str, ...]]
-"""Subplans that run already, and the names of the queries that have them."""
+"""Subplans that run already, and the names of the queries that use them."""
 
 
 @dataclass(frozen=True)
 class CommonPart:
-    """A subplan that several have, as large as it can be.
+    """A maximal subplan that several users share.
 
-    `users` are the names of those that have it: outputs, if there are several, and queries for which it runs
-    already. `cost` is what it takes, the operators below it with it, in microseconds of processing per
-    chronon: so much each of them but one would have to pay besides if it had its own.
+    `users` are the names of outputs, if there are several, and of queries for which the subplan already runs.
+    `cost` is that of the subplan with all operators below it, in microseconds of processing per chronon. Each
+    user but one would have to pay it if it had its own copy.
     """
 
     node: Node
@@ -30,7 +30,7 @@ class CommonPart:
     cost: float
 
     def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """The part as plain data for JSON."""
         return {"text": str(self.node.operator), "users": list(self.users), "cost": self.cost}
 
     def __str__(self) -> str:
@@ -40,8 +40,10 @@ class CommonPart:
 def common_parts(
     plan: Plan, cost: PlanCost, running: Running = MappingProxyType({})
 ) -> tuple[CommonPart, ...]:
-    """The operators of a plan, as far as they are priced, that several of its outputs have, or that run
-    already; with those below them each as one part. Those that most have come first."""
+    """The priced operators of a plan that several of its outputs share, or that run already.
+
+    Shared operators below a part belong to it. The parts with the most users come first.
+    """
     users = _users(plan, cost.operators, running)
     own = 1 if len(plan.outputs) == 1 else 0
     parts = []
@@ -66,13 +68,13 @@ def _cost(node: Node, cost: PlanCost) -> float:
 
 
 def added_cost(cost: PlanCost, running: Running) -> float:
-    """What the operators of a plan take that do not run already."""
+    """Cost of the operators of a plan that do not run already, in microseconds of processing per chronon."""
     operators = cost.operators.items()
     return math.fsum(estimate.cost for node, estimate in operators if logical_node(node) not in running)
 
 
 def labelled(plans: Mapping[str, Plan]) -> tuple[dict[str, dict[str, str]], dict[str, Node]]:
-    """Names for the outputs of several queries together: by query and output; and the outputs under them."""
+    """Unique labels for the outputs of several queries: by query and output; and the outputs by label."""
     labels: dict[str, dict[str, str]] = {}
     roots: dict[str, Node] = {}
     for name, plan in plans.items():

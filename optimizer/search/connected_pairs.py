@@ -14,17 +14,17 @@ from midstream.optimizer.search.join_costs import JoinCosts, JoinTree, undominat
 from midstream.optimizer.search.join_graph import JoinGraph
 
 AT_ONCE = 50
-"""So many pairs are listed in the time in which one is priced."""
+"""Number of pairs that can be listed in the time it takes to price one."""
 
 Table = dict[int, list[JoinTree]]
-"""For sets of inputs, the plans that no other one beats."""
+"""The undominated plans of sets of inputs."""
 
 
 Pairs = list[tuple[int, int]]
 
 
 def pairs_within(graph: JoinGraph, limit: int) -> Generator[None, None, Pairs | None]:
-    """All pairs of a graph, or None where there are more; pauses now and then."""
+    """All pairs of a graph, or None if there are more than `limit`; pauses now and then."""
     pairs: Pairs = []
     every = graph.pairs()
     while len(pairs) <= limit:
@@ -39,11 +39,11 @@ def pairs_within(graph: JoinGraph, limit: int) -> Generator[None, None, Pairs | 
 def cheapest_by_pairs(
     costs: JoinCosts, pairs: Iterable[tuple[int, int]], bound: float = math.inf, most: float = math.inf
 ) -> Generator[None, None, Table | None]:
-    """Price pairs in their order; pauses after each. Plans of all inputs are missing where none costs less
-    than a bound; there is no table where more pairs were to be priced than some number.
+    """Price pairs in their order; pauses after each.
 
-    Where all plans of the same inputs have one rate, a pair is not priced if its sides together cost as much
-    as a plan of the whole, or as the cheapest of their join so far.
+    Plans of all inputs are missing if none costs less than `bound`. The result is None if more than `most`
+    pairs had to be priced. If all plans of the same inputs have one rate, a pair is not priced if its sides
+    together cost as much as `bound`, or as the cheapest known join of the same inputs.
     """
     most += costs.priced
     table: Table = {1 << i: leaves for i, leaves in enumerate(costs.leaves)}

@@ -1,4 +1,4 @@
-"""Derivations: which rules make one subplan of another, step by step."""
+"""Derivations: the rules that turn one subplan into another, step by step."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from midstream.plans.equivalence.certificate import Step, exchanged
 
 
 class Equations:
-    """Equations between subplans, kept such that it can be told how one follows from others.
+    """Equations between subplans, stored so that a derivation of any of them can be given.
 
-    Two subplans are connected by steps that lead from one to the other; or because they are the same operator
-    over inputs that were connected before. What is connected already needs no further connection, so that
-    there is one way between any two.
+    Two subplans are connected by steps that lead from one to the other; or because they have the same
+    operator, and their inputs were connected before. Connected subplans need no further connection, so there
+    is exactly one path between any two.
     """
 
     def __init__(self) -> None:
         self._steps: dict[Node, dict[Node, Sequence[Step] | None]] = {}
 
-    def connect(self, one: Node, other: Node, steps: Sequence[Step] | None = None) -> None:
-        """Two subplans that were not connected; without steps by their inputs."""
+    def connect(self, start: Node, end: Node, steps: Sequence[Step] | None = None) -> None:
+        """Connect two subplans that were not connected, by steps or, without steps, by their inputs."""
         back = None if steps is None else tuple(step.reversed for step in reversed(steps))
-        self._steps.setdefault(one, {})[other] = steps
-        self._steps.setdefault(other, {})[one] = back
+        self._steps.setdefault(start, {})[end] = steps
+        self._steps.setdefault(end, {})[start] = back
 
-    def steps(self, one: Node, other: Node) -> Iterator[Step]:
-        """How the one becomes the other.
+    def steps(self, start: Node, end: Node) -> Iterator[Step]:
+        """The steps from one subplan to another.
 
         Cost     O(subplans known), for each pair of inputs that differ.
         """
-        way = self._way(one, other)
+        way = self._way(start, end)
         for before, after in pairwise(way):
             steps = self._steps[before][after]
             if steps is not None:
@@ -40,16 +40,16 @@ class Equations:
             for number, pair in enumerate(zip(before.inputs, after.inputs, strict=True)):
                 yield from (step.below(number) for step in self.steps(*pair))
 
-    def _way(self, one: Node, other: Node) -> list[Node]:
-        """The subplans on the way, both ends among them."""
-        if one == other:
-            return [one]
-        came_from = {other: other}
-        layer = [other]
-        while one not in came_from:
+    def _way(self, start: Node, end: Node) -> list[Node]:
+        """The subplans on the path, including both ends."""
+        if start == end:
+            return [start]
+        came_from = {end: end}
+        layer = [end]
+        while start not in came_from:
             layer = self._next(layer, came_from)
-        way = [one]
-        while way[-1] != other:
+        way = [start]
+        while way[-1] != end:
             way.append(came_from[way[-1]])
         return way
 
@@ -65,7 +65,7 @@ class Equations:
 
 
 def without_detours(root: Node, steps: Iterable[Step]) -> list[Step]:
-    """Steps that lead from a subplan to another one, without those that lead back to where it has been."""
+    """Steps from a subplan to another one, without those that lead back to a subplan already passed."""
     kept: list[Step] = []
     met = [root]
     numbers = {root: 0}

@@ -1,4 +1,4 @@
-"""All plans that the rules can make of one."""
+"""Enumeration of all plans that rules make of a plan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from midstream.plans.values.errors import EnumerationLimit
 
 
 class Plans(Sequence[Plan]):
-    """Plans that are made as they are asked for, and then kept.
+    """Plans that are made on demand and then kept.
 
     Asking for their number, or for the last one, makes all of them.
     """
@@ -54,7 +54,7 @@ class Plans(Sequence[Plan]):
     __hash__ = None  # type: ignore[assignment]
 
     def _make(self, number: int | None) -> int:
-        """Make so many, or all; gives how many there are now."""
+        """Make plans until there are `number`, or all; return how many there are."""
         missing = None if number is None else max(0, number - len(self._made))
         self._made.extend(islice(self._rest, missing))
         return len(self._made)
@@ -67,18 +67,17 @@ def enumerate_plans(
     *,
     products: Products = "all",
 ) -> Plans:
-    """Every plan that rules make of a plan by any number of steps, the given one first, in a fixed order.
+    """Every plan that rules make of a plan in any number of steps, the original first, in a fixed order.
 
-    They are made as they are asked for, as there may be very many. Whoever gives a `limit` wants all of them
-    at once, or to know that there are more.
+    Plans are made on demand, as there may be very many. With a `limit`, all of them are made at once, and
+    more than that many are an error.
 
-    All plans, the given one too, come as logical plans with their joins written in the rules' own way (see
-    `linked`), so that plans that are the same come out equal. In a plan, subplans that are known to mean the
-    same are the same. `products` tells which cross products are wanted: "all"; or the fewest that are
-    "needed", as where nothing says how two inputs belong together; or "auto", which is all of them where at
-    most 8 inputs meet.
+    All plans, including the original, are logical plans with their joins in the rules' standard form (see
+    `linked`), so that equal plans compare equal. Within a plan, subplans known to be equivalent are the same.
+    `products` tells which cross products are allowed: "all"; only those that are "needed", because no
+    condition connects two inputs; or "auto", which means all if at most 8 inputs meet.
 
-    Raises   EnumerationLimit where there are more than `limit`.
+    Raises   EnumerationLimit if there are more than `limit`.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
@@ -98,7 +97,7 @@ def enumerate_plans(
 
 
 def explore(plan: Plan, rules: Sequence[Rule | Stage] = RULES, products: Products = "all") -> Iterator[Plan]:
-    """The same plans one by one: after each round in which rules were applied, those that it has brought."""
+    """The plans of `enumerate_plans` one by one: after each round of rules, the plans that are new."""
     start = with_linked_joins(logical_plan(plan))
     memo = Memo()
     roots = {name: memo.group(root).node for name, root in start.outputs.items()}
@@ -117,7 +116,7 @@ def explore(plan: Plan, rules: Sequence[Rule | Stage] = RULES, products: Product
 
 
 def neighbours(plan: Plan, rules: Sequence[Rule | Stage] = RULES) -> Iterator[Plan]:
-    """The plans that one application of one rule leads to, from one with linked joins."""
+    """The plans that one application of one rule leads to, from a plan with linked joins."""
     for node in above(plan, input_nodes(plan)):
         for rule in flat(rules):
             for result in apply(rule, node):
@@ -126,5 +125,5 @@ def neighbours(plan: Plan, rules: Sequence[Rule | Stage] = RULES) -> Iterator[Pl
 
 
 def with_linked_joins(plan: Plan) -> Plan:
-    """The plan with the joins above its inputs written in the rules' own way."""
+    """The plan with the joins above its inputs in the rules' standard form."""
     return Plan({name: linked(root) for name, root in plan.outputs.items()})

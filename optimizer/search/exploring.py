@@ -1,4 +1,4 @@
-"""Exploring: rules are applied in a memo until nothing new comes out."""
+"""Exploring: apply rules in a memo until no new expression appears."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from midstream.plans.equivalence.certificate import Step
 
 
 class Exploration:
-    """Applies rules to all expressions of a memo, in rounds: what is new in one is looked at in the next.
+    """Applies rules to all expressions of a memo, in rounds; each round looks at the results of the last one.
 
-    Rules that simplify are applied from the first round on. Stages of others follow each other: the rules of
-    the next one come in when those before it bring nothing new, so that they have what is left of a budget.
-    The result of an exploring rule is simplified, and its joins are linked, before the memo takes it. Where
-    it `raises_alike`, rules may not take away errors either.
+    Simplifying rules are applied from the first round on. Exploring rules come in stages: the next stage
+    begins when the previous ones bring nothing new, so it uses the rest of a budget. The result of an
+    exploring rule is simplified, and its joins are linked, before it enters the memo. With `raises_alike`,
+    rules may not remove errors either.
     """
 
     def __init__(self, memo: Memo, rules: Sequence[Rule | Stage], *, raises_alike: bool = False) -> None:
@@ -34,15 +34,15 @@ class Exploration:
         self._stages = deque(_exploring(rules))
         self._begin_stage()
         self._is_done: set[tuple[str, Node, tuple[Node, ...]]] = set()
-        """The rules that were applied, and to which bindings."""
+        """Applications of rules that were tried: name, expression and inputs."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing new can come out."""
+        """True if no new expression can appear."""
         return not self._memo.added and not self._stages
 
     def round(self) -> Iterator[None]:
-        """Look at all that is new; pauses before each application of a rule."""
+        """Look at all new expressions; pauses before each application of a rule."""
         if not self._memo.added and self._stages:
             self._begin_stage()
             self._memo.added = [each for group in self._memo.groups() for each in group.expressions]
@@ -57,7 +57,7 @@ class Exploration:
         self._by_kind: dict[type[Operator], Sequence[Rule]] = {}
 
     def _rules_for(self, expression: Node) -> Sequence[Rule]:
-        """The rules that look at such operators."""
+        """The rules that match such operators."""
         kind = type(expression.operator)
         if kind not in self._by_kind:
             self._by_kind[kind] = [
@@ -66,7 +66,7 @@ class Exploration:
         return self._by_kind[kind]
 
     def _due(self) -> list[Node]:
-        """The expressions that are new, and those that rules may reach them from."""
+        """The new expressions, and those from which rules may reach them."""
         new, self._memo.added = self._memo.added, []
         due = dict.fromkeys(new)
         layer: Iterable[Node] = new
@@ -97,20 +97,20 @@ class Exploration:
         self._memo.equate(binding, result, steps)
 
     def _has_new_join(self, node: Node) -> bool:
-        """Whether a subplan has a join that the memo does not know: what it knows is linked."""
+        """True if a subplan has a join that the memo does not know; joins in the memo are linked."""
         if node in self._memo:
             return False
         return isinstance(node.operator, Join) or any(map(self._has_new_join, node.inputs))
 
 
 def _exploring(rules: Sequence[Rule | Stage]) -> Iterator[tuple[Rule, ...]]:
-    """The rules of each stage that do not simplify, and those that stand alone together."""
+    """The exploring rules of each stage; rules without a stage form one together."""
     for stage in staged(rules):
         if exploring := tuple(rule for rule in stage if not rule.is_simplifying):
             yield exploring
 
 
 def _height(shape: Shape) -> int:
-    """How many levels below its top a shape looks into."""
+    """Number of levels below its top that a shape looks into."""
     below = [*shape.inputs, *([shape.each] if shape.each else [])]
     return max((1 + _height(one) for one in below if not one.is_any), default=0)

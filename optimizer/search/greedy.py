@@ -1,4 +1,4 @@
-"""Join orders made by taking, again and again, the two plans whose join looks best.
+"""Greedy join orders: join, again and again, the two plans whose join looks best.
 
 Source   L. Fegaras, A New Heuristic for Optimizing Large Queries, DEXA 1998 (GOO)
 """
@@ -11,52 +11,55 @@ from midstream.optimizer.search.join_costs import JoinCosts, JoinTree
 from midstream.optimizer.search.join_graph import JoinGraph
 
 Criterion = Callable[[JoinTree, JoinTree, JoinTree], tuple[float, ...]]
-"""How good a join of two plans looks, the smaller the better."""
+"""Rates a join of two plans, from the join and its sides; less is better."""
 
 
-def fewest_results(joined: JoinTree, one: JoinTree, other: JoinTree) -> tuple[float, ...]:
-    """The smallest intermediate result first."""
+def fewest_results(joined: JoinTree, left: JoinTree, right: JoinTree) -> tuple[float, ...]:
+    """Prefer the join with the smallest intermediate result."""
     return joined.estimate.valid, joined.rate
 
 
-def lowest_cost(joined: JoinTree, one: JoinTree, other: JoinTree) -> tuple[float, ...]:
-    """The cheapest join first."""
-    return joined.cost - one.cost - other.cost, joined.rate
+def lowest_cost(joined: JoinTree, left: JoinTree, right: JoinTree) -> tuple[float, ...]:
+    """Prefer the cheapest join."""
+    return joined.cost - left.cost - right.cost, joined.rate
 
 
-def strongest_selection(joined: JoinTree, one: JoinTree, other: JoinTree) -> tuple[float, ...]:
-    """The join first that leaves the least of the pairs that it is given."""
-    pairs = one.estimate.valid * other.estimate.valid
+def strongest_selection(joined: JoinTree, left: JoinTree, right: JoinTree) -> tuple[float, ...]:
+    """Prefer the join with the lowest selectivity."""
+    pairs = left.estimate.valid * right.estimate.valid
     return (joined.estimate.valid / pairs if pairs else 0.0), joined.rate
 
 
-def greatest_saving(joined: JoinTree, one: JoinTree, other: JoinTree) -> tuple[float, ...]:
-    """The join first that gives the least above what it is given."""
-    return joined.rate - one.rate - other.rate, joined.rate
+def greatest_saving(joined: JoinTree, left: JoinTree, right: JoinTree) -> tuple[float, ...]:
+    """Prefer the join whose output rate exceeds its input rates least."""
+    return joined.rate - left.rate - right.rate, joined.rate
 
 
 OTHER_CRITERIA: tuple[Criterion, ...] = (fewest_results, strongest_selection, greatest_saving)
-"""Those besides the lowest cost, which is tried first."""
+"""The criteria besides the lowest cost, which is tried first."""
 
 
 def greedy(costs: JoinCosts, graph: JoinGraph, criterion: Criterion) -> Generator[None, None, list[JoinTree]]:
-    """The plans in the order that a criterion leads to; pauses after each pair. Cost: O(inputs²) pairs."""
+    """The plans in the order that a criterion leads to; pauses after each pair.
+
+    Cost     O(inputs²) pairs.
+    """
     trees = [leaves[0] for leaves in costs.leaves]
     joins: dict[tuple[int, int], tuple[tuple[float, ...], JoinTree]] = {}
     while len(trees) > 1:
         best: tuple[tuple[float, ...], JoinTree] | None = None
-        for number, one in enumerate(trees):
-            for other in trees[:number]:
-                if not graph.may_join(one.inputs, other.inputs):
+        for number, left in enumerate(trees):
+            for right in trees[:number]:
+                if not graph.may_join(left.inputs, right.inputs):
                     continue
-                key = one.inputs, other.inputs
+                key = left.inputs, right.inputs
                 if key not in joins:
-                    joined = costs.joined(one, other)
-                    joins[key] = criterion(joined, one, other), joined
+                    joined = costs.joined(left, right)
+                    joins[key] = criterion(joined, left, right), joined
                     yield
                 if best is None or joins[key][0] < best[0]:
                     best = joins[key]
         assert best is not None, "sets that nothing connects may be joined when they are whole"
         tree = best[1]
-        trees = [one for one in trees if not one.inputs & tree.inputs] + [tree]
+        trees = [each for each in trees if not each.inputs & tree.inputs] + [tree]
     return costs.of(trees[0].shape)

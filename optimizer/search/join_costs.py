@@ -1,12 +1,12 @@
-"""What joins of sets of inputs cost: the prices of a cost model, by arithmetic alone.
+"""Costs of joins of sets of inputs: the prices of a cost model, by arithmetic alone.
 
-What a set of inputs gives, snapshot by snapshot, does not depend on the order of the joins; it is worked out
-once. Nor does its rate, where each input has one plan and all have one granule: by (22.4), of the rates r and
+The output of a set of inputs, snapshot by snapshot, does not depend on the order of the joins; it is computed
+once. Nor does its rate, if each input has one plan and all have one granule: by (22.4), of the rates r and
 the numbers of valid rows v,
 
     g r / v  =  1 - (1 - g r₁ / v₁) (1 - g r₂ / v₂) …
 
-So most pairs meet estimates that have been met before.
+So the estimates of most pairs are known already.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from midstream.plans.algebra.implementations import expected_implementation
 from midstream.plans.algebra.plan import Node
 
 ALIKE = 1 + 1e-9
-"""Rounding differs between orders of the same joins."""
+"""Tolerance for rounding between orders of the same joins."""
 
 MOST_PAIRS = 50_000
-"""So many pairs are remembered at most, some 50 MB: a long search would take ever more memory."""
+"""Greatest number of pairs in the cache, some 50 MB; it limits the memory of a long search."""
 
 
 @dataclass(slots=True, eq=False)
 class JoinTree:
     """A plan of a set of inputs: an order of their joins, with alternatives of the inputs as its leaves.
 
-    `cost` is that of all operators; `node` is there for an input. Never changed: frozen ones take longer to
-    make.
+    `cost` is that of all operators; leaves have a `node`. Never changed, but not frozen, since frozen
+    instances take longer to make.
     """
 
     inputs: int
@@ -54,17 +54,16 @@ class JoinTree:
 
     @property
     def shape(self) -> Shape:
-        """The order by itself."""
+        """The join order without estimates."""
         if self.sides is None:
             return self.inputs.bit_length() - 1
-        one, other = self.sides
-        return one.shape, other.shape
+        left, right = self.sides
+        return left.shape, right.shape
 
 
 @dataclass(slots=True)
 class _Pair:
-    """Two sets of inputs: all that does not depend on how they are cut, and the prices that were asked
-    for."""
+    """Two sets of inputs: everything that does not depend on their cuts, and the prices computed so far."""
 
     inputs: int
     share: float
@@ -76,7 +75,7 @@ class _Pair:
 
 
 class _Sides:
-    """Two inputs as the formulas of joins want them."""
+    """Two inputs in the form that the formulas of joins expect."""
 
     def __init__(self, pair: _Pair, inputs: Sequence[Estimate], units: UnitCosts) -> None:
         self.inputs = inputs
@@ -87,17 +86,17 @@ class _Sides:
     @cached_property
     def range_share(self) -> float:
         """The share of pairs whose keys are in range."""
-        shares, one, other = self._band
-        return shares.of_range(one, other)
+        shares, left, right = self._band
+        return shares.of_range(left, right)
 
 
 class JoinCosts:
-    """Prices joins of a problem, and keeps for each set of inputs what estimates were met."""
+    """Prices joins of a problem, and caches the estimates of each set of inputs."""
 
     def __init__(self, problem: JoinProblem) -> None:
         self.problem = problem
         self.priced = 0
-        """How many pairs were priced."""
+        """Number of priced pairs."""
         self._shares = JoinShares(problem)
         self._pairs: dict[tuple[int, int], _Pair] = {}
         self._contents: dict[int, Content] = {}
@@ -109,7 +108,7 @@ class JoinCosts:
 
     @cached_property
     def leaves(self) -> tuple[list[JoinTree], ...]:
-        """The plans of each input."""
+        """The undominated plans of each input."""
         return tuple(
             undominated([JoinTree(1 << i, one.estimate, one.cost, None, one.node) for one in alternatives])
             for i, alternatives in enumerate(self.problem.inputs)
@@ -117,57 +116,57 @@ class JoinCosts:
 
     @cached_property
     def have_one_rate(self) -> bool:
-        """Whether all plans of the same inputs have the same rate."""
+        """True if all plans of the same inputs have the same rate."""
         if self.problem.value is not None:
-            return False  # state depends on how far progress is behind as well, which rates do not tell
+            return False  # state also depends on the lag of progress, which rates do not tell
         granules = {alternatives[0].estimate.g for alternatives in self.problem.inputs}
         return len(granules) == 1 and all(len(leaves) == 1 for leaves in self.leaves)
 
-    def joined(self, one: JoinTree, other: JoinTree) -> JoinTree:
+    def joined(self, left: JoinTree, right: JoinTree) -> JoinTree:
         """The join of two plans."""
         self.priced += 1
         if self.problem.value is not None:
-            return self._valued(one, other, self.problem.value)
-        pair = self._pair(one.inputs, other.inputs)
-        s, t = one.estimate, other.estimate
+            return self._valued(left, right, self.problem.value)
+        pair = self._pair(left.inputs, right.inputs)
+        s, t = left.estimate, right.estimate
         known = pair.priced.get((id(s), id(t)))
         if known is None:
             known = pair.priced[id(s), id(t)] = self._price(pair, s, t)
         estimate, cost = known
-        return JoinTree(pair.inputs, estimate, one.cost + other.cost + cost, (one, other))
+        return JoinTree(pair.inputs, estimate, left.cost + right.cost + cost, (left, right))
 
     def all_joined(self, some: Sequence[JoinTree], others: Sequence[JoinTree]) -> list[JoinTree]:
-        """The joins of the plans of two sets of inputs, those that none of them beats."""
-        return undominated([self.joined(one, other) for one in some for other in others])
+        """The undominated joins of the plans of two sets of inputs."""
+        return undominated([self.joined(left, right) for left in some for right in others])
 
     def of(self, shape: Shape) -> list[JoinTree]:
-        """The plans of one order."""
+        """The undominated plans of one order."""
         if isinstance(shape, int):
             return self.leaves[shape]
-        one, other = shape
-        return self.all_joined(self.of(one), self.of(other))
+        left, right = shape
+        return self.all_joined(self.of(left), self.of(right))
 
     def node(self, tree: JoinTree) -> Node:
-        """A plan as a subplan."""
+        """A plan as a subplan of nodes."""
         if tree.node is not None:
             return tree.node
         assert tree.sides is not None
-        one, other = tree.sides
-        return self.problem.join(one.inputs, other.inputs, self.node(one), self.node(other))
+        left, right = tree.sides
+        return self.problem.join(left.inputs, right.inputs, self.node(left), self.node(right))
 
-    def _valued(self, one: JoinTree, other: JoinTree, value: Callable[[Estimate], float]) -> JoinTree:
-        """As the cost model estimates the subplan."""
-        node = self.problem.join(one.inputs, other.inputs, self.node(one), self.node(other))
+    def _valued(self, left: JoinTree, right: JoinTree, value: Callable[[Estimate], float]) -> JoinTree:
+        """The join of two plans, priced by the cost model and `value`."""
+        node = self.problem.join(left.inputs, right.inputs, self.node(left), self.node(right))
         estimate = self.problem.model.estimate(node)
-        cost = one.cost + other.cost + value(estimate)
-        return JoinTree(one.inputs | other.inputs, estimate, cost, (one, other), node)
+        cost = left.cost + right.cost + value(estimate)
+        return JoinTree(left.inputs | right.inputs, estimate, cost, (left, right), node)
 
     def _price(self, pair: _Pair, s: Estimate, t: Estimate) -> tuple[Estimate, float]:
         output = self._output(pair, s, t)
         return output, pair.formula(_Sides(pair, (s, t), self.problem.model.units), output).cost
 
     def _output(self, pair: _Pair, s: Estimate, t: Estimate) -> Estimate:
-        """What a join gives: an estimate that was met before, if it differs by no more than rounding."""
+        """The output of a join; an earlier estimate is reused if it differs only by rounding."""
         rate = times(pair.share, overlapping(s, t))
         estimates = self._estimates.setdefault(pair.inputs, [])
         for one in estimates:
@@ -176,45 +175,47 @@ class JoinCosts:
         estimates.append(Estimate(pair.content, pairs_cut(pair.share, s, t, pair.content)))
         return estimates[-1]
 
-    def _pair(self, one: int, other: int) -> _Pair:
-        key = one, other
+    def _pair(self, left: int, right: int) -> _Pair:
+        key = left, right
         if key not in self._pairs:
             if len(self._pairs) >= MOST_PAIRS:
                 self._pairs.clear()
-            share = self._shares.of(one, other)
+            share = self._shares.of(left, right)
             self._pairs[key] = _Pair(
-                one | other,
+                left | right,
                 share,
-                self._shares.of_keys(one, other, share),
-                self._content(one, other, share),
-                self._formula(one, other),
-                (self._shares, one, other),
+                self._shares.of_keys(left, right, share),
+                self._content(left, right, share),
+                self._formula(left, right),
+                (self._shares, left, right),
             )
         return self._pairs[key]
 
-    def _content(self, one: int, other: int, share: float) -> Content:
-        both = one | other
+    def _content(self, left: int, right: int, share: float) -> Content:
+        both = left | right
         if both not in self._contents:
-            s, t = self._contents[one], self._contents[other]
+            s, t = self._contents[left], self._contents[right]
             self._contents[both] = Content(
                 times(share, s.valid, t.valid), {}, gcd(s.g, t.g), times(share, s.always, t.always)
             )
         return self._contents[both]
 
-    def _formula(self, one: int, other: int) -> PairFormula:
-        """That of the implementation which is to be expected. It is chosen by the condition alone: by whether
-        columns are to be equal, and by what else is checked."""
-        is_linked = bool(self._linked(one) & other)
-        kind = is_linked, tuple((each, each.inputs & one) for each in self.problem.checked_by(one, other))
+    def _formula(self, left: int, right: int) -> PairFormula:
+        """The formula of the expected implementation.
+
+        It depends on the condition alone: on whether it equates columns, and on what else it checks.
+        """
+        is_linked = bool(self._linked(left) & right)
+        kind = is_linked, tuple((each, each.inputs & left) for each in self.problem.checked_by(left, right))
         if kind not in self._formulas:
-            node = self.problem.join(one, other, self._some_node(one), self._some_node(other))
+            node = self.problem.join(left, right, self._some_node(left), self._some_node(right))
             formula = expected_implementation(node).formula
             assert formula is not None
             self._formulas[kind] = JOINS[formula]
         return self._formulas[kind]
 
     def _linked(self, inputs: int) -> int:
-        """What is linked with some of the inputs."""
+        """The inputs that links connect with some of the given inputs, including these."""
         if inputs not in self._linked_with:
             found = 0
             for each in self.problem.links:
@@ -223,7 +224,7 @@ class JoinCosts:
         return self._linked_with[inputs]
 
     def _some_node(self, inputs: int) -> Node:
-        """A subplan of some inputs, in whatever order."""
+        """A subplan of some inputs, in any order."""
         first, *rest = members(inputs)
         joined, node = 1 << first, self.problem.nodes[first]
         for i in rest:
@@ -233,8 +234,7 @@ class JoinCosts:
 
 
 def undominated(trees: Sequence[JoinTree]) -> list[JoinTree]:
-    """Of plans of the same inputs those that no other one beats, the cheapest first: what costs more has
-    fewer results."""
+    """The undominated among plans of the same inputs, the cheapest first; dearer ones have fewer results."""
     if len(trees) == 1:
         return list(trees)
     kept: list[JoinTree] = []

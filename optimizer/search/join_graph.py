@@ -1,4 +1,4 @@
-"""Which inputs of joins are connected by conditions, over bit masks: input i is the bit 1 << i."""
+"""The graph of join inputs that conditions connect, over bit masks: input i is the bit 1 << i."""
 
 from __future__ import annotations
 
@@ -8,27 +8,32 @@ from functools import cached_property
 from typing import Literal
 
 Products = Literal["auto", "needed", "all"]
-"""Which cross products are considered: all of them; those without which there is no join order; or all where
-at most `FEW` inputs meet, else the needed ones."""
+"""The cross products to consider.
+
+"all" of them; those "needed", without which there is no join order; or "auto": all if at most `FEW` inputs
+meet, else the needed ones.
+"""
 
 FEW = 8
-"""Joins of so many inputs are ordered with all cross products: a product of two small inputs, which then
-meets a large one once, can be much cheaper than any order without it, and there are at most 3,025 pairs."""
+"""Greatest number of inputs whose joins are ordered with all cross products under "auto".
+
+A product of two small inputs, which then meets a large one once, can be much cheaper than any order without
+it; and there are at most 3,025 pairs.
+"""
 
 
 @dataclass(frozen=True)
 class JoinGraph:
     """Inputs of joins, and for each the inputs that a condition connects it with.
 
-    Where the inputs fall apart into several components, these are joined by products when each of them is
-    whole.
+    If the graph has several components, they are joined by products, each after its inputs are complete.
     """
 
     neighbours: tuple[int, ...]
 
     @classmethod
     def of(cls, size: int, edges: Iterable[int], products: Products = "auto") -> JoinGraph:
-        """That of so many inputs, of which those in each mask are connected with each other."""
+        """The graph of `size` inputs; each edge is a mask whose members are connected with each other."""
         every = (1 << size) - 1
         if products == "all" or (products == "auto" and size <= FEW):
             edges = [every]
@@ -40,11 +45,11 @@ class JoinGraph:
 
     @property
     def every(self) -> int:
-        """All inputs."""
+        """All inputs, as a mask."""
         return (1 << len(self.neighbours)) - 1
 
     def around(self, subset: int) -> int:
-        """What is connected with some of a set, and not in it."""
+        """The inputs outside a set that are connected with some member of it."""
         found = 0
         for i in members(subset):
             found |= self.neighbours[i]
@@ -52,7 +57,7 @@ class JoinGraph:
 
     @cached_property
     def components(self) -> tuple[int, ...]:
-        """The largest connected sets."""
+        """The connected components."""
         found = []
         left = self.every
         while left:
@@ -67,34 +72,34 @@ class JoinGraph:
     def _is_connected(self) -> bool:
         return len(self.components) <= 1
 
-    def may_join(self, one: int, other: int) -> bool:
-        """Whether two sets, each of which can be joined by itself, may be joined with each other."""
-        if self._is_connected or self.around(one) & other:
-            return bool(self.around(one) & other)
-        return self._is_whole(one) and self._is_whole(other)
+    def may_join(self, left: int, right: int) -> bool:
+        """True if two sets, each of which can be joined by itself, may be joined with each other."""
+        if self._is_connected or self.around(left) & right:
+            return bool(self.around(left) & right)
+        return self._is_whole(left) and self._is_whole(right)
 
     def _is_whole(self, subset: int) -> bool:
         return all(subset & component in (0, component) for component in self.components)
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """All pairs of sets that may be joined, each once; sets come out after the pairs that make them."""
+        """All pairs of sets that may be joined, each once; a set's parts come before the set is used."""
         for component in self.components:
             yield from connected_pairs(self.neighbours, component)
         if not self._is_connected:
             whole = JoinGraph.of(len(self.components), [(1 << len(self.components)) - 1], "needed")
-            for one, other in whole.pairs():
-                yield self._union(one), self._union(other)
+            for left, right in whole.pairs():
+                yield self._union(left), self._union(right)
 
     def _union(self, components: int) -> int:
         return sum(self.components[i] for i in members(components))
 
 
 def connected_pairs(neighbours: tuple[int, ...], within: int) -> Iterator[tuple[int, int]]:
-    """Every pair of disjoint connected sets of inputs that are connected with each other, each pair once; all
-    pairs that make up a set come before those that it is a side of.
+    """Every pair of disjoint, connected sets of inputs that are connected with each other, each pair once.
 
-    The side with the first input of both comes first. Each connected set is grown from its first input, by
-    sets of neighbours that are later than it; then its partners are grown in the same way.
+    All pairs that make up a set come before the pairs in which it is a side. The side with the first input
+    of both comes first. Each connected set is grown from its first input, by sets of neighbours that are
+    later than it; then its partners are grown in the same way.
 
     Source   G. Moerkotte, T. Neumann, Analysis of Two Existing and One New Dynamic Programming Algorithm for
              the Generation of Optimal Bushy Join Trees without Cross Products, VLDB 2006 (DPccp)
@@ -113,9 +118,9 @@ def connected_pairs(neighbours: tuple[int, ...], within: int) -> Iterator[tuple[
 
 
 def _grown(neighbours: tuple[int, ...], subset: int, excluded: int, within: int) -> Iterator[int]:
-    """A connected set, and all that are made of it by adding connected inputs that are not excluded."""
+    """A connected set, and all sets made from it by adding connected inputs that are not excluded."""
     yield subset
-    # Subsets are never listed: the middle of a star of 40 has more of them than memory.
+    # Subsets are never listed: in a star of 40 inputs, the centre has more of them than fit in memory.
     pending = [iter([(subset, excluded)])]
     while pending:
         grown = next(pending[-1], None)
@@ -144,7 +149,7 @@ def _around(neighbours: tuple[int, ...], subset: int) -> int:
 
 
 def subsets(mask: int) -> Iterator[int]:
-    """The subsets of a set that are not empty, each after its own subsets.
+    """The non-empty subsets of a set, each after its own subsets.
 
     >>> list(subsets(0b101))
     [1, 4, 5]

@@ -17,14 +17,14 @@ from midstream.optimizer.search.join_problem import Alternative, JoinProblem
 from midstream.optimizer.search.linearised import cheapest_in_sequence, leaves, moved, turned
 
 SLICE = 64
-"""About so many pairs are priced between two pauses: some milliseconds."""
+"""Approximate number of pairs priced between two pauses: some milliseconds."""
 
 BUDGET = 30_000
-"""How many pairs are priced at most unless the caller says otherwise: those of a clique of 10 inputs."""
+"""Default limit of priced pairs: the number of pairs of a clique of 10 inputs."""
 
 
 LISTED = 4
-"""So many times as many pairs may be there, where most of them are likely to be left out."""
+"""Factor by which the listed pairs may exceed the limit, if most of them are likely to be skipped."""
 
 Trees = list[JoinTree]
 T = TypeVar("T")
@@ -32,9 +32,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class JoinOrders:
-    """The plans found so far for a problem that no other one beats, the cheapest first.
+    """The undominated plans found so far for a problem, the cheapest first.
 
-    `is_exact` tells that no order costs less; `pairs` counts the pairs that were priced.
+    `is_exact` is true if no order costs less; `pairs` counts the priced pairs.
     """
 
     costs: JoinCosts
@@ -44,35 +44,33 @@ class JoinOrders:
 
     @property
     def cost(self) -> float:
-        """That of the cheapest plan: of its joins, and of the plans of the inputs below them."""
+        """Cost of the cheapest plan: of its joins, and of the plans of the inputs below them."""
         return self.trees[0].cost
 
     @cached_property
     def plans(self) -> tuple[Alternative, ...]:
-        """The plans as subplans, each with what is estimated for its output and what all its operators
-        cost."""
+        """The plans as subplans, each with the estimate of its output and the cost of all its operators."""
         return tuple(Alternative(self.costs.node(tree), tree.estimate, tree.cost) for tree in self.trees)
 
 
 def order_joins(
     problem: JoinProblem, budget: int | None = BUDGET, products: Products = "auto", seed: int = 0
 ) -> Generator[JoinOrders, None, JoinOrders]:
-    """Search the cheapest join order; pauses now and then, with the best plans so far.
+    """Search for the cheapest join order; pauses now and then, with the best plans so far.
 
-    Where the pairs of connected sets that may lead to the cheapest order are no more than the budget has
-    steps, they are all priced, and the result is exact (see `connected_pairs`). Else several greedy orders
-    are made, and from the best of them on others that are near it (see `linearised`), until as many pairs are
-    priced as the budget has steps; without a budget, of None, for as long as the caller goes on. What comes
-    out costs no more than the order that the problem is given with, which comes out first.
+    If the pairs of connected sets that may lead to the cheapest order are no more than the budget, all of
+    them are priced, and the result is exact (see `connected_pairs`). Otherwise several greedy orders are
+    made, and then orders near the best of them (see `linearised`), until as many pairs are priced as the
+    budget allows; with a budget of None, as long as the caller goes on. The problem's initial order is
+    yielded first, and the result costs no more.
 
-    The result depends on nothing but the arguments. Who stops by a clock gets what this machine made of the
-    time.
+    The result depends only on the arguments. If a caller stops by the clock, it depends on the machine.
 
     Cost     O(1) per pair: tens of microseconds.
     """
     costs = JoinCosts(problem)
     graph = problem.graph(products)
-    best = undominated(costs.of(problem.given)) if problem.given is not None else []
+    best = undominated(costs.of(problem.initial)) if problem.initial is not None else []
     if best:
         yield JoinOrders(costs, tuple(best), False, costs.priced)
     search = _search(costs, graph, best, BUDGET if budget is None else budget, random.Random(seed))
@@ -87,12 +85,12 @@ def order_joins(
 def _search(
     costs: JoinCosts, graph: JoinGraph, best: Trees, limit: int, rng: random.Random
 ) -> Iterator[tuple[Trees, bool]]:
-    """Gives what is best so far, and whether it is best of all."""
+    """Yield the best plans so far, and True once they are the best of all."""
     found = yield from _meanwhile(greedy(costs, graph, lowest_cost), best)
     best = undominated([*best, *found])
     pairs = yield from _meanwhile(pairs_within(graph, LISTED * limit if costs.have_one_rate else limit), best)
     if pairs is not None:
-        # What costs more than a greedy order leads to nothing better.
+        # Plans dearer than a greedy order lead to nothing better.
         most = math.inf if len(pairs) <= limit else limit / 2
         table = yield from _meanwhile(cheapest_by_pairs(costs, pairs, best[0].cost, most), best)
         if table is not None:
@@ -105,15 +103,15 @@ def _search(
     while True:
         table = yield from _meanwhile(cheapest_in_sequence(costs, graph, sequence), best)
         best = undominated([*best, *table.get(costs.problem.every, [])])
-        # The best order is among those of this sequence too, and so are others; or they are, of one that is
-        # near.
+        # The best order, and others, are among the orders of the next sequence, or of one that differs
+        # from it by a moved stretch.
         sequence = turned(best[0], rng)
         if rng.random() < 0.5:
             sequence = moved(sequence, rng)
 
 
 def _meanwhile(steps: Generator[None, None, T], best: Trees) -> Generator[tuple[Trees, bool], None, T]:
-    """Gives what is best so far at each pause."""
+    """Run a search; yield the best plans so far at each of its pauses."""
     while True:
         try:
             next(steps)

@@ -1,5 +1,4 @@
-"""Neighbouring joins as one problem: inputs, conditions, and which of these a join of some inputs has to
-check."""
+"""Adjacent joins as one problem: inputs, conditions, and the conditions that each join has to check."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ Shape = int | tuple["Shape", "Shape"]
 
 @dataclass(frozen=True)
 class Alternative:
-    """A plan of an input, with what is estimated for its output, and what all its operators cost."""
+    """A plan of an input, with the estimate of its output and the cost of all its operators."""
 
     node: Node
     estimate: Estimate
@@ -47,19 +46,23 @@ class Checked:
 
     @property
     def columns(self) -> frozenset[str]:
-        """What it reads."""
+        """The columns that the condition reads."""
         return self.condition.columns()
 
     @property
     def thinned(self) -> int:
-        """The input of which it keeps some rows, if it reads but one."""
+        """The input whose rows the condition filters, if it reads only one; else 0."""
         return 0 if self.inputs & (self.inputs - 1) else self.inputs
 
 
 @dataclass(frozen=True)
 class Links:
-    """Columns that are to be equal: the inputs that have some of them, and by input one name for each set of
-    columns that it guarantees to be equal."""
+    """A class of columns that are to be equal.
+
+    inputs     the inputs that have some of these columns, as a mask
+    columns    the columns
+    names      by input, one name for each set of columns that the input guarantees to be equal
+    """
 
     inputs: int
     columns: frozenset[str]
@@ -67,11 +70,11 @@ class Links:
 
     @property
     def thinned(self) -> int:
-        """The inputs of which they keep some rows: columns in them are to be equal."""
+        """The inputs whose rows the links filter, because several columns in them are to be equal."""
         return sum(1 << i for i, names in self.names.items() if len(names) > 1)
 
     def within(self, subset: int) -> Sequence[str]:
-        """The names by which some inputs are linked with others; one, where these have been joined."""
+        """The names by which some inputs are linked with others; one name after a join of several inputs."""
         here = subset & self.inputs
         if not here:
             return ()
@@ -84,17 +87,17 @@ class Links:
 class JoinProblem:
     """Inputs that are to be joined under conditions, and the output's columns.
 
-    Of each input there are one or more plans that mean the same, and of which none is beaten by another one:
-    the cheaper ones give more elements. Each has the same columns, and no name occurs in two inputs. `given`
-    is a join order that is there already. `value` tells what an operator adds to the cost of a plan, if that
-    is not its processing; then pairs take longer to price.
+    Each input has one or more equivalent plans, none of which another one beats: the cheaper ones have more
+    results. They have the same columns, and no name occurs in two inputs. `initial` is a join order that
+    exists already. `value` converts an operator's estimate to its cost, if that is not its processing; then
+    pairs take longer to price.
     """
 
     inputs: tuple[tuple[Alternative, ...], ...]
     conditions: tuple[Expression, ...]
     columns: tuple[str, ...]
     model: CostModel
-    given: Shape | None = None
+    initial: Shape | None = None
     value: Callable[[Estimate], float] | None = None
 
     @property
@@ -104,7 +107,7 @@ class JoinProblem:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """One plan of each input, that tells what is common to all."""
+        """One plan of each input, for the properties that all of them share."""
         return tuple(alternatives[0].node for alternatives in self.inputs)
 
     @cached_property
@@ -114,7 +117,7 @@ class JoinProblem:
 
     @cached_property
     def input_of(self) -> Mapping[str, int]:
-        """The input that has a column."""
+        """By column, the number of its input."""
         return {column.name: i for i, node in enumerate(self.nodes) for column in node.schema}
 
     @cached_property
@@ -123,7 +126,7 @@ class JoinProblem:
 
     @cached_property
     def links(self) -> tuple[Links, ...]:
-        """The classes of columns that are to be equal, as far as an input does not guarantee it."""
+        """The classes of columns that are to be equal, unless the inputs guarantee it."""
         found = []
         for names in self._linked.classes:
             by_input: dict[int, list[str]] = {}
@@ -139,45 +142,46 @@ class JoinProblem:
 
     @cached_property
     def checked(self) -> tuple[Checked, ...]:
-        """The conditions that are no links, each of which is checked by the first join that can."""
+        """The conditions that are no links; the first join that can check such a condition does."""
         return tuple(
             Checked(sum({1 << self.input_of[name] for name in part.columns()}), part)
             for part in self._linked.others
         )
 
     def graph(self, products: Products = "auto") -> JoinGraph:
-        """What is connected by links, and by conditions that read two inputs. One that reads more of them
-        connects none: it is checked where they have met."""
-        pairs = [one.inputs for one in self.checked if one.inputs.bit_count() == 2]
-        return JoinGraph.of(len(self.inputs), [*(one.inputs for one in self.links), *pairs], products)
+        """The graph of inputs, connected by links and by conditions that read two inputs.
 
-    def parts(self, one: int, other: int) -> list[Expression]:
-        """The condition of the join of two sets of inputs, in parts, as `linked` writes it."""
-        return parts_of(self.links, self.checked, one, other, self.every)
+        A condition over more inputs connects none; it is checked once they have been joined.
+        """
+        pairs = [each.inputs for each in self.checked if each.inputs.bit_count() == 2]
+        return JoinGraph.of(len(self.inputs), [*(each.inputs for each in self.links), *pairs], products)
 
-    def checked_by(self, one: int, other: int) -> Iterator[Checked]:
-        """The conditions, other than links, that the join of two sets of inputs is the first to be able to
-        check."""
-        return (each for each in self.checked if _is_first(each.inputs, one, other, self.every))
+    def parts(self, left: int, right: int) -> list[Expression]:
+        """The condition of the join of two sets of inputs, in parts, in the form of `linked`."""
+        return parts_of(self.links, self.checked, left, right, self.every)
 
-    def join(self, one: int, other: int, left: Node, right: Node) -> Node:
-        """The join of subplans of two sets of inputs, as `linked` writes it."""
+    def checked_by(self, left: int, right: int) -> Iterator[Checked]:
+        """The conditions, except links, that the join of two sets of inputs is the first able to check."""
+        return (each for each in self.checked if _is_first(each.inputs, left, right, self.every))
+
+    def join(self, left: int, right: int, left_plan: Node, right_plan: Node) -> Node:
+        """The join of subplans of two sets of inputs, in the form of `linked`."""
         columns = self.columns
-        if one | other != self.every:
-            visible = {*left.schema.names, *right.schema.names}
+        if left | right != self.every:
+            visible = {*left_plan.schema.names, *right_plan.schema.names}
             columns = tuple(name for name in self._linked.order if name in visible)
-        return Node(Join(conjunction(self.parts(one, other)), columns), (left, right))
+        return Node(Join(conjunction(self.parts(left, right)), columns), (left_plan, right_plan))
 
     def facts(self, i: int, columns: frozenset[str]) -> Facts:
-        """What is known of some columns of an input."""
+        """Facts about some columns of an input."""
         facts = self.inputs[i][0].estimate.facts
         return {name: facts[name] for name in self.nodes[i].schema.names if name in columns and name in facts}
 
 
 def problem_of(node: Node, model: CostModel) -> JoinProblem | None:
-    """The problem that a join is the top of, with the joins right below it; None where a subplan is no join.
+    """The problem of a join and the joins right below it; None if a subplan is no join.
 
-    What stands below is taken as it is: one plan of each input, with its cost.
+    The subplans below are taken unchanged: one plan of each input, with its cost.
     """
     if not is_free_join(node):
         return None
@@ -204,27 +208,30 @@ def problem_of(node: Node, model: CostModel) -> JoinProblem | None:
 
 
 def parts_of(
-    linking: Iterable[Links], checked: Iterable[Checked], one: int, other: int, every: int
+    linking: Iterable[Links], checked: Iterable[Checked], left: int, right: int, every: int
 ) -> list[Expression]:
-    """What of some conditions the join of two sets of inputs has to check: what it is the first to be able to
-    check, and the links between them. What reads nothing is left to the outermost join."""
-    parts = [each.condition for each in checked if _is_first(each.inputs, one, other, every)]
-    return [*parts, *(part for each in linking for part in links(each.within(one), each.within(other)))]
+    """The conditions that the join of two sets of inputs has to check, including the links between them.
+
+    A condition is checked by the first join that has all its inputs; one without columns by the outermost
+    join.
+    """
+    parts = [each.condition for each in checked if _is_first(each.inputs, left, right, every)]
+    return [*parts, *(part for each in linking for part in links(each.within(left), each.within(right)))]
 
 
-def is_key(part: Expression, left: Mapping[str, int], one: int, other: int) -> bool:
-    """Whether a part of a condition equates a column of one set of inputs with one of the other."""
+def is_key(part: Expression, input_of: Mapping[str, int], left: int, right: int) -> bool:
+    """True if a part of a condition equates a column of one set of inputs with a column of the other."""
     names = column_equality(part)
     if not names:
         return False
-    first, second = (1 << left[name] for name in names)
-    return bool((first & one and second & other) or (first & other and second & one))
+    first, second = (1 << input_of[name] for name in names)
+    return bool((first & left and second & right) or (first & right and second & left))
 
 
-def _is_first(inputs: int, one: int, other: int, every: int) -> bool:
-    """Whether a join of two sets is the first that has met these inputs. A set of one input is no join."""
+def _is_first(inputs: int, left: int, right: int, every: int) -> bool:
+    """True if the join of two sets is the first one that has all these inputs; one input is no join."""
     if not inputs:
-        return one | other == every
-    return not inputs & ~(one | other) and not any(
-        not inputs & ~side and side & (side - 1) for side in (one, other)
+        return left | right == every
+    return not inputs & ~(left | right) and not any(
+        not inputs & ~side and side & (side - 1) for side in (left, right)
     )

@@ -1,8 +1,8 @@
 """The share of combinations of rows that satisfies the conditions between some inputs of a join problem.
 
-Most conditions have nothing to do with each other: what one selects says nothing of what another one does. So
-they are taken apart into factors, and a share is the product of theirs. That of a factor depends only on
-those of its inputs that are joined; so a chain of 20 inputs has 19 shares, though 190 sets of inputs.
+Most conditions are independent of each other. So they are divided into factors, and a share is the product of
+the factors' shares. The share of a factor depends only on those of its inputs that are joined; so a chain of
+20 inputs has 19 shares, though 190 sets of inputs.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from midstream.plans.expressions.ranges import find_range
 from midstream.plans.values.schema import Schema
 
 MOST_SETS = 10_000
-"""Of so many sets of inputs a class remembers values that agree at most: a long search would take ever more
-memory."""
+"""Greatest number of sets of inputs in the cache of a class; it limits the memory of a long search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is known of combinations of rows that satisfy conditions: their share, their columns, and which of
-    these are equal."""
+    """Properties of combinations of rows that satisfy conditions.
+
+    share    their share of all combinations
+    facts    facts about their columns
+    equal    sets of columns that are equal in them
+    """
 
     share: float
     facts: Facts
@@ -38,8 +41,9 @@ class Selected:
 
 
 class LinkFactor:
-    """The columns of one class, one of each input, in different samples: the share of combinations that agree
-    is
+    """A class of columns, one of each input, in different samples.
+
+    The share of combinations that agree is
 
         Σ  p₁(v) p₂(v) …        over the values v
 
@@ -53,13 +57,13 @@ class LinkFactor:
             self._agreeing[1 << i] = 1.0, problem.facts(i, frozenset({name}))[name].distribution
 
     def share(self, subset: int) -> float:
-        """That of combinations of rows of these inputs, at least one of which is one of ours."""
+        """The share of combinations of rows of these inputs, of which at least one belongs to the class."""
         return self._agree(subset & self.inputs)[0]
 
-    def key_share(self, one: int, other: int) -> float:
+    def key_share(self, left: int, right: int) -> float:
         """The share of pairs that agree."""
-        apart = self.share(one) * self.share(other)
-        return self.share(one | other) / apart if apart else 0.0
+        apart = self.share(left) * self.share(right)
+        return self.share(left | right) / apart if apart else 0.0
 
     def _agree(self, subset: int) -> tuple[float, Distribution]:
         if subset not in self._agreeing:
@@ -73,8 +77,10 @@ class LinkFactor:
 
 
 class MixedFactor:
-    """Conditions that read the same columns, or of which one thins a sample that another one reads. Their
-    shares are estimated as for joins in a fixed order, that follows the conditions where it can."""
+    """Conditions that depend on each other: they read the same columns, or one filters another's sample.
+
+    Their shares are estimated as for joins in a fixed order, which follows the conditions where it can.
+    """
 
     def __init__(self, problem: JoinProblem, links_: Sequence[Links], checked: Sequence[Checked]) -> None:
         self._problem = problem
@@ -91,28 +97,28 @@ class MixedFactor:
         self._keys: dict[tuple[int, int, bool, bool], float] = {}
 
     def share(self, subset: int) -> float:
-        """That of combinations of rows of these inputs, at least one of which is one of ours."""
+        """The share of combinations of rows of these inputs, of which the conditions read at least one."""
         return self._selected(subset & self.inputs, is_joined=True).share
 
-    def key_share(self, one: int, other: int) -> float:
+    def key_share(self, left: int, right: int) -> float:
         """The share of pairs that agree in the columns that the conditions equate."""
-        key = (one & self.inputs, other & self.inputs, _is_joined(one), _is_joined(other))
+        key = (left & self.inputs, right & self.inputs, _is_joined(left), _is_joined(right))
         if key not in self._keys:
             keys = [
-                part for part in self._parts(one, other) if is_key(part, self._problem.input_of, one, other)
+                part for part in self._parts(left, right) if is_key(part, self._problem.input_of, left, right)
             ]
-            self._keys[key] = self.pair_share(keys, one, other)
+            self._keys[key] = self.pair_share(keys, left, right)
         return self._keys[key]
 
-    def pair_share(self, parts: Sequence[Expression], one: int, other: int) -> float:
-        """The share of pairs that satisfy some conditions of ours."""
+    def pair_share(self, parts: Sequence[Expression], left: int, right: int) -> float:
+        """The share of pairs that satisfy some of these conditions."""
         if not parts:
             return 1.0
-        left, right = (self._selected(side & self.inputs, _is_joined(side)) for side in (one, other))
-        return self._select(parts, left, right).share
+        s, t = (self._selected(side & self.inputs, _is_joined(side)) for side in (left, right))
+        return self._select(parts, s, t).share
 
     def reads(self, part: Expression) -> bool:
-        """Whether a condition is one of ours."""
+        """True if a condition reads only columns of this factor."""
         return part.columns() <= self._columns
 
     def _selected(self, subset: int, is_joined: bool) -> Selected:
@@ -127,7 +133,7 @@ class MixedFactor:
         return self._joined[subset]
 
     def _single(self, mask: int, is_joined: bool) -> Selected:
-        """One input, or none; where it is joined with others, its own conditions are satisfied."""
+        """One input, or none; if it is joined with others, its own conditions are satisfied."""
         known = self._joined if is_joined else self._alone
         if mask not in known:
             nothing = Selected(1.0, {}, ())
@@ -143,7 +149,7 @@ class MixedFactor:
         return known[mask]
 
     def _last(self, subset: int) -> int:
-        """The input without which the others are still connected, if there is one."""
+        """An input without which the others are still connected; if there is none, the last input."""
         for i in sorted(members(subset), reverse=True):
             if self._is_connected(subset ^ (1 << i)):
                 return 1 << i
@@ -160,8 +166,8 @@ class MixedFactor:
                 return reached == subset
             reached = more
 
-    def _parts(self, one: int, other: int) -> list[Expression]:
-        return parts_of(self._links, self._checked, one, other, self._problem.every)
+    def _parts(self, left: int, right: int) -> list[Expression]:
+        return parts_of(self._links, self._checked, left, right, self._problem.every)
 
     def _select(self, parts: Sequence[Expression], left: Selected, right: Selected) -> Selected:
         known = {name: names for side in (left, right) for names in side.equal for name in names}
@@ -173,8 +179,7 @@ class MixedFactor:
 
 
 class JoinShares:
-    """The shares of a join problem: of combinations of rows that satisfy all conditions between them, and of
-    pairs that implementations look at."""
+    """The shares of a join problem: of results of joins, and of pairs that implementations compare."""
 
     def __init__(self, problem: JoinProblem) -> None:
         self._problem = problem
@@ -186,39 +191,40 @@ class JoinShares:
             elif any(each.inputs for each in checked) or links_:
                 self._factors.append(MixedFactor(problem, links_, checked))
 
-    def of(self, one: int, other: int) -> float:
-        """The share of pairs of rows of two sets of inputs that their join gives."""
-        both = self._logarithm(one | other)
-        return math.exp(both - self._logarithm(one) - self._logarithm(other)) if both > -math.inf else 0.0
+    def of(self, left: int, right: int) -> float:
+        """The share of pairs of rows of two sets of inputs that their join returns."""
+        both = self._logarithm(left | right)
+        return math.exp(both - self._logarithm(left) - self._logarithm(right)) if both > -math.inf else 0.0
 
-    def of_keys(self, one: int, other: int, all_conditions: float) -> float:
-        """The share that agrees in the columns that the condition of their join equates, given that of all
-        its conditions."""
+    def of_keys(self, left: int, right: int, all_conditions: float) -> float:
+        """The share that agrees in the columns that the join condition equates.
+
+        `all_conditions` is the share that satisfies the whole condition.
+        """
         if self._is_linked_only:
             return all_conditions
         share = 1.0
         for factor in self._factors:
-            if factor.inputs & one and factor.inputs & other:
-                share *= factor.key_share(one, other)
+            if factor.inputs & left and factor.inputs & right:
+                share *= factor.key_share(left, right)
         return share
 
-    def of_range(self, one: int, other: int) -> float:
-        """The share that is in the range which the condition of their join states; 1 where it states none."""
-        condition = conjunction(self._problem.parts(one, other))
-        band = find_range(condition, self._visible(one), self._visible(other))
+    def of_range(self, left: int, right: int) -> float:
+        """The share in the range that the join condition states; 1 if it states none."""
+        condition = conjunction(self._problem.parts(left, right))
+        band = find_range(condition, self._visible(left), self._visible(right))
         if band is None:
             return 1.0
         for factor in self._factors:
             if isinstance(factor, MixedFactor) and factor.reads(band.parts[0]):
-                return factor.pair_share(band.parts, one, other)
-        raise AssertionError(f"nobody knows {band.parts[0]}")
+                return factor.pair_share(band.parts, left, right)
+        raise AssertionError(f"no factor reads {band.parts[0]}")
 
     def _visible(self, subset: int) -> Schema:
         return Schema(tuple(column for i in members(subset) for column in self._problem.nodes[i].schema))
 
     def _logarithm(self, subset: int) -> float:
-        """That of the share of all combinations of rows; the product of many small shares would be too small
-        for a float."""
+        """The logarithm of the share of combinations of rows; the share may be too small for a float."""
         if subset not in self._logarithms:
             self._logarithms[subset] = math.fsum(map(_logarithm, self._shares(subset)))
         return self._logarithms[subset]
@@ -236,13 +242,13 @@ class JoinShares:
 
     @cached_property
     def _constants(self) -> float:
-        """The share of the conditions that read nothing: all or none."""
+        """The share of the conditions that read no column: all or none."""
         parts = [each.condition for each in self._problem.checked if not each.inputs]
         return self._problem.model.selectivity.of(parts, Schema(()), {}, {})[0]
 
 
 def _groups(problem: JoinProblem) -> Iterator[tuple[list[Links], list[Checked]]]:
-    """The conditions that have to do with each other."""
+    """The conditions in groups that depend on each other."""
     reads: list[Links | Checked] = [*problem.links, *problem.checked]
     left = list(range(len(reads)))
     while left:
@@ -258,14 +264,13 @@ def _groups(problem: JoinProblem) -> Iterator[tuple[list[Links], list[Checked]]]
         )
 
 
-def _have_to_do(one: Links | Checked, other: Links | Checked) -> bool:
-    """Whether two conditions read a common column, or one thins the sample of an input that the other
-    reads."""
-    return bool(one.columns & other.columns or one.thinned & other.inputs or other.thinned & one.inputs)
+def _have_to_do(left: Links | Checked, right: Links | Checked) -> bool:
+    """True if two conditions read a common column, or one filters the sample of an input the other reads."""
+    return bool(left.columns & right.columns or left.thinned & right.inputs or right.thinned & left.inputs)
 
 
 def _is_simple(problem: JoinProblem, links_: Sequence[Links]) -> bool:
-    """Whether there is one class, with one column of each input, and values of all of these are known."""
+    """True for one class with one column of each input, if the values of all of them are known."""
     if len(links_) != 1 or any(len(names) > 1 for names in links_[0].names.values()):
         return False
     names = {i: name for i, (name,) in links_[0].names.items()}

@@ -1,4 +1,4 @@
-"""The cheapest of the join orders whose joins are all of neighbours in a sequence of the inputs.
+"""The cheapest join order in which every join is of neighbours in a sequence of the inputs.
 
 Source   T. Neumann, B. Radke, Adaptive Optimization of Very Large Join Queries, SIGMOD 2018
 """
@@ -16,10 +16,11 @@ from midstream.optimizer.search.join_graph import JoinGraph
 def cheapest_in_sequence(
     costs: JoinCosts, graph: JoinGraph, sequence: Sequence[int]
 ) -> Generator[None, None, Table]:
-    """Join neighbours, first the shortest stretches; pauses after each pair.
+    """Join neighbours, the shortest stretches first; pauses after each pair.
 
-    A tree, the leaves of which are in this sequence, is among the orders; so what comes out is no dearer.
-    Cost: O(inputs³) pairs.
+    A tree whose leaves are in this sequence is among the orders, so the result costs no more than it.
+
+    Cost     O(inputs³) pairs.
     """
     table: Table = {1 << i: costs.leaves[i] for i in sequence}
     stretches = {(i, i + 1): 1 << number for i, number in enumerate(sequence)}
@@ -28,9 +29,9 @@ def cheapest_in_sequence(
             end = start + length
             found: list[JoinTree] = []
             for middle in range(start + 1, end):
-                one, other = stretches[start, middle], stretches[middle, end]
-                if one in table and other in table and graph.may_join(one, other):
-                    found += costs.all_joined(table[one], table[other])
+                left, right = stretches[start, middle], stretches[middle, end]
+                if left in table and right in table and graph.may_join(left, right):
+                    found += costs.all_joined(table[left], table[right])
                     yield
             both = stretches[start, end] = stretches[start, end - 1] | stretches[end - 1, end]
             if found:
@@ -46,16 +47,18 @@ def leaves(tree: JoinTree) -> list[int]:
 
 
 def turned(tree: JoinTree, rng: random.Random) -> list[int]:
-    """The inputs of a tree, the sides of each join in a random order. Every such sequence has the tree among
-    its orders, and others besides."""
+    """The inputs of a tree, with the sides of each join in a random order.
+
+    Every such sequence has the tree among its orders, and others as well.
+    """
     if tree.sides is None:
         return [tree.inputs.bit_length() - 1]
-    one, other = tree.sides if rng.random() < 0.5 else reversed(tree.sides)
-    return [*turned(one, rng), *turned(other, rng)]
+    left, right = tree.sides if rng.random() < 0.5 else reversed(tree.sides)
+    return [*turned(left, rng), *turned(right, rng)]
 
 
 def moved(sequence: list[int], rng: random.Random) -> list[int]:
-    """A sequence with some stretch of it at another place."""
+    """A sequence with a random stretch moved to another place."""
     start = rng.randrange(len(sequence))
     stretch = sequence[start : start + rng.randint(1, max(1, len(sequence) // 3))]
     rest = [number for number in sequence if number not in stretch]

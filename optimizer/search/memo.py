@@ -1,4 +1,4 @@
-"""The memo: all that rules have made of a plan, in which equal subplans are there once."""
+"""The memo: all results of rules for a plan, in which equal subplans are stored once."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from midstream.plans.equivalence.certificate import Step
 
 
 class Group:
-    """Subplans that mean the same, as expressions: operators over groups.
+    """Equivalent subplans, as expressions: operators over groups.
 
-    `node` stands for all of them where they are inputs: it is the first that was known. An expression is a
-    node of which every input stands for its group.
+    `node`, the first that was known, stands for all of them as an input. An expression is a node of which
+    every input stands for its group.
     """
 
     __slots__ = ("expressions", "node", "number", "readers")
@@ -27,35 +27,35 @@ class Group:
         self.number = number
         self.expressions: dict[Node, None] = {}
         self.readers: dict[Node, None] = {}
-        """The expressions of all groups that have this one as an input, and such as are none any more."""
+        """Expressions of all groups that have this one as an input; some may be outdated."""
 
     def __repr__(self) -> str:
         return f"<Group {self.number}: {len(self.expressions)} expressions>"
 
 
 class Memo:
-    """Groups of equal subplans, and why they are equal.
+    """Groups of equivalent subplans, with the reasons for their equivalence.
 
-    Every subplan that was ever asked for is known by itself (`group`); it belongs to one group. When two
-    groups turn out to be equal the later one goes into the earlier one, and expressions over it become
-    expressions over that, which may make further groups equal.
+    Every subplan that was ever asked for is known (`group`) and belongs to one group. When two groups turn
+    out to be equal, the later one is merged into the earlier one, and expressions over it become expressions
+    over that one, which may make further groups equal.
     """
 
     def __init__(self) -> None:
         self._groups: dict[Node, Group] = {}
-        """By any subplan that is known, a group, or one that has gone into another."""
+        """By known subplan, its group, or one that was merged into another."""
         self._merged: dict[Group, Group] = {}
         self.equations = Equations()
         self.added: list[Node] = []
-        """The expressions that are new since somebody has emptied the list."""
+        """New expressions; whoever processes them empties the list."""
         self._count = 0
 
     def __contains__(self, node: object) -> bool:
-        """Whether a subplan is known."""
+        """True if a subplan is known."""
         return node in self._groups
 
     def group(self, node: Node) -> Group:
-        """The group of a subplan; if none has it, one of its own.
+        """The group of a subplan; a new one if it is unknown.
 
         Cost     O(nodes that are not known yet).
         """
@@ -74,11 +74,11 @@ class Memo:
         return self._root(known)
 
     def groups(self) -> list[Group]:
-        """All groups, in a fixed order: the first time that one of their subplans was known."""
+        """All groups, in the order in which a subplan of theirs was first known."""
         return list(dict.fromkeys(map(self._root, self._groups.values())))
 
     def equate(self, before: Node, after: Node, steps: Sequence[Step]) -> bool:
-        """Two subplans mean the same, as steps show. Gives whether that was not known."""
+        """Record that two subplans are equivalent, as steps show; return True if that is new."""
         one, other = self.group(before), self.group(after)
         if one is other:
             return False
@@ -87,8 +87,7 @@ class Memo:
         return True
 
     def rewrite(self, before: Node, after: Node, steps: Sequence[Step]) -> None:
-        """As `equate`, but if the one that is rewritten is not known yet, it does not become an expression:
-        the other is better, and enough."""
+        """As `equate`, but `before`, if unknown, does not become an expression: `after` is better."""
         if before == after or before in self._groups:
             self.equate(before, after, steps)
         else:
@@ -96,13 +95,16 @@ class Memo:
             self.equations.connect(before, after, steps)
 
     def derivation(self, before: Node, after: Node, output: str) -> list[Step]:
-        """How an output of a plan becomes another subplan of its group, without detours."""
+        """The steps from an output of a plan to another subplan of its group, without detours."""
         found = without_detours(before, self.equations.steps(before, after))
         return [replace(step, output=output) for step in found]
 
     def bindings(self, expression: Node, shape: Shape) -> Iterator[tuple[Node, ...]]:
-        """The ways in which an expression has a shape: by its inputs, an expression of an input's group where
-        the shape looks into it, and else what stands for the group."""
+        """The inputs with which an expression matches a shape.
+
+        Where the shape looks into an input, these are expressions of the input's group; elsewhere the node of
+        the group.
+        """
         if not shape.is_any and not isinstance(expression.operator, shape.kinds):
             return
         inputs = []
@@ -134,15 +136,15 @@ class Memo:
         return group
 
     def _merge(self, one: Group, other: Group) -> None:
-        """Two groups between whose subplans there is a connection already."""
+        """Merge two groups between whose subplans a connection exists already."""
         readers = deque(self._unite(one, other))
         while readers:
-            # One at a time: what is connected must be one group before anything else is connected.
+            # One at a time: connected subplans must be in one group before anything else is connected.
             if equal := self._reread(readers.popleft()):
                 readers.extend(self._unite(*equal))
 
     def _unite(self, one: Group, other: Group) -> Iterable[Node]:
-        """Put the later of two groups into the earlier one; gives the expressions over it."""
+        """Merge the later of two groups into the earlier one; return the expressions over it."""
         stays, goes = sorted((one, other), key=lambda group: group.number)
         self._merged[goes] = stays
         stays.expressions.update(goes.expressions)
@@ -150,8 +152,7 @@ class Memo:
         return goes.readers
 
     def _reread(self, expression: Node) -> tuple[Group, Group] | None:
-        """Put an expression over what its inputs have become. Gives two groups if they turn out to be
-        equal."""
+        """Renew an expression over the merged groups of its inputs; return two groups if they are equal."""
         group = self.group(expression)
         if expression not in group.expressions:
             return None  # another input of it has changed before

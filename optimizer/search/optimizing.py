@@ -27,8 +27,11 @@ def search_for(
     objective: Objective = PROCESSING,
     **settings: Unpack[SearchSettings],
 ) -> Search:
-    """Begin the search that `optimize` finishes: of a plan by itself; or where several outputs, or others
-    beside it, can share, of all together."""
+    """Begin the search that `optimize` finishes.
+
+    It is a search for one plan; or, if several outputs or plans `beside` it can share operators, for all
+    together.
+    """
     if beside or (objective == PROCESSING and len(plan_of("optimize", plan).outputs) > 1):
         require_processing(objective)
         return SearchTogether(plan, statistics, beside=beside, **settings)
@@ -47,23 +50,23 @@ def optimize(
     units: UnitCosts | None = None,
     obstacle: Obstacle | None = None,
 ) -> Choice:
-    """Find the cheapest plan that the rules make of one; the given one unless another costs less. What costs
-    less the `objective` tells: where it adds up what operators take, parts of plans are compared; else whole
-    plans are, as many as the budget allows.
+    """Find the cheapest plan that the rules make of one; the original one unless another costs less.
 
-    The budget is a number of steps (see `Steps`), or it is `Milliseconds`: then what is found depends on the
-    machine, and may differ from run to run. When it is over the cheapest plan so far is chosen. `products`
-    tells which cross products are considered (see `enumerate_plans`).
+    The `objective` defines the cost. If it adds up over operators, parts of plans are compared; else whole
+    plans are, as many as the budget allows. The budget is a number of steps (see `Steps`), or
+    `Milliseconds`: then the result depends on the machine, and may vary from run to run. When it ends, the
+    cheapest plan so far is chosen. `products` tells which cross products are considered (see
+    `enumerate_plans`).
 
-    Of a plan with several outputs, those plans are chosen that take least processing together: what several
-    have is paid once. What queries `beside` it have, that run already, is not paid at all. Joins of the same
-    inputs may then be shared, in whichever order they are, and a filter may stand above one that another
-    query has, if that costs less. `Choice.common` tells what is shared.
+    For a plan with several outputs, the plans that take least processing together are chosen: an operator
+    that several use is paid once. Operators of running queries `beside` it cost nothing. Joins of the same
+    inputs may then be shared, in any order, and a filter may stand above one that another query has, if that
+    costs less. `Choice.common` tells what is shared.
 
-    An `obstacle`, such as `engine.obstacle`, tells why a plan cannot take the place of the one that runs.
-    Then the best plan is chosen of which it says None, and `Choice.out_of_reach` tells of a better one.
+    An `obstacle`, such as `engine.obstacle`, returns the reason why a plan cannot replace the running one, or
+    None. The best plan for which it returns None is chosen, and `Choice.out_of_reach` holds a better one.
 
-    Raises   StatisticsError where an input has no statistics; ArgumentError where the budget is none.
+    Raises   StatisticsError if an input has no statistics; ArgumentError if the budget is none.
     """
     search = search_for(
         plan,

@@ -14,13 +14,13 @@ PRODUCTS = ("auto", "needed", "all")
 
 
 def require_products(who: str, products: object) -> None:
-    """Raise ArgumentError unless it says which products are considered."""
+    """Raise ArgumentError unless `products` is one of PRODUCTS."""
     if products not in PRODUCTS:
         raise wrong(f"{who}: products", products, " or ".join(map(repr, PRODUCTS)))
 
 
 def is_product(node: Node) -> bool:
-    """Whether a join relates nothing of one side to something of the other."""
+    """True for a join without a condition that reads both sides."""
     if not isinstance(node.operator, Join):
         return False
     left, right = ({*side.schema.names} for side in node.inputs)
@@ -29,7 +29,7 @@ def is_product(node: Node) -> bool:
 
 
 def inputs_that_meet(plan: Plan) -> int:
-    """How many inputs the joins of a plan have that stand right above each other, where they are most."""
+    """The greatest number of inputs of adjacent joins in a plan."""
     meet: dict[Node, int] = {}
     for node in plan.nodes:
         is_join = isinstance(node.operator, Join)
@@ -38,7 +38,7 @@ def inputs_that_meet(plan: Plan) -> int:
 
 
 def wanted_expressions(memo: Memo, products: Products, plan: Plan) -> Choices:
-    """The expressions of a group that plans may have."""
+    """A function from a group to the expressions that plans may use."""
     if products == "all" or (products == "auto" and inputs_that_meet(plan) <= FEW):
         return lambda group: group.expressions
     least = _least(memo)
@@ -46,7 +46,7 @@ def wanted_expressions(memo: Memo, products: Products, plan: Plan) -> Choices:
 
 
 def _least(memo: Memo) -> dict[Group, float]:
-    """How many products each group has in the plan that has fewest."""
+    """By group, the number of products in its plan with the fewest."""
     groups = memo.groups()
     least = dict.fromkeys(groups, float("inf"))
     is_changing = True

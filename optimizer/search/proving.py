@@ -1,4 +1,4 @@
-"""Proving that two plans mean the same: rules and the normal form make one subplan of both in a memo."""
+"""Proofs that two plans are equivalent: rules and the normal form make one subplan of both in a memo."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from midstream.plans.values.streams import Element
 from midstream.plans.values.verdicts import Equivalence
 
 PROVING: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *JOINS)
-"""The rules that proofs use: not those that take back what others do."""
+"""The rules that proofs use: all but those that reverse others."""
 
 STEPS = 1_500
-"""How many times rules are applied at most, unless the caller says otherwise."""
+"""Default limit of rule applications."""
 
 Proving = Generator[None, None, "Certificate | None"]
-"""It pauses before each application of a rule; what it returns is a proof, or none was found."""
+"""Pauses before each application of a rule; returns a proof, or None if there is none."""
 
 Meaning = tuple[tuple[tuple[str, Type], ...], int]
 """The columns of a subplan, and the number of its normal form."""
 
 
 def prove(left: Plan, right: Plan, *, rules: Sequence[Rule | Stage] = PROVING, steps: int = STEPS) -> Proving:
-    """Look for a derivation that leads from one plan to another.
+    """Search for a derivation of one plan from another.
 
-    Both plans are put into one memo, simplified. Rules are applied in rounds. Before each round, subplans
-    that have the same normal form are made one, so that rules need not do what the normal form does: whatever
-    is about the order of joins, of filters, or of what stands in conditions. The plans mean the same if their
-    outputs come to be in the same groups. Rules are applied only where what may raise is asked of the same
-    rows as before: an error on one side alone is a difference.
+    Both plans are simplified and put into one memo. Rules are applied in rounds. Before each round, subplans
+    with the same normal form are merged, so that rules need not do the work of the normal form: the order of
+    joins and of filters, and the form of conditions. The plans are equivalent if their outputs come to be in
+    the same groups. A rule is applied only if expressions that may raise are evaluated on the same rows as
+    before: an error on one side alone is a difference.
 
     Cost     At most `steps` applications of rules; O(expressions) normal forms.
     """
@@ -72,14 +72,14 @@ def equivalent(
     """Compare two streams, or two plans, snapshot by snapshot.
 
     Two streams are compared by their normal forms: the answer is proved or refuted, and tells where they
-    differ. Two plans are proved to mean the same by the normal form of plans, or by rules that lead from one
-    to the other; else at most `steps` small inputs are tried, and one on which the plans differ refutes it.
-    What remains is unknown. A proof has a `certificate`. The answer is the same on every machine unless
-    `seconds` ends the search earlier, which its reason then tells.
+    differ. Two plans are proved equivalent by the normal form of plans, or by rules that lead from one to the
+    other; otherwise up to `steps` small inputs are tried, and one on which the plans differ refutes it. If
+    both fail, the answer is unknown. A proof has a `certificate`. The answer is the same on every machine
+    unless `seconds` ends the search earlier, which its reason then tells.
 
     Cost     O(n log n) of two streams. Of two plans a millisecond or so if the normal form proves it; else as
              much for each rule that is applied, and for each input.
-    Raises   PlanError where a plan is compared with a stream.
+    Raises   PlanError if a plan is compared with a stream.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> from midstream.plans.expressions.operands import col
@@ -104,7 +104,7 @@ def equivalent(
 
 
 class _Proof:
-    """The memo of two plans."""
+    """A proof in progress: the memo of two plans."""
 
     def __init__(self, rules: Sequence[Rule | Stage]) -> None:
         self._rules = rules
@@ -114,18 +114,18 @@ class _Proof:
         self.exploration = Exploration(self._memo, flat(rules), raises_alike=True)
 
     def begin(self, root: Node) -> Node:
-        """Let the memo know an output."""
+        """Enter an output into the memo."""
         simple, simplifying = simplify(root, self._rules, raises_alike=True)
         rewritten, linking = link(simple)
         self._memo.rewrite(root, rewritten, (*simplifying, *linking))
         return root
 
     def is_same(self, one: Node, other: Node) -> bool:
-        """Whether two outputs are in one group."""
+        """True if two outputs are in one group."""
         return self._memo.group(one) is self._memo.group(other)
 
     def unite(self) -> None:
-        """Make one group of the new expressions that have the normal form of others."""
+        """Merge new expressions into the groups that have the same normal form."""
         reason = "both are the same when they are written in one way"
         for node in list(self._memo.added):
             columns = tuple((column.name, column.type) for column in node.schema)
@@ -134,5 +134,5 @@ class _Proof:
                 self._memo.equate(other, node, [Step(NORMAL_FORM, (), other, node, reason)])
 
     def steps(self, output: str, left: Plan, right: Plan) -> list[Step]:
-        """How one output becomes the other."""
+        """The steps from one output to the other."""
         return self._memo.derivation(left.outputs[output], right.outputs[output], output)

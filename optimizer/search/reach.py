@@ -1,4 +1,4 @@
-"""Plans that can take the place of a running one, and cheaper ones that cannot."""
+"""Plans that can replace a running one, and cheaper ones that cannot."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from midstream.plans.algebra.properties import input_nodes, logical, logical_nod
 from midstream.plans.equivalence.certificate import Step
 
 Obstacle = Callable[[Plan], str | None]
-"""Why a plan cannot take the place of the running one; None where it can."""
+"""Returns the reason why a plan cannot replace the running one, or None if it can."""
 
 MOST = 8
-"""So many candidates are kept at most."""
+"""Greatest number of candidates that are kept."""
 
 
 @dataclass(frozen=True)
 class OutOfReach:
-    """A plan that is better than the chosen one, but cannot take the place of the running one, and why."""
+    """A plan that is better than the chosen one but cannot replace the running one, and the reason."""
 
     plan: Plan
     cost: PlanCost
@@ -34,7 +34,7 @@ class OutOfReach:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A plan, its cost, what it is compared by, and what finds the steps that lead to it."""
+    """A plan, its cost, its value under the objective, and a function that derives the steps to it."""
 
     plan: Plan
     cost: PlanCost
@@ -43,7 +43,7 @@ class Candidate:
 
 
 class Candidates:
-    """The best plans found so far, the best first; of plans that are as good, the first found."""
+    """The best plans found so far, the best first; of equally good plans, the first found."""
 
     def __init__(self) -> None:
         self._kept: list[Candidate] = []
@@ -52,7 +52,7 @@ class Candidates:
         return iter(self._kept)
 
     def add(self, new: Candidate) -> None:
-        """Keep a plan, if it is among the best."""
+        """Keep a plan if it is among the best."""
         if any(one.plan == new.plan for one in self._kept):
             return
         place = len(self._kept)
@@ -65,7 +65,7 @@ class Candidates:
 def first_reachable(
     candidates: Iterable[Candidate], obstacle: Obstacle | None
 ) -> tuple[Candidate | None, OutOfReach | None]:
-    """The first plan that nothing is in the way of, and the best of those before it."""
+    """The first plan without an obstacle, and the best plan before it."""
     best: OutOfReach | None = None
     for candidate in candidates:
         reason = None if obstacle is None else obstacle(candidate.plan)
@@ -76,8 +76,10 @@ def first_reachable(
 
 
 def keeping_inputs(rules: Sequence[Rule | Stage], plan: Plan) -> list[Rule | Stage]:
-    """The same rules, as far as they leave the inputs of a logical plan as they are, windows and all below:
-    around these, whatever means the same can take its place."""
+    """Rules, restricted to rewrites that leave the inputs of a logical plan and all below them unchanged.
+
+    Above the inputs, every equivalent plan can replace another.
+    """
     fixed = {below for node in input_nodes(plan) for below in node.walk()}
     inputs = _Inputs()
 
@@ -98,7 +100,7 @@ def keeping_inputs(rules: Sequence[Rule | Stage], plan: Plan) -> list[Rule | Sta
 
 
 class _Inputs:
-    """What subplans stand on: windows, and sources without a window, as the first that are met."""
+    """The inputs of subplans: the topmost windows, and sources without a window."""
 
     def __init__(self) -> None:
         self._known: dict[Node, frozenset[Node]] = {}

@@ -1,4 +1,4 @@
-"""Reordering: the steps of rules that lead from one order of joins to another one."""
+"""Reordering: the steps of rules from one order of joins to another."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Place = tuple[int, ...]
 
 
 def reorder(before: Node, after: Node, leaves: Iterable[Node]) -> list[Step]:
-    """How rules put the joins of some subplans in another order.
+    """The steps of rules that bring joins of some subplans into another order.
 
-    Where a name that a join hides is in the way of a rule on the way there, it is one step: the joins of the
-    same subplans under the same conditions.
+    If a column that a join hides prevents a rule, the reordering is a single step: joins of the same subplans
+    under the same conditions.
     """
     turned = _Reordering(before, frozenset(leaves))
     try:
@@ -37,7 +37,7 @@ class _Stuck(Exception):
 
 
 class _Reordering:
-    """A tree of joins that is rotated; where is told by places."""
+    """A tree of joins that is rotated, with positions as places."""
 
     def __init__(self, root: Node, leaves: frozenset[Node]) -> None:
         self.root = root
@@ -45,7 +45,7 @@ class _Reordering:
         self._leaves = leaves
 
     def arrange(self, place: Place, wanted: Node) -> None:
-        """Bring the joins in a place into an order."""
+        """Bring the joins at a place into an order."""
         if wanted in self._leaves:
             return
         self._split(place, self._below(wanted.inputs[0]))
@@ -53,7 +53,7 @@ class _Reordering:
             self.arrange((*place, number), side)
 
     def _split(self, place: Place, wanted: frozenset[Node]) -> None:
-        """Make some subplans all that is on the left side of a join."""
+        """Move exactly some subplans to the left side of a join."""
         left, right = map(self._below, at(self.root, place).inputs)
         if left == wanted:
             return

@@ -1,4 +1,4 @@
-"""The several cheapest plans that stand in a memo, by dynamic programming over its groups."""
+"""The several cheapest plans in a memo, by dynamic programming over its groups."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from midstream.plans.values.errors import StatisticsError
 class Ranked:
     """A plan of a group.
 
-    cost      what its operators take, each once
-    parts     the plan of each group that is in it
-    sides     a number that it shares with plans which differ only in which input of a join is which
+    cost      cost of its operators, each counted once
+    parts     the plan of each group in it
+    sides     number shared by plans that differ only in which input of a join is left
     """
 
     node: Node
@@ -34,14 +34,14 @@ class Ranked:
 
 
 class Sides:
-    """Numbers for plans: the same for those that differ only in which input of a join is which."""
+    """Numbers for plans; equal for those that differ only in which input of a join is left."""
 
     def __init__(self) -> None:
         self._numbers: dict[Node, int] = {}
         self._known: dict[tuple[Operator, tuple[int, ...]], int] = {}
 
     def of(self, node: Node) -> int:
-        """The number of a plan. Cost: O(1) where those of its inputs are known."""
+        """The number of a plan; O(1) if those of its inputs are known."""
         if node not in self._numbers:
             inputs = tuple(map(self.of, node.inputs))
             if isinstance(node.operator, Join):
@@ -51,15 +51,13 @@ class Sides:
 
 
 class SeveralCheapest:
-    """Finds the plans of a group that cost least: so many, the cheapest first.
+    """Finds the cheapest plans of a group, up to a number, the cheapest first.
 
-    What is above a plan sees of it how its output is cut, and how late it comes. So of each group's plans
-    those are kept that are the cheapest of a kind: among plans whose outputs are alike in this. A plan has
-    one subplan for each group that is in it, and operators that it has in several places are paid once; of
-    plans that differ only in which input of a join is which there is one.
-
-    Its operators are compared by `objective`, which is additive. Plans of inputs are combined at most so
-    often.
+    The operators above a plan depend only on the cut of its output and on its delay. So each group keeps its
+    cheapest plans of each kind: of those whose outputs are alike in this. A plan has one subplan for each
+    group in it, and operators that occur in several places are paid once. Plans that differ only in which
+    input of a join is left count as one. `objective`, which is additive, compares plans. `combinations`
+    limits how often plans of inputs are combined.
     """
 
     def __init__(
@@ -75,12 +73,15 @@ class SeveralCheapest:
         self._sides = Sides()
         self._has_dropped = self._is_irregular = self._is_over = False
         self.priced = 0
-        """How many subplans were priced."""
+        """Number of priced subplans."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether no cheaper plan stands in the memo. Nobody can tell where the cheapest plans of inputs
-        exclude each other, or share what they cost, and others were dropped for them."""
+        """True if no cheaper plan stands in the memo.
+
+        That is unknown if plans were dropped, and the cheapest plans of inputs exclude each other or share
+        costs.
+        """
         return not self._is_over and not (self._has_dropped and self._is_irregular)
 
     def of(self, node: Node) -> list[Ranked]:
@@ -91,13 +92,13 @@ class SeveralCheapest:
         )
 
     def compare(self, root: Node) -> Iterator[None]:
-        """Price what stands in the memo until no group gets a further plan; pauses after each expression."""
+        """Price the memo until no group gets another plan; pauses after each expression."""
         ways = self._ways(root)
         readers: dict[Group, list[int]] = {}
         for number, (_, expression) in enumerate(ways):
             for child in expression.inputs:
                 readers.setdefault(self._memo.group(child), []).append(number)
-        # Inputs come first, so that most ways are looked at once.
+        # Inputs come first, so that most expressions are priced only once.
         waiting = set(range(len(ways)))
         while waiting and self._left > 0:
             number = min(waiting)
@@ -109,7 +110,7 @@ class SeveralCheapest:
         self._is_over = bool(waiting)
 
     def _ways(self, root: Node) -> list[tuple[Group, Node]]:
-        """The expressions of all groups below, inputs first as far as they are not above themselves."""
+        """The expressions of all groups below a root; inputs precede consumers, except in cycles."""
         found: list[tuple[Group, Node]] = []
         seen: set[Group] = set()
 
@@ -126,7 +127,7 @@ class SeveralCheapest:
         return found
 
     def _look_at(self, group: Group, expression: Node) -> bool:
-        """Combine an operator with plans of its inputs; gives whether the group has got a further plan."""
+        """Combine an operator with plans of its inputs; return True if the group has got another plan."""
         if not self._model.is_priced(expression):
             return self._keep(group, expression, {})
         has_changed = False
@@ -145,7 +146,7 @@ class SeveralCheapest:
         return has_changed
 
     def _united(self, group: Group, plans: Sequence[Ranked]) -> dict[Group, Node] | None:
-        """The parts of several plans below a group; None where they have different ones for a group."""
+        """The parts of several plans below a group; None if they disagree on the plan of a group."""
         united: dict[Group, Node] = {}
         for plan in plans:
             for below, part in plan.parts.items():
@@ -161,12 +162,12 @@ class SeveralCheapest:
         return self._model.is_priced(node) and sum(below in plan.parts for plan in plans) > 1
 
     def _keep(self, group: Group, node: Node, below: Mapping[Group, Node]) -> bool:
-        """Price a plan of a group; gives whether it is one to be kept."""
+        """Price a plan of a group; return True if it is kept."""
         sides = self._sides.of(node)
         try:
             estimate = self._model.estimate(node)
         except StatisticsError:
-            return False  # an input that the given plan does not have
+            return False  # an input that the original plan does not have
         parts = {**below, group: node}
         operators = (self._model.estimate(one) for one in parts.values() if self._model.is_priced(one))
         cost = math.fsum(map(self._objective.of_operator, operators))
@@ -188,7 +189,7 @@ class SeveralCheapest:
         return new in plans
 
     def _kind(self, output: Estimate) -> Hashable:
-        """The same for outputs of which what is above sees the same."""
+        """A key that is equal for outputs between which the operators above do not distinguish."""
         numbers = [output.rate, output.l, output.valid, output.always]
         if self._objective.memory or self._objective.state:
             numbers += [output.lag, output.delay]  # processing is the same however late elements come
@@ -196,9 +197,9 @@ class SeveralCheapest:
 
 
 def combinations_by_cost(plans: Sequence[Sequence[Ranked]]) -> Iterator[tuple[Ranked, ...]]:
-    """One of each, in all ways, those that cost least together first; each is in order of cost.
+    """All tuples with one plan of each list, in order of total cost; each list is in order of cost.
 
-    Cost     O(log) for each that is asked for.
+    Cost     O(log n) for each tuple.
     """
 
     def cost(numbers: tuple[int, ...]) -> float:

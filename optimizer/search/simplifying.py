@@ -1,4 +1,4 @@
-"""Simplifying: rules whose right side is always better are applied until nothing changes."""
+"""Simplifying: apply rules whose right side is always better until nothing changes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.equivalence.certificate import Step
 
 Simplified = tuple[Node, tuple[Step, ...]]
-"""What a subplan becomes, and by which steps."""
+"""The result for a subplan, and the steps that lead to it."""
 
 
 class Simplifier:
-    """Applies simplifying rules, inputs before consumers. What a subplan becomes is found once."""
+    """Applies simplifying rules, inputs before consumers; the result for a subplan is computed once."""
 
     def __init__(self, rules: Iterable[Rule], *, raises_alike: bool = False) -> None:
         self.rules = tuple(rules)
@@ -23,7 +23,7 @@ class Simplifier:
         self._known: dict[Node, Simplified] = {}
 
     def simplify(self, node: Node, stays: Container[Node] = ()) -> Simplified:
-        """A subplan to which no rule applies any more, down to those that stay as they are."""
+        """A subplan to which no rule applies any more, down to the nodes in `stays`."""
         if not self.rules or node in stays:
             return node, ()
         if node not in self._known:
@@ -46,14 +46,14 @@ class Simplifier:
 
 
 def link(node: Node) -> Simplified:
-    """A subplan with its joins written in the rules' own way."""
+    """A subplan with its joins in the rules' standard form."""
     rewritten = linked(node)
-    reason = "each join checks what it is the first to be able to check"
+    reason = "each join checks the conditions that it is the first to be able to check"
     return rewritten, () if rewritten == node else (Step(LINKED_JOINS, (), node, rewritten, reason),)
 
 
 def simplify(node: Node, rules: Sequence[Rule | Stage], *, raises_alike: bool = False) -> Simplified:
-    """A subplan after the simplifying rules of each stage in turn, then after those that stand alone."""
+    """A subplan after the simplifying rules of each stage in turn, then after those without a stage."""
     steps: tuple[Step, ...] = ()
     for stage in staged(rules):
         simplifying = (rule for rule in stage if rule.is_simplifying)

@@ -53,29 +53,32 @@ COLUMNS = tuple(
     replace(rule, keeps_links=True)
     for rule in (JOIN_COLUMNS, PROJECTION_INTO_JOIN, COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT)
 )
-"""Rules by which joins of the same inputs become the same join. What they give is left as it is: linking
-would bring the columns of inner joins into the order of the outermost one again."""
+"""Rules by which joins of the same inputs become the same join.
+
+Their results are not linked again: that would restore the column order of the outermost join.
+"""
 
 TOWARDS_OTHERS = (FILTER_SPLITTING, FILTER_OUT_OF_JOIN, FILTER_ABOVE_LEFT, FILTER_ABOVE_RIGHT)
-"""Rules that are applied where they lead to a subplan that is there already."""
+"""Rules that are applied only if they lead to an existing subplan."""
 
 
 def gives_all_columns(node: Node, matched: object) -> bool:
-    """Whether a join gives all columns in alphabetical order: others are in no other order than these."""
+    """True if a join returns all columns in alphabetical order, the only order used in a common plan."""
     assert isinstance(node.operator, Join)
     return node.operator.columns == all_columns(node)
 
 
 class SearchTogether(Search):
-    """A search for the plans of the outputs of one plan that cost least together: an operator that several
-    have is paid once, one that some plan `beside` has is not paid.
+    """A search for the plans of a plan's outputs that cost least together.
+
+    An operator that several outputs use is paid once; one that a plan `beside` uses is not paid.
 
     Each output is optimized by itself first. Then the plans of all go into one memo, in which joins of the
-    same inputs become the same join, up to the order of inputs and columns; and where there is a filter or a
-    join of which another one selects some results, it may be put above. Of each output those plans are
-    combined that no other one beats, wherever operators are shared.
+    same inputs become the same join, up to the order of inputs and columns. A filter or a join that selects
+    some results of another one may be put above it. Of each output the undominated plans are combined, with
+    regard to shared operators.
 
-    Orders with cross products are looked at where an output is optimized by itself; together with the others
+    Orders with cross products are considered when an output is optimized by itself; together with the others
     only if `products` is "all".
     """
 
@@ -119,7 +122,7 @@ class SearchTogether(Search):
         self._together = CheapestTogether(self._memo, self._model, self._running.keys())
 
     def _begin(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
-        """Let the memo know the plan as it is and simplified, and all that runs."""
+        """Enter the plan into the memo, unchanged and simplified, and all running plans."""
         plan = logical_plan(self._plan)
         for root in (root for each in (*self._beside.values(), plan) for root in each.outputs.values()):
             self._memo.group(root)
@@ -146,7 +149,7 @@ class SearchTogether(Search):
                 break
 
     def _lead_to_others(self) -> bool:
-        """Apply rules where they lead to what is there already. Gives whether that was new."""
+        """Apply rules that lead to existing subplans; return True if that brought an equation."""
         is_new = False
         expressions = [node for group in self._memo.groups() for node in group.expressions]
         joined = {node.inputs for node in expressions if isinstance(node.operator, Join)}
@@ -168,8 +171,7 @@ class SearchTogether(Search):
         return is_new
 
     def _let_others_read(self, join: Node) -> bool:
-        """A join with all columns, in whichever order, may stand for the one in alphabetical order. Gives
-        whether that was new."""
+        """Derive a join with all columns from the one in alphabetical order; return True if that is new."""
         assert isinstance(join.operator, Join)
         columns = all_columns(join)
         if join.operator.columns == columns or set(join.operator.columns) != set(columns):
@@ -179,7 +181,7 @@ class SearchTogether(Search):
         return self._memo.equate(before, after, [Step(rule.name, (), before, after, rule.equation)])
 
     def _leads_there(self, result: Node, joined: set[tuple[Node, ...]]) -> bool:
-        """Whether what is below a filter is there, or is a join of inputs that are joined there."""
+        """True if the input of a filter exists, or joins inputs that are joined somewhere."""
         (below,) = result.inputs
         inputs = tuple(self._memo.group(child).node for child in below.inputs)
         if is_product(below):
@@ -187,8 +189,11 @@ class SearchTogether(Search):
         return below.with_inputs(inputs) in self._memo or inputs in joined
 
     def _choose(self) -> Choice:
-        """The best combination of the plans that are known so far. If it is out of reach, what is best of
-        those that have the given plan's inputs; and of either, the outputs that are not out of reach."""
+        """The best combination of the plans that are known so far.
+
+        If it is out of reach, the best one with the original inputs; if that is too, their outputs that are
+        within reach.
+        """
         known = {name: self._known(name) for name in logical_plan(self._plan).outputs}
         combination = combine([[self._parts(root) for root in roots] for roots in known.values()])
         chosen = zip(known, known.values(), combination.numbers, strict=True)
@@ -206,12 +211,12 @@ class SearchTogether(Search):
         return self._choice_of(found, out_of_reach, considered, is_exact)
 
     def _candidate(self, plan: Plan, derive: Callable[[], tuple[Step, ...]]) -> Candidate:
-        """A plan, compared by what it takes besides what runs."""
+        """A plan, with the cost of its operators that do not run already as its value."""
         cost = self._model.price(plan)
         return Candidate(plan, cost, added_cost(cost, self._running), derive)
 
     def _as_far_as_possible(self, candidate: Candidate) -> Candidate:
-        """Of a plan that is out of reach, those outputs that are not, beside the given ones of the others."""
+        """A plan that is out of reach, with the original outputs in place of those that cause it."""
         assert self._obstacle is not None
         taken = self._plan
         for name, root in candidate.plan.outputs.items():
@@ -229,7 +234,7 @@ class SearchTogether(Search):
         return self._candidate(taken, derive)
 
     def _better_than_given(self, candidates: Iterable[Candidate]) -> Candidates:
-        given = added_cost(self._given_cost, self._running)
+        given = added_cost(self._original_cost, self._running)
         better = Candidates()
         for candidate in candidates:
             if candidate.value * ALIKE < given:
@@ -237,8 +242,7 @@ class SearchTogether(Search):
         return better
 
     def _known(self, name: str) -> list[Node]:
-        """The plans of an output that are combined: those of the memo; the one that is best alone, and the
-        given one."""
+        """The plans of an output to combine: those of the memo, the best one alone, and the original one."""
         root = logical_plan(self._plan).outputs[name]
         if not self._start:
             return [root]
@@ -261,23 +265,25 @@ class SearchTogether(Search):
 
 
 def require_processing(objective: Objective) -> None:
-    """Raise ArgumentError for an objective by which plans are not compared beside others."""
+    """Raise ArgumentError unless the objective is processing, the only one for plans beside others."""
     if objective != PROCESSING:
         raise ArgumentError("optimize: found another objective, expected processing beside other plans")
 
 
 def apart(together: Choice, queries: Mapping[str, Mapping[str, str]]) -> dict[str, Choice]:
-    """A choice for several queries as one for each, for which the others run. `queries` tells under which
-    names their outputs are those of the plan."""
+    """Split a choice for several queries into one for each, beside the others.
+
+    `queries` maps each query's outputs to their labels in the common plan.
+    """
     chosen = {name: part_of(together.plan, labels) for name, labels in queries.items()}
 
     def of(name: str, labels: Mapping[str, str]) -> Choice:
-        given = part_of(together.given, labels)
+        given = part_of(together.original, labels)
         return Choice(
             chosen[name],
             _part(together.cost, chosen[name]),
             given,
-            _part(together.given_cost, given),
+            _part(together.original_cost, given),
             together.considered,
             together.is_complete,
             partial(_steps_of, together, {label: output for output, label in labels.items()}),
@@ -289,7 +295,7 @@ def apart(together: Choice, queries: Mapping[str, Mapping[str, str]]) -> dict[st
 
 
 def part_of(together: Plan, labels: Mapping[str, str]) -> Plan:
-    """The plan of one query among the plans of several."""
+    """The plan of one query in a common plan."""
     return Plan({output: together.outputs[label] for output, label in labels.items()})
 
 
@@ -324,8 +330,7 @@ def _plans(beside: object) -> dict[str, Plan]:
 
 
 def _over_all_columns(rules: Sequence[Rule | Stage], *, with_products: bool) -> tuple[Rule | Stage, ...]:
-    """The same rules, but joins change places only where they give all columns, and so that no products come
-    up unless these are wanted."""
+    """Rules; those for join orders only apply to joins with all columns, and avoid products unless wanted."""
 
     def changed(rule: Rule) -> Rule:
         if rule not in JOIN_ORDERS:
@@ -340,7 +345,7 @@ def _over_all_columns(rules: Sequence[Rule | Stage], *, with_products: bool) -> 
 
 
 def _joining(rule: Rule) -> Callable[[Node, Any], Node]:
-    """What a rule makes of joins; the same where it would make a product of them."""
+    """The rewrite of a rule, which leaves a subplan unchanged if the result contains a product."""
 
     def rewrite(node: Node, matched: object) -> Node:
         result = rule.rewrite(node, matched)

@@ -1,4 +1,4 @@
-"""The plans that stand in a memo."""
+"""The plans that a memo contains."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from midstream.optimizer.search.memo import Group, Memo
 from midstream.plans.algebra.plan import Node, Plan
 
 Choices = Callable[[Group], Iterable[Node]]
-"""The expressions of a group that a plan may have."""
+"""Maps a group to the expressions that a plan may use."""
 
 
 class Trees:
-    """The ways to choose one expression for each group of a plan, such that no group is below itself."""
+    """All choices of one expression for each group of a plan, such that no group is below itself."""
 
     def __init__(self, memo: Memo, choices: Choices) -> None:
         self._memo = memo
@@ -27,7 +27,7 @@ class Trees:
             yield Plan({name: self._build(group, chosen, built) for name, group in groups.items()})
 
     def _chosen(self, pending: list[Group], chosen: dict[Group, Node]) -> Iterator[dict[Group, Node]]:
-        """All ways to go on choosing; `chosen` is theirs until they go on."""
+        """All complete choices; each is valid only until the next one is asked for."""
         while pending and pending[-1] in chosen:
             pending = pending[:-1]
         if not pending:
@@ -42,7 +42,7 @@ class Trees:
                 del chosen[group]
 
     def _reaches(self, group: Group, start: list[Group], chosen: Mapping[Group, Node]) -> bool:
-        """Whether some groups have a group below them, as far as expressions are chosen."""
+        """True if a group is below some groups, as far as expressions are chosen."""
         stack, seen = list(start), set()
         while stack:
             one = stack.pop()

@@ -1,4 +1,4 @@
-"""A filter above another one that lets more pass."""
+"""A filter above another one with a weaker condition."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from midstream.plans.equivalence.certificate import Step
 from midstream.plans.expressions.expressions import conjunction
 
 Stacked = tuple[Node, Node, tuple[Step, ...]]
-"""Two filters, the upper one above the lower one; the one that means the same; and how rules make it of
-them."""
+"""A filter over a weaker one; the single filter that is equivalent; and the rules that lead to it."""
 
 
 def stacked_filters(nodes: Iterable[Node]) -> Iterator[Stacked]:
-    """The filters over the same input of which one follows from the other without being a part of it: a row
-    that passes x > 5 passes x > 3 as well, so that x > 5 need only be asked of what has passed x > 3.
+    """Filters over the same input of which one implies the other, without containing its condition.
+
+    A row that passes x > 5 also passes x > 3; so x > 5 can be evaluated on the rows that passed x > 3.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> s = stream("s", x="integer").window(9)
@@ -47,7 +47,7 @@ def stacked_filters(nodes: Iterable[Node]) -> Iterator[Stacked]:
 
 
 def _steps(stacked: Node, strong: Node) -> tuple[Step, ...]:
-    """How the stacked filters become the one; nothing if these rules do not lead there."""
+    """The steps from the stacked filters to the single one; empty if these rules do not lead there."""
     steps: list[Step] = []
     current = stacked
     for rule in (FILTER_MERGING, *(IMPLIED_CONDITION for _ in parts_of(stacked.inputs[0]))):

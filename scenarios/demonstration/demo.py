@@ -217,7 +217,7 @@ def demonstrate(
     new = move.migration.request.plan
     return Demonstration(
         scenario=scenario,
-        old=PricedPlan(plan, choice.given_cost.total),
+        old=PricedPlan(plan, choice.original_cost.total),
         new=PricedPlan(new, price(new, statistics).total),
         considered=choice.considered,
         elements=Phases(begun.elements, done.elements - begun.elements, ended.elements - done.elements),

@@ -61,10 +61,10 @@ RARELY_U = Statistics(EQUALLY_FAST, {equality("x", "z"): 0.5, equality("u", "y")
 def test_the_poor_order_is_left_for_the_good_one() -> None:
     choice = optimize(POOR, RARELY_U)
     assert choice.is_better
-    assert choice.given == POOR
-    assert choice.cost.total < choice.given_cost.total / 2
+    assert choice.original == POOR
+    assert choice.cost.total < choice.original_cost.total / 2
     assert choice.cost == CostModel(RARELY_U).price(choice.plan)
-    assert choice.given_cost == CostModel(RARELY_U).price(POOR)
+    assert choice.original_cost == CostModel(RARELY_U).price(POOR)
     joins = [str(node.operator) for node in choice.plan.nodes if isinstance(node.operator, Join)]
     assert joins == ["join u = y", "join x = z"]
     assert choice.is_complete
@@ -75,7 +75,7 @@ def test_the_good_order_stays() -> None:
     choice = optimize(GOOD, RARELY_U)
     assert not choice.is_better
     assert choice.plan == GOOD
-    assert choice.cost == choice.given_cost
+    assert choice.cost == choice.original_cost
     assert choice.is_complete
 
 
@@ -123,7 +123,7 @@ def test_the_budget_is_kept() -> None:
     for budget in (needed - 1, 1, 0):
         choice = optimize(filtered, RARELY_U, budget=Steps(budget))
         assert not choice.is_complete
-        assert choice.cost.total <= choice.given_cost.total
+        assert choice.cost.total <= choice.original_cost.total
     assert optimize(POOR, RARELY_U, budget=Milliseconds(60_000)) == optimize(POOR, RARELY_U)
     assert not optimize(POOR, RARELY_U, budget=Milliseconds(1e-6)).is_complete
 
@@ -162,7 +162,7 @@ def test_a_query_with_too_many_plans_gets_the_best_that_was_found() -> None:
     choice = optimize(query.plan(), statistics, budget=100)
     assert not choice.is_complete
     assert optimize(query.plan(), statistics).is_complete
-    assert choice.cost.total <= choice.given_cost.total
+    assert choice.cost.total <= choice.original_cost.total
 
 
 def test_only_the_given_rules_are_used() -> None:
@@ -187,7 +187,7 @@ def test_a_condition_stated_too_late_is_a_reason_to_change() -> None:
     query = A.join(B).join(C, on=[("x", "z"), ("y", "u")])
     choice = optimize(query.plan(), RARELY_U)
     assert choice.is_better
-    assert choice.cost.total < choice.given_cost.total / 10
+    assert choice.cost.total < choice.original_cost.total / 10
 
 
 def test_the_given_plan_is_priced_as_it_is_written() -> None:
@@ -196,7 +196,7 @@ def test_the_given_plan_is_priced_as_it_is_written() -> None:
     choice = optimize(query, RARELY_U)
     assert len(choice.steps) == 1
     assert choice.is_better
-    assert choice.given_cost == CostModel(RARELY_U).price(query)
+    assert choice.original_cost == CostModel(RARELY_U).price(query)
 
 
 def test_differences_that_rounding_could_make_are_no_reason_to_change() -> None:
@@ -238,7 +238,7 @@ def test_silent_streams() -> None:
 
 def test_a_physical_plan_is_exchanged_for_a_logical_one() -> None:
     choice = optimize(physical_plan(POOR), RARELY_U)
-    assert choice.given == physical_plan(POOR)
+    assert choice.original == physical_plan(POOR)
     assert choice.plan == optimize(POOR, RARELY_U).plan
     kept = optimize(physical_plan(GOOD), RARELY_U)
     assert kept.plan == physical_plan(GOOD)

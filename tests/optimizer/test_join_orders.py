@@ -209,7 +209,7 @@ def test_orders_can_be_judged_by_something_else(case: tuple[Plan, Statistics]) -
     found = solve(joins, products="all")
     everything = [kept(written(joins, shape)[1]) for shape in shapes(range(len(inputs)))]
     assert found.cost == pytest.approx(kept(found.plans[0].node), rel=1e-9)
-    assert found.cost <= JoinCosts(joins).of(joins.given or 0)[0].cost
+    assert found.cost <= JoinCosts(joins).of(joins.initial or 0)[0].cost
     event(f"the least of all: {found.cost <= min(everything) * (1 + 1e-9)}")
     assert found.cost >= min(everything) * (1 - 1e-9)
 
@@ -234,7 +234,7 @@ def test_no_number_is_too_large_or_too_small(plan: Plan, data: st.DataObject) ->
     assert joins is not None
     found = solve(joins, data.draw(st.sampled_from([0, 3, 1000])))
     event(f"finite: {found.cost < math.inf}")
-    (given_plan,) = JoinCosts(joins).of(joins.given or 0)
+    (given_plan,) = JoinCosts(joins).of(joins.initial or 0)
     assert 0 <= found.cost <= given_plan.cost * (1 + 1e-9)
 
 

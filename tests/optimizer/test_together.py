@@ -144,7 +144,7 @@ def all_plans(plan: Plan) -> Iterator[Plan]:
 def is_proved(choice: Choice) -> bool:
     certificate = choice.proof.certificate
     assert certificate is not None
-    return check_certificate(certificate, choice.given, choice.plan).answer is Answer.PROVED
+    return check_certificate(certificate, choice.original, choice.plan).answer is Answer.PROVED
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -203,7 +203,7 @@ def test_a_filter_stands_above_one_that_lets_more_pass() -> None:
     assert is_proved(choice)
     assert not optimize(weak, statistics, beside={"strong": strong}).is_better
     both_ways = optimize(both(strong, weak), statistics)
-    assert both_ways.cost.total < both_ways.given_cost.total
+    assert both_ways.cost.total < both_ways.original_cost.total
     assert is_proved(both_ways)
 
 

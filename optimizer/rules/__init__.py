@@ -1,5 +1,4 @@
-"""Transformation rules, one equation a file. All of them hold snapshot by snapshot, for bags and for unknown
-values."""
+"""Transformation rules, one equation a file; they hold snapshot by snapshot, for bags and unknown values."""
 
 from midstream.optimizer.rules.distinct.distinct_as_grouping import DISTINCT_AS_GROUPING, GROUPING_AS_DISTINCT
 from midstream.optimizer.rules.distinct.distinct_below_distinct import (
@@ -165,7 +164,7 @@ from midstream.optimizer.rules.windows.union_and_time_window import (
 from midstream.optimizer.rules.windows.windows_merging import WINDOWS_MERGING
 
 JOIN_ORDERS: tuple[Rule, ...] = (JOIN_COMMUTATIVITY, JOIN_ASSOCIATIVITY)
-"""What leads from one order of joins to every other."""
+"""Rules that lead from one order of joins to every other."""
 
 RULES: tuple[Stage, ...] = (
     Stage(
@@ -252,8 +251,10 @@ WINDOWS: tuple[Stage, ...] = (
         ),
     ),
 )
-"""Rules that change what windows stand on: for plans that do not run yet, or of which the fixed parts may be
-exchanged."""
+"""Rules that change the inputs of windows.
+
+They are for plans that do not run yet, or whose fixed parts may be replaced.
+"""
 
 BAGS: tuple[Stage, ...] = (
     Stage(
@@ -331,9 +332,11 @@ BAGS: tuple[Stage, ...] = (
         ),
     ),
 )
-"""Rules about how often rows are there: duplicates, differences and their kin, semi-joins, groupings. For
-proofs, and for a search that keeps groups of equal subplans: there are too many plans to list. Those with
-fewer inputs may leave a stream out, so that they are for plans that do not run yet."""
+"""Rules about multiplicities: duplicates, differences and similar operators, semi-joins, groupings.
+
+They serve proofs, and searches in a memo; the plans are too many to list. The rules with fewer inputs may
+leave a stream out, so they are for plans that do not run yet.
+"""
 
 SHARING: tuple[Stage, ...] = (
     Stage(
@@ -350,8 +353,10 @@ SHARING: tuple[Stage, ...] = (
         ),
     ),
 )
-"""Rules that make plans of several queries alike, where these are to be chosen together. Most of them gain
-nothing in a plan by itself."""
+"""Rules that make plans of several queries alike, so that these can share operators.
+
+Most of them gain nothing in a single plan.
+"""
 
 JOINS: tuple[Stage, ...] = (
     Stage(
@@ -364,18 +369,21 @@ JOINS: tuple[Stage, ...] = (
         (JOIN_AS_SEMI_JOIN, SEMI_JOIN_AS_JOIN, JOIN_BELOW_UNION, JOIN_ABOVE_UNION),
     ),
 )
-"""Rules about joins that lead to many more plans; to plans that read fewer streams, to which no plan can be
-migrated while it runs; or to conditions of which it must be known how many rows they let pass: where that is
-only assumed, results seem to become fewer."""
+"""Rules about joins that are not tried by default.
+
+Some lead to many more plans. Some lead to plans that read fewer streams, to which no running plan can
+migrate. Some add conditions whose selectivity must be known: a default selectivity makes results seem fewer
+than they are.
+"""
 
 PHYSICAL: tuple[Stage, ...] = (Stage("implementations", (IMPLEMENTATION,)),)
-"""Rules that choose how a plan runs, for a search that is to write that into the plan."""
+"""Rules that choose implementations, for a search that writes them into the plan."""
 
 PRUNING: tuple[Stage, ...] = (Stage("fewer columns", (UNREAD_BELOW_PROJECTION, UNREAD_COLUMNS)),)
-"""Rules that make rows smaller, for a plan that was chosen: they save memory, and cost projections."""
+"""Rules that drop columns from a chosen plan: they save memory, and cost projections."""
 
 ALL_STAGES: tuple[Stage, ...] = (*RULES, *WINDOWS, *BAGS, *JOINS, *PRUNING, *SHARING, *PHYSICAL)
-"""All rules there are: proofs may use each of them, and each of them is tested."""
+"""All existing rules; proofs may use each of them, and each of them is tested."""
 
 ALL_RULES: tuple[Rule, ...] = flat(RULES)
 

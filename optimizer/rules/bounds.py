@@ -1,6 +1,6 @@
-"""What comparisons with constants say of each other.
+"""Comparisons with constants, and implications between them.
 
-Of an unknown value no comparison is true, so that each says that its value is known.
+No comparison is true of an unknown value, so each implies that its value is known.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KNOWN, UNKNOWN = "known", "unknown"
 
 
 class Bound(NamedTuple):
-    """A value compared with a constant; or whether it is known, or unknown."""
+    """A comparison of a value with a constant, or the condition that it is known or unknown."""
 
     value: Expression
     operator: str
@@ -30,16 +30,16 @@ class Bound(NamedTuple):
 
     @property
     def is_upper(self) -> bool:
-        """Whether it tells what the value is not above."""
+        """True if it bounds the value from above."""
         return self.operator in ("<", "<=")
 
     @property
     def is_lower(self) -> bool:
-        """Whether it tells what the value is not below."""
+        """True if it bounds the value from below."""
         return self.operator in (">", ">=")
 
     def implies(self, other: Bound) -> bool:
-        """Whether the other one is true wherever this one is."""
+        """True if the other bound is true wherever this one is."""
         if self == other:
             return True
         if self.value != other.value or UNKNOWN in (self.operator, other.operator) or self.operator == KNOWN:
@@ -57,7 +57,7 @@ class Bound(NamedTuple):
         return False
 
     def excludes(self, other: Bound) -> bool:
-        """Whether both are never true of one row. What one of two tells of the other, both tell."""
+        """True if no row satisfies both bounds."""
         return self._excludes(other) or other._excludes(self)
 
     def _excludes(self, other: Bound) -> bool:
@@ -76,7 +76,7 @@ class Bound(NamedTuple):
 
 
 def bound(part: Expression, schema: Schema) -> Bound | None:
-    """A condition as a bound, if it is one, of values that have an order; < and > of integers as <= and >=.
+    """The bound that a condition states, for ordered values; < and > of integers become <= and >=.
 
     >>> from midstream.plans.expressions.operands import col
     >>> small = bound((7 > col("x")).expression, Schema.of(x="integer"))

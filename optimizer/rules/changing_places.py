@@ -1,4 +1,4 @@
-"""Operators that change places. Where one has other inputs besides, these stay its own."""
+"""Rewrites in which operators change places; further inputs of an operator stay its own."""
 
 from __future__ import annotations
 

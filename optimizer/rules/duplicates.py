@@ -14,16 +14,15 @@ def distinct(node: Node) -> Node:
 
 
 def is_of_a_set(node: Node, matched: object) -> bool:
-    """Whether the first input has no row twice."""
+    """True if the first input has no duplicates."""
     return is_duplicate_free(node.inputs[0])
 
 
 def keeps_rows_apart(node: Node, below: Node) -> bool:
-    """Whether an operator makes no duplicates of different rows: without duplicates below it, there are none
-    above."""
+    """True if an operator makes no duplicates of distinct rows: its output over distinct inputs has none."""
     return is_duplicate_free(below_each(node, below))
 
 
 def has_no_duplicates(node: Node, matched: Node) -> bool:
-    """Whether a subplan has none: else they are results."""
+    """True if a subplan has no duplicates; otherwise they are results."""
     return is_duplicate_free(node)

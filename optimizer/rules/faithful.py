@@ -1,4 +1,4 @@
-"""Whether expressions can be asked of equal rows alike."""
+"""Faithful expressions: those that are equal on equal rows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.schema import Schema, Type
 
 EXACT = (Type.INTEGER, Type.STRING, Type.BOOLEAN)
-"""The types of which equal values are the same: the floats 0.0 and -0.0 are equal, and as texts they differ,
-as the values 1 and 1.0 of type any do."""
+"""Types whose equal values are identical.
+
+The floats 0.0 and -0.0 are equal but differ as texts, as do the values 1 and 1.0 of type any.
+"""
 
 
 @lru_cache(maxsize=4096)
 def is_faithful(expression: Expression, schema: Schema) -> bool:
-    """Whether equal rows give it equal values.
+    """True if an expression has equal values on equal rows.
 
     >>> from midstream.plans.expressions.operands import col
     >>> some = Schema.of(x="any")
@@ -29,20 +31,22 @@ def is_faithful(expression: Expression, schema: Schema) -> bool:
 
 
 def asks_equal_rows_alike(node: Node) -> bool:
-    """Whether no expression of a node's operator tells rows apart that are equal: where one of them stands
-    for all, the others are not asked."""
+    """True if no expression of a node's operator distinguishes equal rows.
+
+    Then one of several equal rows may stand for the others, on which the expression is not evaluated.
+    """
     asked = expressions(node)
     schema = reduce(Schema.concat, (child.schema for child in node.inputs)) if asked else Schema(())
     return all(is_faithful(expression, schema) for expression in asked)
 
 
 def tells_no_equal_rows_apart(node: Node, matched: object) -> bool:
-    """Whether the operator on top asks equal rows alike, of which one is kept."""
+    """True if the top operator does not distinguish equal rows, of which one is kept."""
     return asks_equal_rows_alike(node)
 
 
 def below_tells_no_equal_rows_apart(node: Node, matched: object) -> bool:
-    """Whether the operator below it asks equal rows alike, of which one is kept."""
+    """True if the operator below does not distinguish equal rows, of which one is kept."""
     return asks_equal_rows_alike(node.inputs[0])
 
 

@@ -1,8 +1,8 @@
-"""The one way in which rules write joins, so that equal joins come out as equal values.
+"""The standard form of joins, so that equal joins become equal values.
 
-From the equalities that a query states, others follow: with a = b and b = c, also a = c. When joins change
-places, each gets the conditions that it is the first to be able to check: of equalities as few as suffice, by
-fixed representatives. Inner joins keep all columns, in the order of the outermost join's output.
+The equalities of a query imply others: with a = b and b = c, also a = c. When joins change places, each gets
+the conditions that it is the first to be able to check; of equalities as few as suffice, by fixed
+representatives. Inner joins keep all columns, in the order of the outermost join's output.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from midstream.plans.values.schema import Type
 
 
 class Conditions:
-    """The conditions of neighbouring joins, taken apart, to be given out again to other joins of the same
-    inputs: first to inner ones, from the inputs up, then to the outermost one.
+    """The conditions of adjacent joins, to be distributed to other joins of the same inputs.
 
-    `columns` is the outermost join's output. No column name may occur in two inputs. `classes` are the
-    columns that are equal in the end, those by themselves left out; `others` are the conditions that no class
-    says, as far as they have not been given out; `order` is that of the columns of inner joins.
+    Inner joins take theirs first, from the inputs up, then the outermost one. `columns` is the outermost
+    join's output. No column name may occur in two inputs. `classes` are the sets of several columns that are
+    equal in the result; `others` are the conditions that no class implies and no join has taken yet; `order`
+    is the order of columns in inner joins.
     """
 
     def __init__(self, parts: Iterable[Expression], inputs: Iterable[Node], columns: tuple[str, ...]) -> None:
@@ -45,8 +45,8 @@ class Conditions:
             names = column_equality(part)
             if names and names[0] != names[1]:
                 union.union(*names)
-            # x = x is no tautology: it drops unknown values. And with ANY between them, columns may be equal
-            # that cannot be compared with each other, so that such an equality does not stand for others.
+            # x = x is no tautology: it drops unknown values. Columns that equal one of type ANY may not be
+            # comparable with each other; so an equality with such a column does not imply others.
             if not names or names[0] == names[1] or len(_by_family(names, types)) > 1:
                 self.others.append(part)
         for node in inputs:
@@ -58,7 +58,7 @@ class Conditions:
         self.order = (*columns, *sorted(types.keys() - set(columns)))
 
     def inner(self, left: Node, right: Node) -> Node:
-        """The join of two subplans under all conditions that read something of them and nothing else."""
+        """The join of two subplans under all conditions that read only columns of them."""
         visible = {*left.schema.names, *right.schema.names}
         here = [part for part in self.others if part.columns() and part.columns() <= visible]
         self.others = [part for part in self.others if part not in here]
@@ -66,7 +66,7 @@ class Conditions:
         return Node(Join(condition, tuple(name for name in self.order if name in visible)), (left, right))
 
     def outer(self, left: Node, right: Node) -> Node:
-        """The outermost join, under all conditions that are left."""
+        """The outermost join, under all remaining conditions."""
         condition = conjunction([*self.others, *self._links(left, right)])
         return Node(Join(condition, self._columns), (left, right))
 
@@ -80,12 +80,12 @@ class Conditions:
 
 
 LINKED_JOINS = "linked joins"
-"""The name of the step by which joins come to be written in the one way."""
+"""The name of the step that brings joins into the standard form."""
 
 
 @lru_cache(maxsize=16_384)
 def linked(node: Node) -> Node:
-    """A subplan with its joins written in the one way, down to its inputs.
+    """A subplan with its joins in the standard form, down to its inputs.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")
@@ -124,21 +124,27 @@ def linked(node: Node) -> Node:
     return conditions.outer(*map(rebuilt, node.inputs))
 
 
-def hides_columns_of(join: Node, other: Node) -> bool:
-    """Whether a join drops a column whose name another subplan uses, so that the two would be confused if
-    their inputs met."""
-    return any(name in other.schema for child in join.inputs for name in child.schema.names)
+def hides_columns_of(join: Node, node: Node) -> bool:
+    """True if a join drops a column whose name another subplan uses.
+
+    Then the two columns would be confused if the join's inputs met the other subplan.
+    """
+    return any(name in node.schema for child in join.inputs for name in child.schema.names)
 
 
 def is_free_join(node: Node) -> bool:
-    """Whether a join may change places with others: what may raise in its condition is asked of the pairs
-    that it makes, and of no others."""
+    """True if a join may change places with others: its condition cannot raise.
+
+    An expression that may raise is evaluated on the pairs of its join and on no others.
+    """
     return isinstance(node.operator, Join) and not may_raise(node.operator.condition)
 
 
 def joined_inputs(node: Node) -> tuple[Node, ...]:
-    """What a join and the joins right below it join; a join below whose hidden columns would meet others of
-    the same name counts as an input."""
+    """The inputs of a join and of the joins right below it.
+
+    A join below whose hidden columns would meet others of the same name counts as an input.
+    """
     sides = [joined_inputs(c) if is_free_join(c) else (c,) for c in node.inputs]
     left, right = ({name for child in side for name in child.schema.names} for side in sides)
     return node.inputs if left & right else (*sides[0], *sides[1])
@@ -153,8 +159,10 @@ def stated_conditions(node: Node, inputs: tuple[Node, ...]) -> Iterator[Expressi
 
 
 def links(lefts: Sequence[str], rights: Sequence[str]) -> Iterator[Expression]:
-    """The equalities that make the columns of a class equal in the pairs of two subplans, as few as suffice,
-    given their representatives on either side."""
+    """The fewest equalities that make the columns of a class equal in the pairs of two subplans.
+
+    Each side is given by its representatives.
+    """
     if lefts and rights:
         yield from (equality(name, rights[0]) for name in lefts)
         yield from (equality(lefts[0], name) for name in rights[1:])
@@ -163,7 +171,7 @@ def links(lefts: Sequence[str], rights: Sequence[str]) -> Iterator[Expression]:
 
 
 def representatives(names: frozenset[str], equal: Iterable[frozenset[str]]) -> list[str]:
-    """One name for each set of some columns that are known to be equal; of the names in no set, each."""
+    """One name for each set of columns known to be equal, and all names in no set."""
     if len(names) < 2:
         return list(names)
     known = [alike & names for alike in equal]
@@ -172,7 +180,7 @@ def representatives(names: frozenset[str], equal: Iterable[frozenset[str]]) -> l
 
 
 def _by_family(names: Iterable[str], types: dict[str, Type]) -> list[list[str]]:
-    """Columns sorted by what they can be compared with."""
+    """Columns grouped by the types that can be compared with each other."""
     families: dict[Type, list[str]] = {}
     for name in names:
         family = Type.FLOAT if types[name] is Type.INTEGER else types[name]

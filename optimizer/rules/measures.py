@@ -1,7 +1,7 @@
-"""What simplifying rules make smaller.
+"""Measures: the quantities that simplifying rules reduce.
 
-An operator counts once for every way to it, but where its number is what counts: else what is shared would
-become more when one of its uses is changed.
+An operator counts once for every path to it, except where its number is what counts. Otherwise a change of
+one use of a shared operator would increase the measure.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from midstream.plans.expressions.expressions import FALSE, Col, Expression, Not,
 
 
 def operators(node: Node) -> tuple[int, ...]:
-    """How many operators a subplan has, each once."""
+    """Number of operators of a subplan, each counted once."""
     return (sum(1 for _ in node.walk()),)
 
 
 def inputs(node: Node) -> tuple[int, ...]:
-    """How many inputs the operators of a subplan have together, each once."""
+    """Total number of inputs of the operators of a subplan, each counted once."""
     return (sum(len(each.inputs) for each in node.walk()),)
 
 
-def ways(node: Node) -> tuple[int, ...]:
-    """How many ways lead down to operators."""
+def paths(node: Node) -> tuple[int, ...]:
+    """Number of paths that lead down to operators."""
     return (_summed(node, lambda each: False, lambda each, below: 1),)
 
 
 def states(node: Node) -> tuple[int, ...]:
-    """How many operators of a subplan keep state, and how many there are, each once."""
+    """Number of operators with state in a subplan, and number of all operators, each counted once."""
     nodes = list(node.walk())
     return (sum(not logical(each).is_stateless for each in nodes), len(nodes))
 
 
 def filtering(node: Node) -> tuple[int, ...]:
-    """How high conditions stand, and how many filters there are.
+    """Height of the conditions of filters, and number of filters.
 
-    The height of a condition is the number of operators below it, but for filters, which change places
+    The height of a condition is the number of operators below it, without filters, which change places
     freely.
     """
 
@@ -51,14 +51,15 @@ def filtering(node: Node) -> tuple[int, ...]:
 
 
 def projecting(node: Node) -> tuple[int, ...]:
-    """How many operators stand above projections, other than these."""
+    """Number of operators above projections, without projections."""
     return (_summed(node, _is_projection, lambda each, below: 0 if _is_projection(each) else below),)
 
 
 def above_projections(node: Node) -> tuple[int, ...]:
-    """How many conditions stand above projections, each once for each of these.
+    """Number of conditions above projections, counted once for each projection.
 
-    A column counts as many as the conditions that it stands for: what they are computed from does not matter.
+    A column counts as many as the conditions that it stands for; the expressions that compute it do not
+    matter.
     """
 
     def of(each: Node, below: int) -> int:
@@ -70,7 +71,7 @@ def above_projections(node: Node) -> tuple[int, ...]:
 
 
 def _meant(part: Expression, node: Node) -> int:
-    """How many conditions a part of one stands for."""
+    """Number of conditions that a part of one stands for."""
     parts = conjuncts(part)
     if len(parts) > 1:
         return sum(_meant(one, node) for one in parts)
@@ -87,7 +88,7 @@ def _meant(part: Expression, node: Node) -> int:
 
 
 def projected(node: Node) -> tuple[int, ...]:
-    """How many operators stand below projections, other than these."""
+    """Number of operators below projections, without projections."""
     return (
         _summed(
             node,
@@ -98,12 +99,12 @@ def projected(node: Node) -> tuple[int, ...]:
 
 
 def combining(node: Node) -> tuple[int, ...]:
-    """How many operators have more than one input."""
+    """Number of operators with more than one input."""
     return (per_way(node, lambda each: len(each.inputs) > 1),)
 
 
 def conditions(node: Node) -> tuple[int, ...]:
-    """How long the conditions of filters are, FALSE being the shortest."""
+    """Length of the conditions of filters; FALSE is the shortest."""
 
     def of(each: Node) -> int:
         if not isinstance(each.operator, Filter) or each.operator.condition == FALSE:
@@ -114,7 +115,7 @@ def conditions(node: Node) -> tuple[int, ...]:
 
 
 def negated(node: Node) -> tuple[int, ...]:
-    """How long the parts of filters' conditions are that stand behind a negation."""
+    """Length of the parts of filters' conditions that are negated."""
 
     def of(each: Node) -> int:
         parts = walk(each.operator.condition) if isinstance(each.operator, Filter) else ()
@@ -124,7 +125,7 @@ def negated(node: Node) -> tuple[int, ...]:
 
 
 def carrying(node: Node) -> tuple[int, ...]:
-    """How many columns operators take and give, other than those that do with each row the same."""
+    """Number of input and output columns of operators, without filters and projections."""
 
     def of(each: Node) -> int:
         if isinstance(each.operator, Filter | Project):
@@ -135,12 +136,12 @@ def carrying(node: Node) -> tuple[int, ...]:
 
 
 def per_way(node: Node, of: Callable[[Node], int]) -> int:
-    """The sum of what is said of each operator."""
+    """Sum of a quantity over operators, once for every path to them."""
     return _summed(node, lambda each: False, lambda each, below: of(each))
 
 
 def _summed(node: Node, counts: Callable[[Node], bool], of: Callable[[Node, int], int]) -> int:
-    """The sum of what is said of each operator and of how many of those that count are below it."""
+    """Sum of a quantity over operators, given the number of those below that `counts` selects."""
     below: dict[Node, int] = {}
     total: dict[Node, int] = {}
     for each in node.walk():

@@ -10,7 +10,7 @@ from midstream.plans.expressions.expressions import Col
 
 
 def chosen(names: Iterable[str], node: Node) -> Node:
-    """Some columns of a node; the node itself where these are all, in the same order."""
+    """Some columns of a node; the node itself if these are all its columns, in the same order."""
     names = tuple(names)
     if names == node.schema.names:
         return node
@@ -18,10 +18,11 @@ def chosen(names: Iterable[str], node: Node) -> Node:
 
 
 def narrowed(node: Node, read: Collection[str], *, adds_projection: bool = True) -> Node:
-    """A subplan without columns that nobody reads. What chooses columns itself chooses fewer; else a
-    projection does, if that is wanted and no join is below: there it would be in the way of joins above.
+    """A subplan without columns that no operator reads.
 
-    One column stays in any case: rows are there, whether they are read or not.
+    An operator that chooses its columns chooses fewer. Otherwise a projection is added, if `adds_projection`
+    and no join is below, where it would prevent a reordering of joins. At least one column stays, since the
+    rows exist even if no operator reads them.
     """
     kept = tuple(name for name in node.schema.names if name in read) or node.schema.names[:1]
     if kept == node.schema.names:
@@ -39,7 +40,7 @@ def narrowed(node: Node, read: Collection[str], *, adds_projection: bool = True)
 
 
 def is_joined(node: Node) -> bool:
-    """Whether there is a join below filters and projections."""
+    """True if there is a join below filters and projections."""
     while isinstance(node.operator, Filter | Project):
         (node,) = node.inputs
     return isinstance(node.operator, Join)

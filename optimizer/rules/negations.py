@@ -1,4 +1,4 @@
-"""Conditions with their negations as far in as three-valued logic lets them."""
+"""Conditions with their negations moved inwards as far as three-valued logic allows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from midstream.plans.values.schema import Schema, Type
 
 
 def inwards(condition: Expression, schema: Schema) -> Expression:
-    """A condition that means the same, with negations further in."""
+    """An equivalent condition with negations further in."""
     match condition:
         case Not(Not(inner)) if _is_boolean(inner, schema):
             return inwards(inner, schema)
@@ -38,5 +38,5 @@ def _is_boolean(condition: Expression, schema: Schema) -> bool:
 
 
 def _are_typed(left: Expression, right: Expression, schema: Schema) -> bool:
-    """Whether it is known before a row comes that the values can be compared."""
+    """True if the types tell that the values can be compared."""
     return Type.ANY not in (left.kind(schema).type, right.kind(schema).type)

@@ -1,12 +1,13 @@
-"""Expressions that may raise, and the rows that they are asked of.
+"""Expressions that may raise, and the rows on which they are evaluated.
 
-A plan asks an expression of the rows of the operator's input, as far as the parts of the condition before it
-let them pass. Filters, projections, joins, semi-joins and unions below are taken apart:
+A plan evaluates an expression on the rows of the operator's input that pass the earlier parts of the
+condition. Filters, projections, joins, semi-joins and unions below are resolved:
 
-    asked  =  an expression over columns of leaves, of all combinations of their rows for which guards hold
+    asked  =  an expression over columns of leaves, and all combinations of their rows for which guards hold
 
-A plan asks no more than another one if each expression in it that may raise is asked there too, of at least
-these rows. Then it raises no error that the other one does not. What is not understood is taken for more.
+A plan asks no more than another one if each of its expressions that may raise is evaluated there too, on at
+least these rows. Then it raises no error that the other plan does not raise. Operators that are not
+understood count as asking more.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from itertools import islice, product
 import networkx as nx
 
 from midstream.optimizer.rules.faithful import EXACT
-from midstream.optimizer.rules.known import is_implied
 from midstream.optimizer.rules.substitution import substituted
+from midstream.optimizer.rules.true_conditions import is_implied
 from midstream.plans.algebra.operators import (
     Aggregate,
     CountWindow,
@@ -57,16 +58,16 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.values.schema import Column, Schema
 
 MOST_ALTERNATIVES = 8
-"""Of how many inputs of unions rows may come."""
+"""Greatest number of union inputs from which rows may come."""
 MOST_PARTS = 1_000
-"""How large expressions over leaves may become."""
+"""Greatest size of expressions over leaves."""
 MOST_WAYS = 100
-"""In how many ways leaves are looked for among others."""
+"""Greatest number of assignments of leaves to other leaves that are tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """That a row has a partner, or has none: a semi-join or an anti-join, as a condition."""
+    """The condition that a row has a partner, or has none: a semi-join or an anti-join."""
 
     kind: type[Matching]
     condition: Expression
@@ -78,7 +79,7 @@ Guard = Expression | Met
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Combinations of rows of leaves for which guards hold. Column x of leaf 2 is called "2:x"."""
+    """Combinations of rows of leaves for which guards hold; column x of leaf 2 is called "2:x"."""
 
     leaves: tuple[Node, ...]
     guards: frozenset[Guard]
@@ -96,11 +97,11 @@ class Rows:
         )
 
     def of(self, expression: Expression) -> Expression:
-        """An expression over columns of the rows, over those of the leaves."""
+        """An expression over these rows, as an expression over columns of the leaves."""
         return substituted(expression, dict(self.columns))
 
     def size_of(self, expression: Expression) -> int:
-        """How many parts that has, before it is made."""
+        """Number of parts of the expression over the leaves, without building it."""
         columns = dict(self.columns)
         return sum(
             sum(1 for _ in walk(columns[part.name])) if isinstance(part, Col) else 1
@@ -108,11 +109,11 @@ class Rows:
         )
 
     def where(self, guards: Iterable[Guard]) -> Rows:
-        """Those for which more holds."""
+        """The rows for which further guards hold."""
         return replace(self, guards=self.guards.union(guards))
 
     def renamed(self, names: Mapping[str, str]) -> Rows:
-        """The same with other names for columns of leaves."""
+        """These rows with other names for columns of leaves."""
         return replace(
             self,
             guards=frozenset(_renamed(guard, names) for guard in self.guards),
@@ -124,7 +125,7 @@ Asked = tuple[Expression, Rows]
 
 
 def asks_no_more(after: Node, before: Node) -> bool:
-    """Whether one subplan certainly raises only where the other one raises.
+    """True if one subplan certainly raises only where the other one raises.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> from midstream.plans.expressions.operands import opaque
@@ -146,14 +147,14 @@ def asks_no_more(after: Node, before: Node) -> bool:
     return all((logical(node), node.inputs) in same or _is_asked(node, known) for node in asking)
 
 
-def asks_alike(one: Node, other: Node) -> bool:
-    """Whether two subplans that mean the same certainly raise on the same inputs."""
-    return asks_no_more(one, other) and asks_no_more(other, one)
+def asks_alike(left: Node, right: Node) -> bool:
+    """True if two equivalent subplans certainly raise on the same inputs."""
+    return asks_no_more(left, right) and asks_no_more(right, left)
 
 
 @lru_cache(maxsize=16_384)
 def raises_itself(node: Node) -> bool:
-    """Whether the operator on top may raise an error of some row."""
+    """True if the top operator may raise an error on some row."""
     operator = logical(node)
     if isinstance(operator, Aggregate) and _of_users(operator):
         return True
@@ -162,7 +163,7 @@ def raises_itself(node: Node) -> bool:
 
 @lru_cache(maxsize=16_384)
 def raises_below(node: Node) -> bool:
-    """Whether some operator of a subplan may raise an error of some row."""
+    """True if some operator of a subplan may raise an error on some row."""
     return raises_itself(node) or any(map(raises_below, node.inputs))
 
 
@@ -187,7 +188,7 @@ def _is_covered(asked: Asked, known: Sequence[Asked]) -> bool:
 
 
 def _is_made_of(expression: Expression, sure: set[Expression]) -> bool:
-    """Whether all in an expression that may raise is asked anyway."""
+    """True if every part of an expression that may raise is certainly evaluated anyway."""
     if expression in sure or not may_raise(expression):
         return True
     if isinstance(expression, Apply) and not expression.is_total:
@@ -196,7 +197,7 @@ def _is_made_of(expression: Expression, sure: set[Expression]) -> bool:
 
 
 def _certain(expression: Expression) -> Iterator[Expression]:
-    """An expression, and what in it is asked whenever it is."""
+    """An expression, and the parts of it that are evaluated whenever it is."""
     yield expression
     match expression:
         case Logic(_, (first, *_)) | Case(((first, _), *_), _):
@@ -208,7 +209,7 @@ def _certain(expression: Expression) -> Iterator[Expression]:
 
 
 def _asked(node: Node) -> list[Asked] | None:
-    """What the operator on top asks that may raise, and of which rows; None where that is not understood."""
+    """The expressions of the top operator that may raise, with their rows; None if that is not understood."""
     operator = logical(node)
     found: list[Asked] = []
     match operator:
@@ -227,7 +228,7 @@ def _asked(node: Node) -> list[Asked] | None:
 
 
 def _in_turn(condition: Expression, rows: Rows) -> Iterator[Asked]:
-    """The parts of a condition that may raise, each asked where those before it are true."""
+    """The parts of a condition that may raise, each on the rows for which the parts before it are true."""
     for part in conjuncts(condition):
         meant = rows.of(part)
         if may_raise(part):
@@ -237,7 +238,7 @@ def _in_turn(condition: Expression, rows: Rows) -> Iterator[Asked]:
 
 @lru_cache(maxsize=4096)
 def _rows(node: Node) -> tuple[Rows, ...]:
-    """The rows of a subplan; of each input of a union by themselves."""
+    """The rows of a subplan; the inputs of a union give separate alternatives."""
     operator = logical(node)
     found: Iterable[Rows] = ()
     match operator:
@@ -278,7 +279,7 @@ def _rows(node: Node) -> tuple[Rows, ...]:
 
 
 def _read(node: Node, columns: frozenset[str]) -> Iterable[Rows]:
-    """The rows of a subplan by some columns. Groups have the keys of the rows that they are made of."""
+    """The rows of a subplan for reading some columns; a group has the keys of the rows that form it."""
     operator = logical(node)
     keys = operator.keys if isinstance(operator, Aggregate) else ()
     if columns and columns <= {*keys} and all(node.schema[key].type in EXACT for key in keys):
@@ -287,7 +288,7 @@ def _read(node: Node, columns: frozenset[str]) -> Iterable[Rows]:
 
 
 def _has_partners(rows: Rows) -> bool:
-    """Whether it matters when the rows are valid."""
+    """True if the instants at which the rows are valid matter."""
     return any(isinstance(guard, Met) for guard in rows.guards)
 
 
@@ -326,9 +327,11 @@ def _size(rows: Rows) -> int:
 
 
 def _ways(rows: Rows, more: Rows) -> Iterator[dict[str, str]]:
-    """The ways in which all of `rows` are among `more`: by the columns of the leaves of these, those of the
-    leaves that they are found in."""
-    # Of a leaf alone it does not matter when its rows are valid, as they are asked of at once.
+    """The assignments by which all of `rows` are among `more`.
+
+    Each maps columns of the leaves of `more` to columns of the leaves of `rows` that take their place.
+    """
+    # For a single leaf, the validity of its rows does not matter, as each row is evaluated at once.
     is_timeless = len(more.leaves) == 1 and not _has_partners(more)
     for weaker, known in _weaker(rows):
         candidates = [
@@ -352,7 +355,7 @@ def _ways(rows: Rows, more: Rows) -> Iterator[dict[str, str]]:
 
 
 def _all_hold(rows: Rows, guards: Iterable[Guard]) -> bool:
-    """Whether conditions are true of all rows."""
+    """True if conditions are true of all rows."""
     missing = [guard for guard in guards if guard not in rows.guards]
     if not missing:
         return True
@@ -374,12 +377,14 @@ def _all_hold(rows: Rows, guards: Iterable[Guard]) -> bool:
 
 
 _WITHIN = (Difference, StrictDifference, Intersection)
-"""What gives rows of its first input, and no others."""
+"""Operators whose results are rows of the first input only."""
 
 
 def _weaker(rows: Rows, names: Mapping[str, str] | None = None) -> Iterator[tuple[Rows, Mapping[str, str]]]:
-    """Rows, and more rows among which they are: those that a difference is taken of, or that groups are made
-    of. With the names that the columns of their leaves have in the first ones."""
+    """Rows, and supersets of them: the rows that a difference or groups are made from.
+
+    Each comes with a map from its columns to the columns of the leaves of the first rows.
+    """
     if names is None:
         names = {name: name for name in rows.schema.names}
     yield rows, names
@@ -402,8 +407,10 @@ def _weaker(rows: Rows, names: Mapping[str, str] | None = None) -> Iterator[tupl
 
 
 def _whole(leaf: Node) -> tuple[Node, dict[str, str], list[Guard]] | None:
-    """The rows that a leaf keeps some of, as another leaf under guards, and by columns of the leaf those that
-    they are of it."""
+    """The superset of a leaf that keeps some of another leaf's rows.
+
+    Returns that other leaf, by column of the first leaf the column there, and guards; None if there is none.
+    """
     inside, over = leaf, []
     while isinstance(logical(inside), TimeWindow | Granularity):
         over.append(logical(inside))
@@ -435,7 +442,7 @@ def _reads(guard: Guard) -> frozenset[str]:
 
 
 def _anytime(leaf: Node) -> Node:
-    """A leaf without what only tells when its rows are valid, or whether they are at all."""
+    """A leaf without operators that only affect when its rows are valid, or if they are valid at all."""
     kinds = (TimeWindow, Granularity, CountWindow, PartitionedWindow, Istream, Dstream)
     while isinstance(logical(leaf), kinds):
         (leaf,) = leaf.inputs
@@ -443,7 +450,7 @@ def _anytime(leaf: Node) -> Node:
 
 
 def _ever(leaf: Node) -> Node:
-    """A leaf without windows that every row of it comes into."""
+    """A leaf without windows through which every row passes."""
     while isinstance(window := logical(leaf), TimeWindow) and (
         window.size is None or window.slide <= window.size
     ):
@@ -452,7 +459,7 @@ def _ever(leaf: Node) -> Node:
 
 
 def _under(expression: Expression, names: Mapping[str, str]) -> Expression:
-    """An expression over leaves' columns of other names; equalities stay in their one order."""
+    """An expression with other names for columns of leaves; equalities keep their standard order."""
     return substituted(expression, {old: Col(new) for old, new in names.items()})
 
 

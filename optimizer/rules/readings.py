@@ -1,5 +1,4 @@
-"""The usual ways to read an equation at a subplan, for the `match` of rules; what needs no rewriting; and
-what the shape of a rule tells of operators."""
+"""The usual `match` functions of rules, a trivial rewrite, and access to operators that shapes guarantee."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ def its_operator(node: Node) -> Iterable[Operator]:
 
 
 def first_input(node: Node) -> Iterable[Node]:
-    """What is below, or the left side."""
+    """The only input, or the left side."""
     return node.inputs[:1]
 
 
@@ -34,7 +33,7 @@ def second_input(node: Node) -> Iterable[Node]:
 
 
 def part_of_first(node: Node) -> Iterable[Node]:
-    """The right side, if it is made of the left one."""
+    """The right side, if its own left input is the left side."""
     left, right = node.inputs
     return [right] if right.inputs[0] == left else []
 
@@ -50,12 +49,12 @@ def second_place(node: Node) -> Iterable[int]:
 
 
 def as_matched(node: Node, matched: Node) -> Node:
-    """What was matched is the right side of the equation."""
+    """The matched subplan is the right side of the equation."""
     return matched
 
 
 def operator_of(node: Node, kind: type[Kind]) -> Kind:
-    """The operator on top of a subplan, which is of that kind: a shape says so."""
+    """The top operator of a subplan, whose kind the rule's shape guarantees."""
     assert isinstance(node.operator, kind)
     return node.operator
 

@@ -1,4 +1,4 @@
-"""What a rule is, and how one is applied."""
+"""Rules, shapes and stages, and the application of a rule."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from midstream.plans.values.arguments import listed, require, require_callable, 
 from midstream.plans.values.errors import MidstreamError, PlanError
 
 Guard = Callable[[Node, Any], bool]
-"""A named condition under which an equation holds for a subplan and what the rule's `match` yields of it."""
+"""A named condition under which an equation holds for a subplan and a result of the rule's `match`."""
 
 Measure = Callable[[Node], tuple[int, ...]]
-"""Numbers of a subplan, compared like words: the first that differ decide."""
+"""Numbers of a subplan, compared in lexicographic order."""
 
 Kinds = type[Operator] | tuple[type[Operator], ...]
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Shape:
-    """Which operators a rule looks into, from the top of a subplan down.
+    """The operators that a rule looks at, from the top of a subplan down.
 
-    `kinds` are those of the top, in the sense of `isinstance`; `inputs` the shapes of its inputs from the
-    first on: ANY, and every input that no shape stands for, is one that the rule does not look into. With
-    `each`, all inputs have that shape, however many there are.
+    `kinds` are those of the top operator, in the sense of `isinstance`. `inputs` are the shapes of its first
+    inputs; the rule does not look into an input with the shape ANY or without a shape. With `each`, all
+    inputs have that shape, however many there are.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> from midstream.plans.algebra.operators import Distinct, Join
@@ -53,17 +53,17 @@ class Shape:
 
     @property
     def is_any(self) -> bool:
-        """Whether every subplan fits, so that nobody need look."""
+        """True if every subplan fits, so that no check is needed."""
         return not self.kinds
 
     def of_input(self, place: int) -> Shape:
-        """The shape that the input of that number is to have."""
+        """The shape of the input of that number."""
         if self.each is not None:
             return self.each
         return self.inputs[place] if place < len(self.inputs) else ANY
 
     def fits(self, node: Node) -> bool:
-        """Whether a subplan has the shape."""
+        """True if a subplan has the shape."""
         if self.is_any:
             return True
         if not isinstance(node.operator, self.kinds):
@@ -79,13 +79,13 @@ ANY = Shape(())
 class Rule:
     """An equation between subplans, read from left to right.
 
-    A rule is tried at subplans of its `shape` and looks no deeper, but at what is known of a subplan
-    (columns, keys). `match` tells the ways in which the equation can be read there, by what it yields for
-    each; the `guards` are what must be true for the equation to hold; `rewrite` gives the other side.
+    A rule is tried at subplans of its `shape` and looks no deeper, except at known properties of a subplan
+    (columns, keys). `match` yields a value for each way to read the equation there. The equation holds if
+    all `guards` are true. `rewrite` returns the other side.
 
-    A *simplifying* rule has a `measure`, which every application makes smaller: it can be applied until
-    nothing changes, and its left side need not be kept. An *exploring* rule has none: which side is better,
-    the costs tell. `keeps_links` tells that joins which are written in the one way (see `linked`) stay so.
+    A *simplifying* rule has a `measure` that every application reduces: it can be applied until nothing
+    changes, and its left side need not be kept. An *exploring* rule has none; the costs decide which side is
+    better. `keeps_links` is true if joins in the standard form (see `linked`) stay in it.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Rule:
 
     @property
     def is_simplifying(self) -> bool:
-        """Whether its right side is always to be preferred."""
+        """True if the right side is always better."""
         return self.measure is not None
 
     def __post_init__(self) -> None:
@@ -128,7 +128,7 @@ class Stage:
 
 
 def flat(rules: Sequence[Rule | Stage]) -> tuple[Rule, ...]:
-    """Rules and those of stages, one behind the other. Raises ArgumentError for anything else."""
+    """The rules and the rules of stages, in order; raises ArgumentError for anything else."""
     found: list[Rule] = []
     for each in listed("rules", rules, "a list of rules and stages"):
         if not isinstance(each, Rule | Stage):
@@ -138,7 +138,7 @@ def flat(rules: Sequence[Rule | Stage]) -> tuple[Rule, ...]:
 
 
 def staged(rules: Sequence[Rule | Stage]) -> list[Sequence[Rule]]:
-    """The rules of each stage, and those that stand alone together."""
+    """The rules of each stage, and a last list with the rules without a stage."""
     alone = [each for each in rules if isinstance(each, Rule)]
     return [*(each.rules for each in rules if isinstance(each, Stage)), alone]
 
@@ -146,12 +146,13 @@ def staged(rules: Sequence[Rule | Stage]) -> list[Sequence[Rule]]:
 def apply(rule: Rule, node: Node, *, raises_alike: bool = False) -> Iterator[Node]:
     """The subplans that a rule makes of a node.
 
-    What holds for all rules is checked here: the columns stay what they are, in name, type and order, and the
-    measure of a simplifying rule falls. That the result is well-formed, a plan node checks itself. Raises
-    PlanError, naming the rule, where the rule is wrong.
+    Checks what holds for all rules: the columns keep their name, type and order, and the measure of a
+    simplifying rule falls. (A plan node checks itself that it is well-formed.)
 
-    Where the plan holds an expression that may raise, a result that may ask it of further rows is left out;
-    where the result must also raise as often (`raises_alike`), one that may ask it of fewer rows, too.
+    If the plan has an expression that may raise, a result that may evaluate it on further rows is left out.
+    With `raises_alike`, so is a result that may evaluate it on fewer rows.
+
+    Raises   PlanError, with the name of the rule, if the rule is wrong.
     """
     if not rule.shape.fits(node):
         return

@@ -11,16 +11,16 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col, Const, Expression, is_large, ordered, walk
 
 Definitions = Mapping[str, Expression]
-"""By the names of columns, what they stand for."""
+"""By column name, the expression that the column stands for."""
 
 
 def definitions(projection: Node) -> dict[str, Expression]:
-    """What the columns of a projection stand for."""
+    """The expressions of the columns of a projection, by name."""
     return dict(operator_of(projection, Project).columns)
 
 
 def substituted(expression: Expression, by: Definitions) -> Expression:
-    """An expression with other expressions in the place of columns; columns without one stay.
+    """An expression with other expressions in place of columns; columns without one stay.
 
     >>> from midstream.plans.expressions.operands import col
     >>> str(substituted((col("x") > col("y")).expression, {"x": (col("z") + 1).expression}))
@@ -32,8 +32,9 @@ def substituted(expression: Expression, by: Definitions) -> Expression:
 
 
 def all_substituted(expressions: Iterable[Expression], by: Definitions) -> list[Expression] | None:
-    """The same for several; None where that would compute something twice or become too large: expressions
-    would double with each projection, until Python cannot compile them.
+    """Substitute in several expressions; None if that computes something twice or makes them too large.
+
+    Otherwise expressions would double with each projection, until Python cannot compile them.
 
     >>> from midstream.plans.expressions.operands import col
     >>> x, twice = col("x"), {"x": (col("z") + 1).expression}
@@ -51,5 +52,5 @@ def all_substituted(expressions: Iterable[Expression], by: Definitions) -> list[
 
 
 def is_simple(expression: Expression | None) -> bool:
-    """Whether it costs nothing to compute it again: a column, which may stay as it is, or a constant."""
+    """True if computing it again costs nothing: a column, which may stay unchanged, or a constant."""
     return expression is None or isinstance(expression, Col | Const)

@@ -9,8 +9,8 @@ from midstream.optimizer.rules import apply
 from midstream.optimizer.rules.filters.filter_merging import FILTER_MERGING
 from midstream.optimizer.rules.filters.filtered import parts_of, without
 from midstream.optimizer.rules.filters.implied_condition import IMPLIED_CONDITION
-from midstream.optimizer.rules.known import is_implied
 from midstream.optimizer.rules.raising import asks_no_more
+from midstream.optimizer.rules.true_conditions import is_implied
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
 from midstream.plans.equivalence.certificate import Step

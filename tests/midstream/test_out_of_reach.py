@@ -63,7 +63,7 @@ def test_a_plan_that_reads_fewer_streams_is_told_and_not_chosen() -> None:
     assert choice.out_of_reach.plan == unread.plan
     assert choice.out_of_reach.cost == unread.cost
     assert "only the old plan has source items" in choice.out_of_reach.reason
-    assert unread.cost.total < choice.cost.total < choice.given_cost.total / 2
+    assert unread.cost.total < choice.cost.total < choice.original_cost.total / 2
     assert not choice.is_complete
     assert str(choice).endswith(f"; {choice.out_of_reach}")
     assert engine.obstacle(unread.plan) == choice.out_of_reach.reason
@@ -107,7 +107,7 @@ def test_whole_plans_are_told_too() -> None:
     assert choice.out_of_reach is not None
     assert engine.obstacle(choice.plan) is None
     best = LATENCY.of(choice.out_of_reach.cost)
-    assert best < LATENCY.of(choice.cost) <= LATENCY.of(choice.given_cost)
+    assert best < LATENCY.of(choice.cost) <= LATENCY.of(choice.original_cost)
 
 
 S = ms.stream("people", person="integer", age="integer")

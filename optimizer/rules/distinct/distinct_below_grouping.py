@@ -25,17 +25,17 @@ from midstream.plans.expressions.aggregates import AggregateCall
 
 
 def match_added(node: Node) -> Iterable[Node]:
-    """What is below, if it may have duplicates."""
+    """The input, if it may have duplicates."""
     return [below for below in node.inputs if not is_duplicate_free(below)]
 
 
 def take_equal_values_once(node: Node, below: Node) -> bool:
-    """Whether no function notices duplicates."""
+    """True if no function notices duplicates."""
     return all(takes_equal_values_once(call) for _, call in operator_of(node, Aggregate).calls)
 
 
 def takes_equal_values_once(call: AggregateCall) -> bool:
-    """Whether a function is the same of values and of the different ones among them."""
+    """True if a function has the same result on values and on the distinct ones among them."""
     return call.distinct or call.function in ("min", "max")
 
 

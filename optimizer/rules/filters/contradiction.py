@@ -14,26 +14,25 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from midstream.optimizer.rules.bounds import bound
-from midstream.optimizer.rules.known import NEVER, known
 from midstream.optimizer.rules.measures import conditions
 from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.optimizer.rules.true_conditions import NEVER, true_conditions
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import FALSE, Expression, conjuncts
 
 
 def match(node: Node) -> Iterable[Expression]:
-    """The condition, if it is another one."""
+    """The condition, unless it is FALSE."""
     if condition_of(node) != FALSE:
         yield condition_of(node)
 
 
 def is_never_true(node: Node, condition: Expression) -> bool:
-    """Whether two of the parts, or one of them and something that is known of the input, exclude each
-    other."""
+    """True if two of the parts exclude each other, or a part and a condition that the input guarantees."""
     (below,) = node.inputs
-    parts = {*conjuncts(condition), *known(below)}
+    parts = {*conjuncts(condition), *true_conditions(below)}
     if parts & NEVER:
         return True
     bounds = [each for part in parts if (each := bound(part, below.schema)) is not None]

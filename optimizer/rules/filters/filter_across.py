@@ -1,4 +1,4 @@
-"""Ask of one side of an operator what is known of those rows of the other side that they can meet.
+"""Filter one side of an operator by the conditions that rows of the other side are known to satisfy.
 
     join(x = y, filter(p(x), L), R)  =  join(x = y, filter(p(x), L), filter(p(y), R))
 
@@ -17,9 +17,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from midstream.optimizer.rules.filters.filtered import filtered
-from midstream.optimizer.rules.known import is_known, known
 from midstream.optimizer.rules.measures import per_way
 from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.optimizer.rules.true_conditions import is_known, true_conditions
 from midstream.plans.algebra.operators import (
     AntiJoin,
     Difference,
@@ -37,14 +37,14 @@ KINDS = (Join, SemiJoin, AntiJoin, Difference, StrictDifference, Intersection)
 
 
 class Missing(NamedTuple):
-    """A condition that can be asked of a side."""
+    """A condition by which a side can be filtered."""
 
     side: int
     condition: Expression
 
 
 def match(node: Node) -> Iterable[Missing]:
-    """The first condition that is missing. One that may raise would be asked of rows that meet no other."""
+    """The first missing condition, unless it may raise: then it would also be asked of unmatched rows."""
     yield from islice(missing(node), 1)
 
 
@@ -55,10 +55,12 @@ def rewrite(node: Node, matched: Missing) -> Node:
 
 
 def missing(node: Node) -> Iterator[Missing]:
-    """What is known of a side, and can be asked of the other, and is not known there."""
+    """Conditions known on one side that every matching row of the other side satisfies, if unknown there."""
     for side in _asking(node):
         of_one_column = [
-            part for part in known(node.inputs[side]) if len(part.columns()) == 1 and not may_raise(part)
+            part
+            for part in true_conditions(node.inputs[side])
+            if len(part.columns()) == 1 and not may_raise(part)
         ]
         names = _counterparts(node, side) if of_one_column else {}
         for part in sorted(of_one_column, key=str):
@@ -70,13 +72,12 @@ def missing(node: Node) -> Iterator[Missing]:
 
 
 def _asking(node: Node) -> tuple[int, ...]:
-    """The sides of which conditions can be asked of the other one: rows that do not meet them do not come."""
+    """The sides whose conditions can be asked of the other side: rows of that side need a match."""
     return (0, 1) if isinstance(node.operator, Join | SemiJoin | Intersection) else (0,)
 
 
 def _counterparts(node: Node, side: int) -> Mapping[str, list[str]]:
-    """By columns of a side, the columns of the other one that are equal where rows meet, if they have the
-    same type."""
+    """By column of a side, the columns of its type on the other side that are equal in matching rows."""
     one, other = node.inputs[side], node.inputs[1 - side]
     if not isinstance(node.operator, Join | SemiJoin | AntiJoin):
         return {name: [name] for name in one.schema.names}
@@ -91,12 +92,12 @@ def _counterparts(node: Node, side: int) -> Mapping[str, list[str]]:
 
 
 def _asks_for_null(part: Expression) -> bool:
-    """Whether it is about being known, which is clear of what meets something equal."""
+    """True for a test of whether a value is known, which is certain for a value equal to another one."""
     return isinstance(part, IsNull) or (isinstance(part, Not) and isinstance(part.condition, IsNull))
 
 
 def still_missing(node: Node) -> tuple[int, ...]:
-    """How many conditions are missing in a subplan."""
+    """Number of conditions missing in a subplan."""
 
     def of(each: Node) -> int:
         return len({*missing(each)}) if isinstance(each.operator, KINDS) else 0

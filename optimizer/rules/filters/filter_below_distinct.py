@@ -22,15 +22,14 @@ from midstream.plans.algebra.plan import Node
 
 
 def match(node: Node) -> Iterable[Parts]:
-    """The parts of the filter's condition that are the same of equal rows; all of them, if there are
-    others."""
+    """The parts of the filter's condition that do not distinguish equal rows; then all parts."""
     parts = parts_of(node)
     alike = tuple(part for part in parts if is_faithful(part, node.schema))
     yield from with_free(alike, parts)
 
 
 def tells_no_equal_rows_apart(node: Node, matched: Parts) -> bool:
-    """Whether the parts are the same of equal rows, of which one stands for all."""
+    """True if the parts do not distinguish equal rows, of which one stands for all."""
     return all(is_faithful(part, node.schema) for part in matched)
 
 

@@ -24,7 +24,7 @@ from midstream.plans.algebra.plan import Node
 
 
 def match(node: Node) -> Iterable[Parts]:
-    """The parts of the filter's condition that take whole groups; those on keys; all of them."""
+    """The parts of the filter's condition that select whole groups; then those on keys; then all of them."""
     parts = tuple(part for part in parts_of(node) if part.columns())
     on_keys = tuple(part for part in parts if part.columns() <= _keys(node))
     alike = tuple(part for part in on_keys if is_faithful(part, node.schema))
@@ -32,7 +32,7 @@ def match(node: Node) -> Iterable[Parts]:
 
 
 def reads_keys_only(node: Node, matched: Parts) -> bool:
-    """Whether the parts read only keys, so that they do not ask what a group gives."""
+    """True if the parts read only keys, and no result of the group."""
     return all(part.columns() <= _keys(node) for part in matched)
 
 

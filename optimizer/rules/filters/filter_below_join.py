@@ -19,20 +19,19 @@ from midstream.plans.algebra.plan import Node
 
 
 def match(node: Node) -> Iterable[Parts]:
-    """For each side of the join, the parts of the filter's condition that read something of it and nothing
-    else."""
+    """For each side of the join, the parts of the filter's condition that read only columns of it."""
     parts = [part for part in parts_of(node) if part.columns()]
     for side in node.inputs[0].inputs:
         yield from with_free(tuple(part for part in parts if part.columns() <= set(side.schema.names)))
 
 
 def reads_left_only(node: Node, matched: Parts) -> bool:
-    """Whether the parts read only the join's left side: the right side lacks the other columns."""
+    """True if the parts read only the join's left side: the right side lacks the other columns."""
     return _reads_only(node.inputs[0].inputs[0], matched)
 
 
 def reads_right_only(node: Node, matched: Parts) -> bool:
-    """Whether the parts read only the join's right side: the left side lacks the other columns."""
+    """True if the parts read only the join's right side: the left side lacks the other columns."""
     return _reads_only(node.inputs[0].inputs[1], matched)
 
 

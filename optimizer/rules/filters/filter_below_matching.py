@@ -17,7 +17,7 @@ from midstream.plans.algebra.plan import Node
 
 
 def rewrite(node: Node, matched: Parts) -> Node:
-    """The same over the filtered left side; parts that may not move stay above."""
+    """The operator over the filtered left side; parts that may not move stay above."""
     below = node.inputs[0]
     moved = below.with_input(0, filtered(matched, below.inputs[0]))
     return filtered(without(parts_of(node), matched), moved)

@@ -24,8 +24,7 @@ from midstream.plans.expressions.expressions import Expression
 
 
 def match(node: Node) -> Iterable[Parts]:
-    """The parts of the condition that compute nothing twice below, nor become too large: as many as there
-    are, the first ones first."""
+    """The parts of the condition that compute nothing twice below and do not become too large, in order."""
     by, moved = definitions(node.inputs[0]), list[Expression]()
     for part in parts_of(node):
         if all_substituted([*moved, part], by) is not None:

@@ -1,4 +1,4 @@
-"""A subplan behind a filter, as rules write it."""
+"""Helpers of rules for filters and the parts of their conditions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Expression, conjunction, conjuncts, may_raise
 
 Parts = tuple[Expression, ...]
-"""Conditions that stand in one filter, told apart by `and`, in the order in which they are asked."""
+"""Conjuncts of a filter's condition, in the order of evaluation."""
 
 
 def filtered(parts: Iterable[Expression], node: Node) -> Node:
-    """A node behind a filter; merged with one that is there already; the node itself for no condition."""
+    """A node below a filter; merged with an existing filter; the node itself without conditions."""
     parts = list(parts)
     if not parts:
         return node
@@ -29,26 +29,27 @@ def parts_of(node: Node) -> Parts:
 
 
 def all_parts(node: Node) -> Iterable[Parts]:
-    """All of them, together; those that never raise, if there are others."""
+    """All parts together; then those that never raise, if they are fewer."""
     return with_free(parts_of(node))
 
 
 def with_free(*several: Parts) -> Iterable[Parts]:
-    """Parts that are to move together; and of each those that never raise, as these may go where others may
-    not."""
+    """Sets of parts that are to move together, and of each the parts that never raise.
+
+    The latter may move to places where others may not.
+    """
     free = (tuple(part for part in parts if not may_raise(part)) for parts in several)
     return [parts for parts in dict.fromkeys([*several, *free]) if parts]
 
 
 def without(parts: Parts, moved: Iterable[Expression]) -> Parts:
-    """The parts that stay."""
+    """The parts that remain after some have moved."""
     moved = {*moved}
     return tuple(part for part in parts if part not in moved)
 
 
 def filtered_below(node: Node, matched: Parts) -> Node:
-    """Of a filter over an operator: that operator, over inputs behind some parts of the filter's condition;
-    the other parts stay above."""
+    """Push parts of a filter's condition below the operator under it; the other parts stay above."""
     below = node.inputs[0]
     inputs = tuple(filtered(matched, child) for child in below.inputs)
     return filtered(without(parts_of(node), matched), below.with_inputs(inputs))

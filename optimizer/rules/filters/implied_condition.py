@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from midstream.optimizer.rules.filters.filtered import filtered
-from midstream.optimizer.rules.known import is_implied, is_known
 from midstream.optimizer.rules.measures import conditions
 from midstream.optimizer.rules.readings import condition_of
 from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.optimizer.rules.true_conditions import is_implied, is_known
 from midstream.plans.algebra.operators import Filter
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import FALSE, Expression, conjuncts
 
 
 def match(node: Node) -> Iterable[Expression]:
-    """The first part that follows; if none does, the first. FALSE stays: nothing is shorter."""
+    """The first part that follows, else the first part; none for FALSE, which has no shorter form."""
     if condition_of(node) == FALSE:
         return
     parts = conjuncts(condition_of(node))
@@ -31,14 +31,14 @@ def match(node: Node) -> Iterable[Expression]:
 
 
 def follows(node: Node, part: Expression) -> bool:
-    """Whether the other parts, or what is known of the input, say as much."""
+    """True if the other parts, or the input, imply a part."""
     (below,) = node.inputs
     others = [other for other in conjuncts(condition_of(node)) if other != part]
     return is_implied(part, others, node.schema) or is_known(below, part)
 
 
 def rewrite(node: Node, matched: Expression) -> Node:
-    """The filter without it."""
+    """The filter without the matched part."""
     rest = [part for part in conjuncts(condition_of(node)) if part != matched]
     return filtered(rest, node.inputs[0])
 

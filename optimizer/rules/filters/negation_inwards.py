@@ -25,7 +25,7 @@ from midstream.plans.expressions.expressions import (
 
 
 def match(node: Node) -> Iterable[list[Expression]]:
-    """The parts of the condition with negations further in, if there are such."""
+    """The parts of the condition with negations moved inwards, if any move."""
     parts = conjuncts(condition_of(node))
     moved = [inwards(part, node.schema) for part in parts]
     if moved != list(parts):
@@ -33,7 +33,7 @@ def match(node: Node) -> Iterable[list[Expression]]:
 
 
 def rewrite(node: Node, moved: list[Expression]) -> Node:
-    """The filter with those."""
+    """The filter with the moved negations."""
     return Node(Filter(conjunction(moved)), node.inputs)
 
 

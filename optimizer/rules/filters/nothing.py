@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.known import NEVER, known
 from midstream.optimizer.rules.measures import combining
 from midstream.optimizer.rules.readings import as_matched
 from midstream.optimizer.rules.rule import Rule, Shape
+from midstream.optimizer.rules.true_conditions import NEVER, true_conditions
 from midstream.plans.algebra.operators import (
     AntiJoin,
     Difference,
@@ -38,11 +38,11 @@ from midstream.plans.values.schema import Column, Type
 
 COMBINING = (AntiJoin, Difference, Intersection, Join, MaxUnion, SemiJoin, StrictDifference, Union)
 SOME = {Type.INTEGER: Const(0), Type.FLOAT: Const(0.0), Type.STRING: Const(""), Type.BOOLEAN: FALSE}
-"""Of each type a value that is known."""
+"""A known value of each type."""
 
 
 def match(node: Node) -> Iterable[Node]:
-    """Nothing, made of the first input of what combines, if some input is empty or a filter is above."""
+    """An empty subplan over the first input, if some input is empty or a filter is above."""
     combined = node.inputs[0] if isinstance(node.operator, Filter) else node
     if isinstance(node.operator, Filter) or any(map(is_empty, node.inputs)):
         values = [(column.name, _some(column)) for column in node.schema]
@@ -52,17 +52,17 @@ def match(node: Node) -> Iterable[Node]:
 
 
 def is_empty(node: Node) -> bool:
-    """Whether it is known that a subplan never has a row."""
-    return bool(known(node) & NEVER)
+    """True if the conditions of a subplan imply that it never has a row."""
+    return bool(true_conditions(node) & NEVER)
 
 
 def gives_nothing(node: Node, matched: Node) -> bool:
-    """Whether the operator gives nothing, and not only one of its inputs."""
+    """True if the whole operator, and not only one of its inputs, is always empty."""
     return is_empty(node)
 
 
 def _some(column: Column) -> Expression | None:
-    """A value that the column may have; there is none of any type that is always known."""
+    """A value that the column may have; None for type any without unknown values."""
     if column.type is Type.ANY:
         return Const(None) if column.nullable else None
     return Cast(Const(None), column.type) if column.nullable else SOME[column.type]

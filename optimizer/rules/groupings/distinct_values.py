@@ -26,11 +26,11 @@ from midstream.plans.expressions.expressions import Col, Expression
 from midstream.plans.values.schema import unused
 
 Values = dict[Expression, str]
-"""By what is aggregated: the name of the column that it becomes."""
+"""By aggregated expression, the name of its column below the grouping."""
 
 
 def match_values(node: Node) -> Iterable[Values]:
-    """What is aggregated, if different values are wanted of something."""
+    """The aggregated expressions, if some function aggregates distinct values."""
     grouping = operator_of(node, Aggregate)
     values: Values = {}
     for name, call in grouping.calls:
@@ -40,13 +40,16 @@ def match_values(node: Node) -> Iterable[Values]:
 
 
 def are_of_different_values(node: Node, values: Values) -> bool:
-    """Whether no function notices duplicates."""
+    """True if no function notices duplicates."""
     return all(takes_equal_values_once(call) for _, call in operator_of(node, Aggregate).calls)
 
 
 def read_one_value(node: Node, values: Values) -> bool:
-    """Whether all functions are of the same; or else of keys, of which there is one value in a group. That is
-    there as often as there are values of what is no key, if that is read besides."""
+    """True if at most one aggregated expression reads more than keys, and counting functions read that one.
+
+    An expression over keys has one value in a group, but the group has a row for each value of the other
+    expression; so a function that counts rows must not read it then.
+    """
     keys = {*operator_of(node, Aggregate).keys}
     others = [value for value in values if not value.columns() <= keys]
     counted = [
@@ -58,7 +61,7 @@ def read_one_value(node: Node, values: Values) -> bool:
 
 
 def rewrite_as_distinct(node: Node, values: Values) -> Node:
-    """The same functions of rows that are different."""
+    """The functions without `distinct`, over distinct rows."""
     grouping = operator_of(node, Aggregate)
     read = (*((key, Col(key)) for key in grouping.keys), *((name, value) for value, name in values.items()))
     calls = tuple((name, _of_column(call, values)) for name, call in grouping.calls)
@@ -71,22 +74,21 @@ def _of_column(call: AggregateCall, values: Values) -> AggregateCall:
 
 
 def match_rows(node: Node) -> Iterable[Node]:
-    """The duplicate elimination, if functions notice duplicates, each of a value."""
+    """The duplicate elimination, if some function notices duplicates and all functions have an argument."""
     calls = [call for _, call in operator_of(node, Aggregate).calls]
     have_values = all(call.argument is not None for call in calls)
     return node.inputs if have_values and not all(map(takes_equal_values_once, calls)) else []
 
 
 def are_all_columns(node: Node, below: Node) -> bool:
-    """Whether rows of one group that have the same value are the same row: each function reads the only
-    column that is no key."""
+    """True if each function reads the only column that is no key: equal values are then equal rows."""
     grouping = operator_of(node, Aggregate)
     others = [name for name in below.schema.names if name not in grouping.keys]
     return all([call.argument] == [Col(name) for name in others] for _, call in grouping.calls)
 
 
 def rewrite_without(node: Node, below: Node) -> Node:
-    """The functions of different values."""
+    """The functions of distinct values."""
     grouping = operator_of(node, Aggregate)
     calls = tuple((name, replace(call, distinct=True)) for name, call in grouping.calls)
     return Node(Aggregate(grouping.keys, calls), below.inputs)

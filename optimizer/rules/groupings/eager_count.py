@@ -35,7 +35,7 @@ from midstream.plans.values.schema import Schema, Type, unused
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A side of the join, by what it is grouped, and the name of the number of its rows."""
+    """A side of the join, its grouping keys, and the name of the column with the number of its rows."""
 
     place: int
     keys: tuple[str, ...]
@@ -49,14 +49,14 @@ def match(node: Node) -> Iterable[Counted]:
 
 
 def read_the_other_side(node: Node, counted: Counted) -> bool:
-    """Whether the functions read no column of that side."""
+    """True if the functions read no column of that side."""
     grouping, _ = both(node)
     side = node.inputs[0].inputs[counted.place]
     return not any(call.columns() & {*side.schema.names} for _, call in grouping.calls)
 
 
 def can_be_weighed(node: Node, counted: Counted) -> bool:
-    """Whether the functions follow exactly from how often each value is there."""
+    """True if the functions follow exactly from the multiplicity of each value."""
     grouping, _ = both(node)
     return all(_can_be_weighed(call, node.inputs[0].schema) for _, call in grouping.calls)
 
@@ -85,7 +85,7 @@ def rewrite(node: Node, counted: Counted) -> Node:
 
 
 def _weighed(call: AggregateCall, number: str) -> AggregateCall:
-    """A function of rows, each of which stands for some number."""
+    """A function over rows, each of which stands for a number of rows."""
     if takes_equal_values_once(call):
         return call
     if call.function == "count":

@@ -29,7 +29,7 @@ from midstream.plans.algebra.properties import is_key
 
 @dataclass(frozen=True, slots=True)
 class Eager:
-    """A side of the join, by what it is grouped, and the two steps."""
+    """A side of the join, its grouping keys, and the two steps of aggregation."""
 
     place: int
     keys: tuple[str, ...]
@@ -48,8 +48,10 @@ def joined_names(node: Node) -> list[str]:
 
 
 def sides_with_groups(node: Node) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The sides of the join that may have groups of several rows where something is aggregated, each with the
-    columns of it that the condition or the keys of the grouping read."""
+    """The sides of the join that may have groups of several rows, each with its grouping keys.
+
+    These are the columns that the join's condition or the keys of the grouping read.
+    """
     grouping, join = both(node)
     read = {*grouping.keys, *join.condition.columns()}
     for place, side in enumerate(node.inputs[0].inputs):
@@ -59,20 +61,20 @@ def sides_with_groups(node: Node) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 
 def read_one_side(node: Node, eager: Eager) -> bool:
-    """Whether the functions read columns of that side only."""
+    """True if the functions read columns of that side only."""
     grouping, _ = both(node)
     side = node.inputs[0].inputs[eager.place]
     return all(call.columns() <= {*side.schema.names} for _, call in grouping.calls)
 
 
 def are_decomposable(node: Node, eager: Eager) -> bool:
-    """Whether the aggregates of parts tell exactly those of the whole."""
+    """True if the aggregates of the whole follow exactly from those of parts."""
     grouping, _ = both(node)
     return all(is_decomposable(call, node.inputs[0].schema) for _, call in grouping.calls)
 
 
 def rewrite(node: Node, eager: Eager) -> Node:
-    """The grouping over the join of what comes of that side."""
+    """The second grouping over the join with the groups of that side."""
     grouping, join = both(node)
     sides = list(node.inputs[0].inputs)
     sides[eager.place] = Node(Aggregate(eager.keys, eager.steps.first), (sides[eager.place],))

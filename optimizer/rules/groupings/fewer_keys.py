@@ -27,12 +27,12 @@ def match(node: Node) -> Iterable[str]:
 
 
 def depends_on_others(node: Node, key: str) -> bool:
-    """Whether the other keys determine it, so that the groups are the same without."""
+    """True if the other keys determine this key, so that the groups are the same without it."""
     return key in determined(node.inputs[0], _others(node, key))
 
 
 def rewrite(node: Node, key: str) -> Node:
-    """The grouping by the others, with the columns in their order."""
+    """The grouping by the other keys, with the columns in their order."""
     grouping = operator_of(node, Aggregate)
     fewer = Node(Aggregate(_others(node, key), ((key, min_(key)), *grouping.calls)), node.inputs)
     return chosen(node.schema.names, fewer)

@@ -30,13 +30,13 @@ def match(node: Node) -> Iterable[TwoSteps]:
 
 
 def are_decomposable(node: Node, steps: TwoSteps) -> bool:
-    """Whether the aggregates of parts tell exactly those of the whole."""
+    """True if the aggregates of the whole follow exactly from those of parts."""
     calls = operator_of(node, Aggregate).calls
     return all(is_decomposable(call, node.inputs[0].schema) for _, call in calls)
 
 
 def rewrite(node: Node, steps: TwoSteps) -> Node:
-    """The grouping of what comes of the inputs."""
+    """The second grouping over the groupings of the inputs."""
     grouping, union = operator_of(node, Aggregate), node.inputs[0]
     first = Aggregate(grouping.keys, steps.first)
     return steps.grouped(

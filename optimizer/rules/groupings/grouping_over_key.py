@@ -34,7 +34,7 @@ def match(node: Node) -> Iterable[Columns]:
 
 
 def of_one_value(call: AggregateCall, schema: Schema) -> Expression | None:
-    """What a function gives for one row. None where it is not known, or is of another type than the value."""
+    """The result of a function for one row; None if it is unknown, or of another type than the value."""
     if call.argument is None:
         return Const(1)
     kind = call.argument.kind(schema)
@@ -53,7 +53,7 @@ def of_one_value(call: AggregateCall, schema: Schema) -> Expression | None:
 
 
 def groups_are_rows(node: Node, columns: Columns) -> bool:
-    """Whether no two rows are in one group."""
+    """True if no two rows are in one group."""
     return is_key(node.inputs[0], operator_of(node, Aggregate).keys)
 
 

@@ -31,7 +31,7 @@ from midstream.plans.expressions.expressions import Col
 
 
 def match(node: Node) -> Iterable[Calls]:
-    """The functions over what is below both: those of the lower grouping that are merged, or of its keys."""
+    """The upper functions over the lower input: merged lower functions, or functions of lower keys."""
     upper, lower = _both(node)
     below = dict(lower.calls)
     calls = [(name, _below(call, lower, below)) for name, call in upper.calls]
@@ -46,8 +46,7 @@ def _below(call: AggregateCall, lower: Aggregate, below: dict[str, AggregateCall
 
 
 def merge_what_is_below(node: Node, calls: Calls) -> bool:
-    """Whether each function makes that of the whole from those of parts; or takes equal values once, so that
-    it does not notice how many fine groups have a key."""
+    """True if each function merges results of parts, or ignores how many fine groups have a key."""
     upper, lower = _both(node)
     schema = node.inputs[0].inputs[0].schema
     below = dict(lower.calls)
@@ -66,7 +65,7 @@ def merge_what_is_below(node: Node, calls: Calls) -> bool:
 
 
 def groups_by_lower_keys(node: Node, calls: Calls) -> bool:
-    """Whether the upper keys are keys of the lower grouping, and not what it computes."""
+    """True if the upper keys are keys of the lower grouping, and not its results."""
     upper, lower = _both(node)
     return {*upper.keys} <= {*lower.keys}
 

@@ -1,11 +1,11 @@
-"""Aggregates computed in two steps: of parts of a group, then of what came of the parts.
+"""Aggregates computed in two steps: of parts of a group, then of the results of the parts.
 
-    count         the sum of the counts
-    min, max      the smallest of the smallest, the largest of the largest
-    sum           the sum of the sums, of integers: sums of floats are rounded, and rounded again
-    avg           the sum of the sums by the sum of the counts, of integers
+count         the sum of the counts
+min, max      the smallest of the smallest, the largest of the largest
+sum           the sum of the sums, of integers: sums of floats are rounded, and rounded again
+avg           the sum of the sums by the sum of the counts, of integers
 
-Of others, and of different values only, the parts do not tell the whole.
+Other functions, and functions of distinct values, do not follow from the results of parts.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Calls = tuple[tuple[str, AggregateCall], ...]
 
 @dataclass(frozen=True, slots=True)
 class TwoSteps:
-    """What is computed of parts, of what came of them, and of that."""
+    """The functions of the parts, the functions that merge their results, and the final expressions."""
 
     first: Calls
     second: Calls
     results: tuple[tuple[str, Expression], ...]
 
     def grouped(self, keys: tuple[str, ...], parts: Node) -> Node:
-        """The second step over what came of the parts, and the results if they are others."""
+        """The second step over the results of the parts, with a projection if final expressions differ."""
         node = Node(Aggregate(keys, self.second), (parts,))
         if all(isinstance(result, Col) for _, result in self.results):
             return node
@@ -39,9 +39,9 @@ class TwoSteps:
 
 
 def two_steps(calls: Calls, taken: Iterable[str]) -> TwoSteps:
-    """Some aggregates in two steps; what comes of the parts has names that are not taken.
+    """Split aggregates into two steps; the names of partial results are not among `taken`.
 
-    What cannot be computed so is written as if it could: `is_decomposable` tells.
+    Aggregates that cannot be split are written in the same way: check `is_decomposable` first.
     """
     names = {*taken}
     first: list[tuple[str, AggregateCall]] = []
@@ -49,7 +49,7 @@ def two_steps(calls: Calls, taken: Iterable[str]) -> TwoSteps:
     results: list[tuple[str, Expression]] = []
 
     def part(name: str, call: AggregateCall, whole: str) -> str:
-        """A partial aggregate, and what is made of it; the name of that."""
+        """Add a partial aggregate and its merging function; return the name of the latter."""
         name = unused(name, names if whole else names | {*dict(calls)})
         names.add(name)
         first.append((name, call))
@@ -68,14 +68,14 @@ def two_steps(calls: Calls, taken: Iterable[str]) -> TwoSteps:
 
 
 def merging(call: AggregateCall, name: str) -> AggregateCall:
-    """What makes the aggregate of the whole from those of parts."""
+    """The function that merges the partial results of an aggregate."""
     if call.function == "count" and not call.distinct:
         return AggregateCall("sum", Col(name))
     return AggregateCall(call.function, Col(name), call.distinct, call.k)
 
 
 def is_decomposable(call: AggregateCall, schema: Schema) -> bool:
-    """Whether the aggregates of parts tell exactly that of the whole."""
+    """True if the aggregate of the whole follows exactly from those of parts."""
     if call.distinct:
         return False
     if call.function in ("sum", "avg"):

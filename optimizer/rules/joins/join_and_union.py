@@ -19,17 +19,17 @@ from midstream.plans.algebra.plan import Node
 
 
 def are_the_same_join(node: Node, first: Node) -> bool:
-    """Whether the joins have the same condition and give the same columns."""
+    """True if the joins have equal conditions and output columns."""
     return all(join.operator == first.operator for join in node.inputs)
 
 
 def have_the_same_partners(node: Node, first: Node) -> bool:
-    """Whether the joins have the same right side: else rows would meet others than before."""
+    """True if the joins have the same right side; otherwise rows would meet other rows than before."""
     return all(join.inputs[1] == first.inputs[1] for join in node.inputs)
 
 
 def have_the_same_columns(node: Node, first: Node) -> bool:
-    """Whether the left sides have the same columns in the same order, so that there is a union of them."""
+    """True if the left sides have the same columns in the same order, so that a union of them exists."""
     columns = [[(c.name, c.type) for c in join.inputs[0].schema] for join in node.inputs]
     return all(each == columns[0] for each in columns)
 

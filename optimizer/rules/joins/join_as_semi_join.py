@@ -35,7 +35,7 @@ def match_join(node: Node) -> Iterable[Join]:
 
 
 def has_one_match(node: Node, matched: Join) -> bool:
-    """Whether a row of the left side cannot have two matches, of which it would come twice."""
+    """True if a row of the left side cannot have two matches, which would duplicate it."""
     return is_key(node.inputs[1], partners(node).theirs)
 
 
@@ -51,14 +51,13 @@ def match_semi_join(node: Node) -> Iterable[SemiJoin]:
 
 
 def asks_for_equality(node: Node, matched: SemiJoin) -> bool:
-    """Whether the columns that the condition reads of the right side all are equated with some of the
-    left."""
+    """True if the condition equates every column that it reads of the right side with one of the left."""
     right = set(node.inputs[1].schema.names)
     return matched.condition.columns() & right <= set(partners(node).theirs)
 
 
 def rewrite_semi_join(node: Node, matched: SemiJoin) -> Node:
-    """The join with the different values that there are."""
+    """The join with the distinct values of the compared columns."""
     left, right = node.inputs
     read = set(partners(node).theirs)
     values = chosen((name for name in right.schema.names if name in read), right)

@@ -32,7 +32,7 @@ def match(node: Node) -> Iterable[Joins]:
 
 
 def names_are_distinct(node: Node, matched: Joins) -> bool:
-    """Whether no column name occurs in two of the three inputs: it would mean both."""
+    """True if no column name occurs in two of the three inputs: it would be ambiguous."""
     lower, c = node.inputs
     return not hides_columns_of(lower, c)
 

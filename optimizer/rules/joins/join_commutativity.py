@@ -17,7 +17,7 @@ from midstream.plans.algebra.plan import Node
 
 
 def rewrite(node: Node, matched: Node) -> Node:
-    """The same join with its sides swapped."""
+    """The join with its sides swapped."""
     return node.with_inputs(node.inputs[::-1])
 
 

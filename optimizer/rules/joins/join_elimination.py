@@ -26,14 +26,14 @@ from midstream.plans.algebra.properties import is_included, is_key
 from midstream.plans.expressions.expressions import Col, IsNull, Not
 
 Matched = tuple[int, Node]
-"""Which side stays, and what the join becomes."""
+"""The number of the side that stays, and the plan that replaces the join."""
 
 
 def match_on(side: int) -> Callable[[Node], Iterable[Matched]]:
-    """Where that side has all that is wanted."""
+    """Match joins whose given side has all output columns."""
 
     def match(node: Node) -> Iterable[Matched]:
-        """The side, and what becomes of it, if it can give the columns with the types that they have."""
+        """The side and its replacement plan, if it can give the output columns with the same types."""
         join, stays = operator_of(node, Join), node.inputs[side]
         ours, theirs, rest = partners(node, side)
         same = {
@@ -55,13 +55,13 @@ def match_on(side: int) -> Callable[[Node], Iterable[Matched]]:
 
 
 def has_one_match(node: Node, matched: Matched) -> bool:
-    """Whether a row of the side that stays cannot have two matches, of which it would come twice."""
+    """True if a row of the side that stays cannot have two matches, which would duplicate it."""
     side, _ = matched
     return is_key(node.inputs[1 - side], partners(node, side).theirs)
 
 
 def has_a_match(node: Node, matched: Matched) -> bool:
-    """Whether every row of the side that stays has a match, without which it would not come."""
+    """True if every row of the side that stays has a match, without which it would be dropped."""
     side, _ = matched
     ours, theirs, _ = partners(node, side)
     return is_included(node.inputs[side], ours, node.inputs[1 - side], theirs)

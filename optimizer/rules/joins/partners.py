@@ -1,4 +1,4 @@
-"""By which columns the rows of one side of a join find those of the other."""
+"""Columns by which rows of one side of a join find rows of the other."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from midstream.plans.expressions.expressions import TRUE, Expression, conjuncts,
 
 
 class Partners(NamedTuple):
-    """The columns of both sides that a condition equates, pair by pair, and what else it asks."""
+    """Pairs of columns that a condition equates, and the other parts of the condition."""
 
     ours: tuple[str, ...]
     theirs: tuple[str, ...]
-    rest: tuple[Expression, ...]
+    others: tuple[Expression, ...]
 
 
 def partners(node: Node, side: int = 0) -> Partners:
-    """Those of a join, semi-join or anti-join, as one side sees them."""
+    """The partners of a join, semi-join or anti-join; `side` is the side called ours."""
     one, other = node.inputs[side], node.inputs[1 - side]
     pairs, rest = join_keys(condition_of(node), one.schema, other.schema)
     pairs = sorted(set(pairs))

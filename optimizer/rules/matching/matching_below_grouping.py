@@ -21,22 +21,22 @@ from midstream.plans.algebra.plan import Node
 
 
 def reads_keys(node: Node, grouping: Node) -> bool:
-    """Whether the condition reads no aggregate, which is not there below."""
+    """True if the condition reads no aggregate, which does not exist below."""
     return _reads_keys(node, grouping)
 
 
 def has_other_names(node: Node, grouping: Node) -> bool:
-    """Whether no column below has the name of one that is looked up."""
+    """True if no column below has the name of a column that is looked up."""
     return not any(name in node.inputs[1].schema for name in grouping.inputs[0].schema.names)
 
 
 def read_keys(node: Node, matching: Node) -> bool:
-    """Whether the condition reads no other column, so that it keeps whole groups."""
+    """True if the condition reads only keys, so that it keeps whole groups."""
     return _reads_keys(matching, node)
 
 
 def keeps_other_names(node: Node, matching: Node) -> bool:
-    """Whether no aggregate has the name of a column that is looked up."""
+    """True if no aggregate has the name of a column that is looked up."""
     return not any(name in node.schema for name in matching.inputs[1].schema.names)
 
 

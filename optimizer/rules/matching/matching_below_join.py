@@ -20,25 +20,25 @@ from midstream.plans.algebra.plan import Node
 
 
 def reads_one_half(node: Node, place: int) -> bool:
-    """Whether the condition reads no column of the other half, which is not there below."""
+    """True if the condition reads no column of the other half, which does not exist below."""
     join, looked_up = node.inputs
     return condition_of(node).columns() <= {*join.inputs[place].schema.names, *looked_up.schema.names}
 
 
 def has_other_names(node: Node, place: int) -> bool:
-    """Whether no column of that half, dropped ones included, has the name of one that is looked up."""
+    """True if no column of that half, including dropped ones, has the name of a column that is looked up."""
     join, looked_up = node.inputs
     return not any(name in looked_up.schema for name in join.inputs[place].schema.names)
 
 
 def keeps_what_is_read(node: Node, place: int) -> bool:
-    """Whether the join keeps the columns that are read, so that they are there above."""
+    """True if the join keeps the columns that the condition reads, so that they exist above."""
     matching = node.inputs[place]
     return condition_of(matching).columns() <= {*node.schema.names, *matching.inputs[1].schema.names}
 
 
 def keeps_other_names(node: Node, place: int) -> bool:
-    """Whether no column of a pair has the name of one that is looked up."""
+    """True if no column of a pair has the name of a column that is looked up."""
     return not any(name in node.schema for name in node.inputs[place].inputs[1].schema.names)
 
 

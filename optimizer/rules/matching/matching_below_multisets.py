@@ -33,7 +33,7 @@ OF_THE_FIRST = (Difference, StrictDifference, Intersection)
 
 
 def tells_no_equal_rows_apart(node: Node, matched: Node) -> bool:
-    """Whether the condition asks equal rows alike, which are counted together, but for a union."""
+    """True for a union, or if the conditions do not distinguish equal rows, which are counted together."""
     both = (node, matched)
     return any(isinstance(each.operator, Union) for each in both) or all(map(asks_equal_rows_alike, both))
 

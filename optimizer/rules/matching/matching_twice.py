@@ -1,4 +1,4 @@
-"""Look the same up once.
+"""Leave out a second look-up of the same rows.
 
     op(p, op(p, L, R), R)     =  op(p, L, R)         for op a semi-join or an anti-join
     op(p, other(p, L, R), R)  =  filter(false, L)    for op one of them, and other the other one
@@ -21,13 +21,13 @@ from midstream.plans.expressions.expressions import FALSE
 
 
 def match(node: Node) -> Iterable[Node]:
-    """The lower one, if it looks the same up."""
+    """The lower operator, if it looks up the same rows by the same condition."""
     lower, right = node.inputs
     return [lower] if condition_of(lower) == condition_of(node) and lower.inputs[1] == right else []
 
 
 def rewrite(node: Node, lower: Node) -> Node:
-    """The lower one, or nothing of what is below."""
+    """The lower operator, or an empty stream."""
     if lower.operator == node.operator:
         return lower
     return Node(Filter(FALSE), lower.inputs[:1])

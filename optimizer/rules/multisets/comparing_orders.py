@@ -21,7 +21,7 @@ COMPARING = (Intersection, MaxUnion)
 
 
 def keeps_columns(node: Node, matched: Node) -> bool:
-    """Whether the columns stay what they are: those of an intersection are those of its left side."""
+    """True if the columns stay the same: an intersection has those of its left side."""
     return rewrite_swapped(node, matched).schema == node.schema
 
 
@@ -31,12 +31,12 @@ def rewrite_swapped(node: Node, matched: Node) -> Node:
 
 
 def are_alike(node: Node, lower: Node) -> bool:
-    """Whether both take the smaller, or both the larger."""
+    """True if both are intersections, or both max-unions."""
     return node.operator == lower.operator
 
 
 def rewrite_turned(node: Node, lower: Node) -> Node:
-    """With the second and the third compared first."""
+    """The operator that compares the second and the third input first."""
     (left, right), third = lower.inputs, node.inputs[1]
     return node.with_inputs((left, lower.with_inputs((right, third))))
 

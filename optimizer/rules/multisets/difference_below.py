@@ -24,8 +24,7 @@ TOGETHER = (Union, MaxUnion, Intersection)
 
 
 def takes_from_each(node: Node, matched: Node) -> bool:
-    """Whether taking from each side takes as much as taking from all together: from a union, a difference
-    takes once above, and from both sides below."""
+    """True unless a difference meets a union: above it takes a row once, below it once from each side."""
     return {type(node.operator), type(matched.operator)} != {Difference, Union}
 
 

@@ -19,13 +19,13 @@ from midstream.plans.algebra.plan import Node
 
 
 def match(node: Node) -> Iterable[int]:
-    """Which side of the max-union is not taken away."""
+    """The side of the max-union that is not taken away."""
     max_union, taken = node.inputs
     return [1 - max_union.inputs.index(taken)] if taken in max_union.inputs else []
 
 
 def keeps_columns(node: Node, place: int) -> bool:
-    """Whether the columns stay what they are: those of a max-union may be unknown if those of a side may."""
+    """True if the columns stay the same: those of a max-union may be unknown if those of a side may."""
     return node.inputs[0].inputs[place].schema == node.schema
 
 

@@ -1,4 +1,4 @@
-"""Take away what was added.
+"""Take away an input that a union added.
 
     difference(union(L, R), R)  =  L
     difference(union(L, S), union(R, S))  =  difference(L, R)
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from midstream.optimizer.rules.measures import operators, ways
+from midstream.optimizer.rules.measures import operators, paths
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Difference, Union
 from midstream.plans.algebra.plan import Node
@@ -24,35 +24,35 @@ Places = tuple[int, int]
 
 
 def match_one(node: Node) -> Iterable[int]:
-    """Where the union has the right side."""
+    """The position of the right side among the inputs of the union."""
     union, right = node.inputs
     return [union.inputs.index(right)] if right in union.inputs else []
 
 
 def keeps_columns(node: Node, place: int) -> bool:
-    """Whether the columns stay what they are: those of a union may be unknown if one of its inputs' may."""
+    """True if the columns stay the same: those of a union may be unknown if those of an input may."""
     return rewrite_one(node, place).schema == node.schema
 
 
 def rewrite_one(node: Node, place: int) -> Node:
-    """The rest of the union."""
+    """The union without that input."""
     return _without(node.inputs[0], place)
 
 
 def match_both(node: Node) -> Iterable[Places]:
-    """Where both unions have the same."""
+    """The positions of a common input in both unions."""
     left, right = (union.inputs for union in node.inputs)
     common = [child for child in left if child in right]
     return [(left.index(child), right.index(child)) for child in common[:1]]
 
 
 def keep_columns(node: Node, places: Places) -> bool:
-    """Whether the columns stay what they are: those of a union may be unknown if one of its inputs' may."""
+    """True if the columns stay the same: those of a union may be unknown if those of an input may."""
     return _without(node.inputs[0], places[0]).schema == node.schema
 
 
 def rewrite_both(node: Node, places: Places) -> Node:
-    """The difference of the rest of both."""
+    """The difference of both unions without the common input."""
     return node.with_inputs(tuple(map(_without, node.inputs, places)))
 
 
@@ -78,5 +78,5 @@ DIFFERENCE_OF_UNIONS = Rule(
     match=match_both,
     guards=(keep_columns,),
     rewrite=rewrite_both,
-    measure=ways,
+    measure=paths,
 )

@@ -21,7 +21,7 @@ DIFFERENCES = (Difference, StrictDifference)
 
 
 def are_alike(node: Node, lower: Node) -> bool:
-    """Whether both are differences, or both strict ones: they count in different ways."""
+    """True if both are differences, or both strict ones: they count in different ways."""
     return lower.operator == node.operator
 
 

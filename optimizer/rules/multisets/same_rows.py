@@ -1,4 +1,4 @@
-"""What rules ask of the columns of rows that are compared."""
+"""Helpers of rules that compare the columns of rows."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.values.schema import Schema, unused
 
 Pairs = Mapping[str, tuple[str, bool]]
-"""By a left column: the right one that it is compared with, and whether unknown counts as a value there."""
+"""By left column, the right column that it is compared with, and true if unknown counts as a value there."""
 
 
 def under_other_names(left: Schema, right: Node) -> tuple[Node, Expression]:
-    """A subplan of the same columns under names that the left side does not have, and the condition that two
-    rows are the same."""
+    """Rename the columns of a subplan to names that the left side does not have.
+
+    Returns the renamed subplan, and the condition that two rows are the same.
+    """
     names: dict[str, str] = {}
     for column in left:
         names[column.name] = unused(column.name, [*left.names, *names.values()])
@@ -36,16 +38,18 @@ def under_other_names(left: Schema, right: Node) -> tuple[Node, Expression]:
     )
 
 
-def same_value(one: str, other: str, may_be_unknown: bool) -> Expression:
-    """The condition that two columns have the same value, unknown being one where both may be."""
+def same_value(left: str, right: str, may_be_unknown: bool) -> Expression:
+    """The condition that two columns have the same value; unknown is a value if both may be unknown."""
     if not may_be_unknown:
-        return equality(one, other)
-    return Not(Call("is distinct from", (Col(one), Col(other))))
+        return equality(left, right)
+    return Not(Call("is distinct from", (Col(left), Col(right))))
 
 
 def compared_columns(condition: Expression, left: Schema, right: Schema) -> Pairs | None:
-    """The pairs of columns that a condition compares, if it does nothing else: each column of the left side
-    with another one of the right side, of the same type."""
+    """The pairs of columns that a condition compares; None if it does anything else.
+
+    Each column of the left side is compared with a different one of the right side, of the same type.
+    """
     pairs: dict[str, tuple[str, bool]] = {}
     parts = conjuncts(condition)
     for part in parts:
@@ -67,15 +71,14 @@ def _compared(part: Expression) -> tuple[str, str] | None:
 
 
 def match_comparing(node: Node) -> Iterable[Pairs]:
-    """The pairs of columns that a semi-join or an anti-join compares, if that is all."""
+    """The pairs of columns that a semi-join or an anti-join compares, if its condition does nothing else."""
     left, right = node.inputs
     pairs = compared_columns(condition_of(node), left.schema, right.schema)
     return [] if pairs is None else [pairs]
 
 
 def tells_unknown(node: Node, pairs: Pairs) -> bool:
-    """Whether the condition is true of rows that are the same: an equality is not, where both values are
-    unknown."""
+    """True if the condition holds for identical rows; an equality does not if both values are unknown."""
     left, right = (side.schema for side in node.inputs)
     return all(
         is_exact or not (left[one].nullable and right[other].nullable)

@@ -1,4 +1,4 @@
-"""Put together what was taken apart.
+"""Unite the parts into which a stream was divided.
 
     union(difference(L, R), R)                      =  max union(L, R)
     union(difference(L, R), intersection(L, R))     =  L
@@ -31,13 +31,13 @@ from midstream.plans.algebra.plan import Node
 
 
 def match_difference_first(node: Node) -> Iterable[Node]:
-    """The difference, if the other input is what it takes away, and there are no more."""
+    """The difference, if the only other input is its right side."""
     first, *others = node.inputs
     return [first] if others == [first.inputs[1]] else []
 
 
 def match_difference_second(node: Node) -> Iterable[Node]:
-    """The difference, if the other input is what it takes away, and there are no more."""
+    """The difference, if the only other input is its right side."""
     other, difference, *more = node.inputs
     return [difference] if not more and other == difference.inputs[1] else []
 
@@ -48,13 +48,13 @@ def rewrite_max_union(node: Node, difference: Node) -> Node:
 
 
 def match_parts(node: Node) -> Iterable[Node]:
-    """The left side, if both are parts of the same; and the union has no more inputs."""
+    """The left side, if the union has exactly two inputs that are parts of the same stream."""
     one, *others = node.inputs
     return [one.inputs[0]] if others and _are_all(one, others) else []
 
 
 def _are_all(one: Node, others: list[Node]) -> bool:
-    """Whether what one leaves of its left side is the only other."""
+    """True if there is one other input, and it is the complement of the first one."""
     (other, *more) = others
     if more or one.inputs != other.inputs:
         return False

@@ -1,1 +1,1 @@
-"""Rules that choose how a plan runs. They change no snapshot."""
+"""Rules that choose implementations; they change no snapshot."""

@@ -29,7 +29,7 @@ from midstream.plans.algebra.properties import logical
 
 
 def match(node: Node) -> Iterable[Implementation]:
-    """The others that can run it."""
+    """The other implementations that can run the operator."""
     usual = expected_implementation(node)
     for one in IMPLEMENTATIONS[type(logical(node))]:
         if one is not usual and one.takes == one.gives == "intervals" and one.obstacle(node) is None:

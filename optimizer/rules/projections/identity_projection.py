@@ -20,7 +20,7 @@ from midstream.plans.expressions.expressions import Col
 
 
 def match(node: Node) -> Iterable[Node]:
-    """What is below, if its columns are those of the projection, in the same order."""
+    """The input, if its columns are those of the projection, in the same order."""
     below = node.inputs[0]
     if operator_of(node, Project).columns == tuple((name, Col(name)) for name in below.schema.names):
         yield below

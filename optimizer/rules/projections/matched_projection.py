@@ -22,7 +22,7 @@ from midstream.plans.expressions.expressions import Col, Expression
 
 
 def match(node: Node) -> Iterable[Mapping[str, Expression]]:
-    """What the columns stand for, if those that are compared stand for columns."""
+    """The definitions of the projected columns, if the compared ones are plain columns."""
     assert isinstance(node.operator, Matching)
     by = definitions(node.inputs[1])
     if all(isinstance(by[name], Col) for name in node.operator.condition.columns() & by.keys()):
@@ -30,13 +30,13 @@ def match(node: Node) -> Iterable[Mapping[str, Expression]]:
 
 
 def hides_other_names(node: Node, by: Mapping[str, Expression]) -> bool:
-    """Whether no column below the projection has the name of one of the left side: it would mean both."""
+    """True if no column below the projection has the name of one of the left side: it would be ambiguous."""
     left, right = node.inputs
     return not set(right.inputs[0].schema.names) & set(left.schema.names)
 
 
 def rewrite(node: Node, by: Mapping[str, Expression]) -> Node:
-    """The same without the projection."""
+    """The operator without the projection on its right side."""
     assert isinstance(node.operator, Matching)
     left, right = node.inputs
     return Node(type(node.operator)(substituted(node.operator.condition, by)), (left, right.inputs[0]))

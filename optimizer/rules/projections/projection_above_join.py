@@ -28,7 +28,7 @@ from midstream.plans.expressions.expressions import Col, Expression, conjunction
 
 
 def match_on(side: int) -> Callable[[Node], Iterable[int]]:
-    """Where a projection of that side hides a join."""
+    """Match a projection of that side that hides a join."""
 
     def match(node: Node) -> Iterable[int]:
         """The side, if a join is below and the join above compares no column that the projection computes."""
@@ -42,7 +42,7 @@ def match_on(side: int) -> Callable[[Node], Iterable[int]]:
 
 
 def names_are_distinct(node: Node, side: int) -> bool:
-    """Whether no column below the projection has the name of one of the other side: it would mean both."""
+    """True if no column below the projection has the name of one of the other side: it would be ambiguous."""
     # Names of the projection itself are not those of the other side: the join is there.
     return not set(node.inputs[side].inputs[0].schema.names) & set(node.inputs[1 - side].schema.names)
 
@@ -59,8 +59,10 @@ def rewrite(node: Node, side: int) -> Node:
 
 
 def _read(chosen: Iterable[tuple[str, Expression]], inputs: Sequence[Node]) -> tuple[str, ...]:
-    """The columns of inputs that expressions read, in the order of these. There is always one: a row without
-    columns says nothing to a reader."""
+    """The columns of inputs that expressions read, in this order.
+
+    There is always one: a row without columns tells a reader nothing.
+    """
     order = [name for _, expression in chosen for name in _columns_of(expression)]
     return tuple(dict.fromkeys(order)) or inputs[0].schema.names[:1]
 

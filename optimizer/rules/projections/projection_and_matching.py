@@ -24,26 +24,26 @@ from midstream.plans.expressions.expressions import Col, Expression
 
 
 def match_above(node: Node) -> Iterable[Mapping[str, Expression]]:
-    """What the columns stand for, if those that are compared stand for columns."""
+    """The definitions of the projected columns, if the compared ones are plain columns."""
     by = definitions(node.inputs[0])
     if all(isinstance(by[name], Col) for name in condition_of(node).columns() & by.keys()):
         yield by
 
 
 def hides_other_names(node: Node, by: Mapping[str, Expression]) -> bool:
-    """Whether no column below the projection has the name of one that is looked up: it would mean both."""
+    """True if no column below the projection has the name of one that is looked up: it would be ambiguous."""
     left, right = node.inputs
     return not set(left.inputs[0].schema.names) & set(right.schema.names)
 
 
 def rewrite_above(node: Node, by: Mapping[str, Expression]) -> Node:
-    """The projection of what is kept."""
+    """The projection of the rows that are kept."""
     left, right = node.inputs
     return Node(left.operator, (_matching(node, by, left.inputs[0], right),))
 
 
 def match_below(node: Node) -> Iterable[Mapping[str, Expression]]:
-    """By the columns that are compared, the columns that the projection makes of them, if it does."""
+    """By compared column, its column in the projection; nothing if a compared column is missing there."""
     by = definitions(node)
     names = {one.name: Col(name) for name, one in by.items() if isinstance(one, Col)}
     matching = node.inputs[0]
@@ -52,19 +52,19 @@ def match_below(node: Node) -> Iterable[Mapping[str, Expression]]:
 
 
 def gives_other_names(node: Node, names: Mapping[str, Expression]) -> bool:
-    """Whether no column of the projection has the name of one that is looked up."""
+    """True if no column of the projection has the name of a column that is looked up."""
     return not set(node.schema.names) & set(node.inputs[0].inputs[1].schema.names)
 
 
 def rewrite_below(node: Node, names: Mapping[str, Expression]) -> Node:
-    """What is kept of the projection."""
+    """The operator over the projection of its left side."""
     matching = node.inputs[0]
     left, right = matching.inputs
     return _matching(matching, names, Node(node.operator, (left,)), right)
 
 
 def _matching(node: Node, by: Mapping[str, Expression], left: Node, right: Node) -> Node:
-    """The same of other rows, with other expressions in the place of columns of the left ones."""
+    """The operator over other rows, with expressions in place of left columns."""
     assert isinstance(node.operator, Matching)
     here = {name: by[name] for name in node.inputs[0].schema.names if name in by}
     return Node(type(node.operator)(substituted(node.operator.condition, here)), (left, right))

@@ -20,13 +20,13 @@ from midstream.plans.expressions.expressions import Col
 
 
 def drops_nothing(node: Node, matched: Project) -> bool:
-    """Whether every column is among those of the projection, so that different rows stay different."""
+    """True if the projection keeps every column, so that different rows stay different."""
     kept = {expression.name for expression in matched.expressions if isinstance(expression, Col)}
     return kept == set(node.inputs[0].schema.names)
 
 
 def computes_nothing(node: Node, matched: Project) -> bool:
-    """Whether the projection has only columns that are there, so that equal rows stay equal."""
+    """True if the projection only has existing columns, so that equal rows stay equal."""
     return all(isinstance(expression, Col) for expression in matched.expressions)
 
 

@@ -21,8 +21,7 @@ from midstream.plans.algebra.plan import Node
 
 
 def match(node: Node) -> Iterable[Node]:
-    """The union of the projected inputs, if it is known of its columns what was: each input's may tell more
-    of what is never unknown."""
+    """The union of the projected inputs, if its schema is the same; inputs may show that a value is known."""
     union = node.inputs[0]
     pushed = below_each(node, union)
     if pushed.schema == node.schema:

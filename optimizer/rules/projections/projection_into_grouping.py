@@ -22,8 +22,11 @@ from midstream.plans.expressions.expressions import Col
 
 
 def match(node: Node) -> Iterable[Node]:
-    """The grouping over what is below the projection, if its keys are columns there, nothing is computed
-    twice, and it is known of its columns what was."""
+    """The grouping over the input of the projection.
+
+    It is possible if the keys are plain columns there, nothing is computed twice, and the schema stays the
+    same.
+    """
     grouping = operator_of(node, Aggregate)
     below = definitions(node.inputs[0])
     keys = tuple(each.name for name in grouping.keys if isinstance(each := below[name], Col))

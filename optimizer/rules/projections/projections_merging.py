@@ -23,8 +23,10 @@ from midstream.plans.algebra.plan import Node
 
 
 def match(node: Node) -> Iterable[Node]:
-    """The projection that does what both do, if it computes nothing twice and its columns are known to be
-    what they were: over a constant, more is known than over a column."""
+    """The merged projection, if it computes nothing twice and has the same schema.
+
+    The schema may change because more is known of a constant than of a column.
+    """
     upper, lower = operator_of(node, Project), node.inputs[0]
     by = definitions(lower)
     if (computed := all_substituted(upper.expressions, by)) is not None:

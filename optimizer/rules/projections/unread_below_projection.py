@@ -24,7 +24,7 @@ from midstream.plans.algebra.properties import logical
 
 
 def match(node: Node) -> Iterable[Node]:
-    """What is below with fewer columns, if there are some that nobody reads."""
+    """The input with fewer columns, if there are some that the projection does not read."""
     below = node.inputs[0]
     read = frozenset[str]().union(*(e.columns() for e in operator_of(node, Project).expressions))
     fewer = _fewer(below, read)
@@ -33,12 +33,12 @@ def match(node: Node) -> Iterable[Node]:
 
 
 def rewrite(node: Node, fewer: Node) -> Node:
-    """The projection of that."""
+    """The projection over the narrowed input."""
     return Node(node.operator, (fewer,))
 
 
 def _fewer(node: Node, read: frozenset[str]) -> Node:
-    """A subplan with fewer columns, but for those that a projection on top of it would drop."""
+    """A subplan with fewer columns, without adding a projection on top of it."""
     match node.operator:
         case Filter(condition):
             return node.with_inputs((_fewer(node.inputs[0], read | condition.columns()),))

@@ -24,7 +24,7 @@ from midstream.plans.algebra.properties import logical
 
 
 def match(node: Node) -> Iterable[tuple[Node, ...]]:
-    """The inputs without the columns that the operator does not read, if there are such."""
+    """The inputs without the columns that the operator does not read, if there are any."""
     schemas = tuple(child.schema for child in node.inputs)
     read = logical(node).columns_read(frozenset(node.schema.names), schemas)
     adds = not isinstance(node.operator, Aggregate)
@@ -36,7 +36,7 @@ def match(node: Node) -> Iterable[tuple[Node, ...]]:
 
 
 def rewrite(node: Node, inputs: tuple[Node, ...]) -> Node:
-    """The operator over those."""
+    """The operator over the narrowed inputs."""
     return Node(node.operator, inputs)
 
 

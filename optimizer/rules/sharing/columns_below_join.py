@@ -22,12 +22,12 @@ from midstream.plans.expressions.expressions import Col
 
 
 def names_stay(node: Node, side: int) -> bool:
-    """Whether the projection gives columns under the names that they have: the join asks for them by name."""
+    """True if the projection keeps the names of its columns: the join reads them by name."""
     return all(expression == Col(name) for name, expression in definitions(node.inputs[side]).items())
 
 
 def names_are_distinct(node: Node, side: int) -> bool:
-    """Whether no column that the projection drops has the name of one of the other side."""
+    """True if no column that the projection drops has the name of one of the other side."""
     below = node.inputs[side].inputs[0]
     return not set(below.schema.names) & set(node.inputs[1 - side].schema.names)
 

@@ -21,7 +21,7 @@ from midstream.plans.algebra.plan import Node
 
 
 def gives_what_is_read(node: Node, place: int) -> bool:
-    """Whether the join gives the columns that the filter reads: above it there are no others."""
+    """True if the join returns the columns that the filter reads: above it there are no others."""
     return condition_of(node.inputs[place]).columns() <= set(node.schema.names)
 
 

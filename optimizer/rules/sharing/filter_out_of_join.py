@@ -23,17 +23,17 @@ from midstream.plans.expressions.expressions import conjunction, conjuncts
 
 
 def match(node: Node) -> Iterable[Parts]:
-    """Some of the parts of the join's condition."""
+    """Nonempty subsets of the parts of the join's condition."""
     return some_of((part for part in conjuncts(condition_of(node)) if part.columns()), are_all=True)
 
 
 def gives_what_is_read(node: Node, matched: Parts) -> bool:
-    """Whether the join gives the columns that the parts read: a filter above it sees no others."""
+    """True if the join returns the columns that the parts read: a filter above it has no others."""
     return all(part.columns() <= set(node.schema.names) for part in matched)
 
 
 def rewrite(node: Node, matched: Parts) -> Node:
-    """The filter above the join under the rest of the condition."""
+    """The filter above the join with the remaining conditions."""
     join = operator_of(node, Join)
     rest = conjunction(part for part in conjuncts(join.condition) if part not in matched)
     return Node(Filter(conjunction(matched)), (Node(Join(rest, join.columns), node.inputs),))

@@ -1,4 +1,4 @@
-"""Make two filters of one, of which the lower one may be there for another query.
+"""Split a filter into two, of which the lower one may exist for another query.
 
     filter(p and q, S)  =  filter(q, filter(p, S))
 
@@ -21,12 +21,12 @@ from midstream.plans.expressions.expressions import conjunction, conjuncts
 
 
 def match(node: Node) -> Iterable[Parts]:
-    """Some of the parts of the condition: those of the lower filter."""
+    """Subsets of the parts of the condition, for the lower filter."""
     return some_of(conjuncts(condition_of(node)), are_all=False)
 
 
 def rewrite(node: Node, matched: Parts) -> Node:
-    """The filter with the rest above the one with these parts."""
+    """A filter with the remaining parts above one with these parts."""
     lower = Node(Filter(conjunction(matched)), node.inputs)
     return Node(Filter(conjunction(without(parts_of(node), matched))), (lower,))
 

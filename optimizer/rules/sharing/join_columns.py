@@ -32,7 +32,7 @@ def chosen(columns: Iterable[str], node: Node) -> Node:
 
 
 def match_join(node: Node) -> Iterable[Join]:
-    """The join, if it is not written so yet."""
+    """The join, unless it returns all columns in alphabetical order already."""
     join = operator_of(node, Join)
     return [join] if join.columns != all_columns(node) else []
 
@@ -43,7 +43,7 @@ def split(node: Node, matched: Join) -> Node:
 
 
 def names_stay(node: Node, matched: Project) -> bool:
-    """Whether the projection gives columns under the names that they have: a join can do no more."""
+    """True if the projection keeps the names of its columns: a join can do no more."""
     return all(expression == Col(name) for name, expression in matched.columns)
 
 

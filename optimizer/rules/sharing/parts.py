@@ -1,4 +1,4 @@
-"""Ways to take a condition apart."""
+"""Subsets of the parts of a condition."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from midstream.optimizer.rules.filters.filtered import Parts
 from midstream.plans.expressions.expressions import Expression
 
 MANY = 5
-"""From so many parts on, they are told apart one by one only, not in all combinations."""
+"""From this many parts on, only single parts, all but one, and all are taken, not all combinations."""
 
 
 def some_of(conditions: Iterable[Expression], *, are_all: bool) -> Iterator[Parts]:
-    """Some of a condition's parts, one at least; all of them too, if that is wanted.
+    """Nonempty subsets of a condition's parts; with `are_all`, also the set of all of them.
 
     >>> from midstream.plans.expressions.expressions import Col
     >>> [sorted(map(str, some)) for some in some_of([Col("a"), Col("b")], are_all=True)]
@@ -26,6 +26,6 @@ def some_of(conditions: Iterable[Expression], *, are_all: bool) -> Iterator[Part
 
 
 def _numbers(parts: int, last: int) -> Sequence[int]:
-    """How many parts are taken: any number, or one, all but one, and all."""
+    """Sizes of the subsets: any number; with many parts only one, all but one, and all."""
     wanted = range(1, last + 1)
     return [n for n in wanted if parts < MANY or n == 1 or n >= parts - 1]

@@ -25,19 +25,19 @@ from midstream.plans.expressions.expressions import conjuncts
 
 
 def match_below(node: Node) -> Iterable[Parts]:
-    """The parts of the filter's condition, those on keys first; all of them, if there are others."""
+    """The parts of the filter's condition: those on keys first, then all of them."""
     parts = parts_of(node)
     on_keys = tuple(part for part in parts if part.columns() <= _keys(node.inputs[0]))
     yield from with_free(on_keys, parts)
 
 
 def reads_keys_only(node: Node, matched: Parts) -> bool:
-    """Whether the parts read only keys of the window below, so that they take whole groups."""
+    """True if the parts read only keys of the window below, so that they select whole groups."""
     return all(part.columns() <= _keys(node.inputs[0]) for part in matched)
 
 
 def has_no_ties(node: Node, matched: Parts) -> bool:
-    """Whether no two rows of a group can have one timestamp, unless their order is declared."""
+    """True if no two rows of a group can have one timestamp, or their order is declared."""
     return _orders_rows(node.inputs[0])
 
 
@@ -47,13 +47,15 @@ def match_above(node: Node) -> Iterable[Filter]:
 
 
 def read_keys_only(node: Node, matched: Filter) -> bool:
-    """Whether the filter below reads only keys of the window."""
+    """True if the filter below reads only keys of the window."""
     return matched.condition.columns() <= _keys(node)
 
 
 def had_no_ties(node: Node, matched: Filter) -> bool:
-    """Whether no two rows of a group, those that the filter drops among them, can have one timestamp, unless
-    their order is declared."""
+    """True if no two rows of a group can have one timestamp, or their order is declared.
+
+    That includes the rows that the filter drops.
+    """
     return _orders_rows(Node(node.operator, node.inputs[0].inputs))
 
 
@@ -67,8 +69,10 @@ def _keys(window: Node) -> set[str]:
 
 
 def _orders_rows(window: Node) -> bool:
-    """Whether the window's rows have an order in each group, because it is declared or because at one instant
-    there is one of them at most."""
+    """True if the window's rows are ordered in each group.
+
+    Their order is declared, or a group has at most one row at an instant.
+    """
     ties = operator_of(window, PartitionedWindow).ties
     return ties == "arrival" or any(key <= _keys(window) for key in keys(window.inputs[0]))
 

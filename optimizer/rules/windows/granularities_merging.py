@@ -22,14 +22,14 @@ from midstream.plans.algebra.plan import Node
 
 
 def match(node: Node) -> Iterable[Node]:
-    """The lower one, if both granules are fixed."""
+    """The lower granularity, if both granules are fixed."""
     lower = node.inputs[0]
     if all(operator_of(each, Granularity).bounds is None for each in (node, lower)):
         yield lower
 
 
 def rewrite(node: Node, lower: Node) -> Node:
-    """The upper one alone."""
+    """The upper granularity alone."""
     return Node(node.operator, lower.inputs)
 
 

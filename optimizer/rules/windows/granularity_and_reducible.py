@@ -29,8 +29,10 @@ from midstream.plans.algebra.properties import reads_stream
 
 
 def match_below(node: Node) -> Iterable[Node]:
-    """The operator below, if it may pass, unless nothing runs a granularity over an input: as it reads
-    relations alone, or gives rows of a constant one by themselves."""
+    """The operator below, if the granularity may pass it.
+
+    All its inputs must be able to have a granularity: constant relations cannot.
+    """
     below = node.inputs[0]
     if (
         below.inputs
@@ -48,7 +50,7 @@ def match_above(node: Node) -> Iterable[Granularity]:
 
 
 def is_on_all_inputs(node: Node, first: Granularity) -> bool:
-    """Whether every input has the same granularity."""
+    """True if every input has the same granularity."""
     return all(child.operator == first for child in node.inputs)
 
 
@@ -59,7 +61,7 @@ def rewrite_above(node: Node, first: Granularity) -> Node:
 
 
 def _may_pass(granularity: Granularity, node: Node) -> bool:
-    """Tell whether a granularity and an operator may change places, whenever the granule changes."""
+    """True if a granularity and an operator may change places, even if the granule changes later."""
     if isinstance(node.operator, Arrangement):
         return False
     return granularity.bounds is None or isinstance(node.operator, RowByRow)

@@ -1,4 +1,4 @@
-"""Leave out a stream of what an unbounded window gains.
+"""Leave out an istream of an unbounded window.
 
     istream(window(unbounded, S))  =  S
 
@@ -30,17 +30,17 @@ def match(node: Node) -> Iterable[TimeWindow]:
 
 
 def is_unbounded(node: Node, window: TimeWindow) -> bool:
-    """Whether the window loses nothing."""
+    """True if no row leaves the window."""
     return window.size is None
 
 
 def advances_by_one(node: Node, window: TimeWindow) -> bool:
-    """Whether the window gains rows in the instant in which they are there."""
+    """True if a row enters the window at the instant of its start."""
     return window.slide == 1
 
 
 def rewrite(node: Node, window: TimeWindow) -> Node:
-    """What is below the window."""
+    """The input of the window."""
     return node.inputs[0].inputs[0]
 
 

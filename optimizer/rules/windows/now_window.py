@@ -30,17 +30,17 @@ def match(node: Node) -> Iterable[TimeWindow]:
 
 
 def is_of_one_chronon(node: Node, window: TimeWindow) -> bool:
-    """Whether the window shows a row for no longer than its input does."""
+    """True if the window shows a row for no longer than its input does."""
     return window.size == 1
 
 
 def advances_by_one(node: Node, window: TimeWindow) -> bool:
-    """Whether the window shows rows of every instant."""
+    """True if the window shows rows of every instant."""
     return window.slide == 1
 
 
 def rewrite(node: Node, window: TimeWindow) -> Node:
-    """What is below the window."""
+    """The input of the window."""
     return node.inputs[0]
 
 

@@ -22,18 +22,18 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col
 
 Names = Mapping[str, str]
-"""The names of the window's keys on this side of the projection, and on the other."""
+"""By name of a window's key on this side of the projection, its name on the other side."""
 
 
 def match_below(node: Node) -> Iterable[Names]:
-    """The keys of the window below, and what the projection calls them."""
+    """The keys of the window below, and their names in the projection."""
     columns, window = operator_of(node, Project).columns, operator_of(node.inputs[0], PartitionedWindow)
     shown = {column.name: name for name, column in reversed(columns) if isinstance(column, Col)}
     yield {key: shown.get(key, key) for key in window.keys}
 
 
 def keeps_keys(node: Node, names: Names) -> bool:
-    """Whether the projection above the window keeps its keys as they are."""
+    """True if the projection above the window keeps its keys unchanged."""
     columns = operator_of(node, Project).columns
     return all((name, Col(key)) in columns for key, name in names.items())
 
@@ -45,7 +45,7 @@ def rewrite_below(node: Node, names: Names) -> Node:
 
 
 def match_above(node: Node) -> Iterable[Names]:
-    """The keys of the window, and the columns that the projection below makes them of."""
+    """The keys of the window, and the columns from which the projection below computes them."""
     columns = definitions(node.inputs[0])
     read = {key: sorted(columns[key].columns()) for key in operator_of(node, PartitionedWindow).keys}
     if all(read.values()):
@@ -53,8 +53,10 @@ def match_above(node: Node) -> Iterable[Names]:
 
 
 def reads_keys(node: Node, names: Names) -> bool:
-    """Whether the projection below the window gives its keys as they are: of what is computed, two values may
-    make one key."""
+    """True if the projection below the window keeps its keys unchanged.
+
+    If a key is computed, two values may become one.
+    """
     columns = operator_of(node.inputs[0], Project).columns
     return all((key, Col(name)) in columns for key, name in names.items())
 

@@ -30,13 +30,12 @@ def match_above(node: Node) -> Iterable[Node]:
 
 
 def are_equal(node: Node, first: Node) -> bool:
-    """Whether all windows are like the first one."""
+    """True if all windows are equal to the first one."""
     return all(child.operator == first.operator for child in node.inputs)
 
 
 def match_below(node: Node) -> Iterable[Node]:
-    """The union below a window of fixed size, unless an input reads relations alone: nothing runs a window
-    over these."""
+    """The union below a window of fixed size, if every input reads a stream: a relation has no window."""
     union = node.inputs[0]
     if operator_of(node, TimeWindow).bounds is None and all(map(reads_stream, union.inputs)):
         yield union

@@ -35,12 +35,12 @@ def match(node: Node) -> Iterable[Windows]:
 
 
 def advance_by_one(node: Node, windows: Windows) -> bool:
-    """Whether both windows show rows of every instant."""
+    """True if both windows show rows of every instant."""
     return all(window.slide == 1 for window in windows)
 
 
 def rewrite(node: Node, windows: Windows) -> Node:
-    """One window that is as long as both."""
+    """One window, as long as both together."""
     upper, lower = windows
     size = None if upper.size is None or lower.size is None else upper.size + lower.size - 1
     return Node(node.operator, (Node(TimeWindow(size), node.inputs[0].inputs[0].inputs),))

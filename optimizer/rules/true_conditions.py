@@ -1,4 +1,4 @@
-"""Which conditions are true of every row of a subplan, because filters and joins in it say so."""
+"""Conditions that are true of every row of a subplan, because its filters and joins imply them."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.values.schema import Schema
 
 Conditions = frozenset[Expression]
-"""Of which all are true."""
+"""A set of conditions that are all true."""
 
 NEVER = frozenset({FALSE, Const(None)})
-"""What is true of no row."""
+"""Conditions that are true of no row."""
 
 
 @lru_cache(maxsize=4096)
-def known(node: Node) -> Conditions:
-    """Conditions that are true, over the columns of the output.
+def true_conditions(node: Node) -> Conditions:
+    """Conditions over the columns of the output that are true of every row.
 
-    Cost: O(nodes below × conditions), once.
+    Cost     O(nodes below × conditions), once.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> from midstream.plans.expressions.operands import col
     >>> rows = stream("s", x="integer", y="integer").window(9)
     >>> kept = rows.filter((col("x") > 3) & (col("y") > 5)).select(z=col("x")).distinct()
-    >>> [str(condition) for condition in known(kept.node)]
+    >>> [str(condition) for condition in true_conditions(kept.node)]
     ['z > 3']
     """
-    below = [known(child) for child in node.inputs]
+    below = [true_conditions(child) for child in node.inputs]
     match logical(node):
         case Filter(condition):
             return below[0].union(conjuncts(condition))
@@ -62,10 +62,11 @@ def known(node: Node) -> Conditions:
 
 
 def is_known(node: Node, condition: Expression) -> bool:
-    """Whether a condition is true of every row, wherever in the subplan that is said: it is looked for along
-    the way that a filter with it would go.
+    """True if a condition is known to hold for every row.
 
-    Cost: O(nodes below × conditions).
+    The condition is pushed down like a filter, until some operator below implies it.
+
+    Cost     O(nodes below × conditions).
     """
     return all(_is_part_known(node, part) for part in conjuncts(inwards(condition, node.schema)))
 
@@ -99,7 +100,7 @@ def _is_part_known(node: Node, part: Expression) -> bool:
 
 
 def is_implied(part: Expression, others: Iterable[Expression], schema: Schema) -> bool:
-    """Whether a condition is true wherever some others are."""
+    """True if some other conditions imply a condition."""
     others = frozenset(others)
     if part == TRUE or part in others or others & NEVER:
         return True
@@ -109,6 +110,6 @@ def is_implied(part: Expression, others: Iterable[Expression], schema: Schema) -
 
 
 def _over(names: Iterable[str], conditions: Iterable[Expression]) -> Conditions:
-    """Those that read some columns and no other."""
+    """The conditions that read no columns besides the given ones."""
     visible = frozenset(names)
     return frozenset(part for part in conditions if part.columns() <= visible)

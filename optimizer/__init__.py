@@ -1,4 +1,4 @@
-"""Which plan is best: transformation rules and whether they hold, statistics, the cost model, the search."""
+"""The optimizer: rules and their verification, statistics, the cost model, the search for the best plan."""
 
 from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.cost.estimate import Estimate

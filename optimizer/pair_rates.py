@@ -1,4 +1,4 @@
-"""How many pairs of equal keys two streams give, from decayed counts of their keys; no join has to run.
+"""Rates of pairs of equal keys in two streams, from decayed counts of their keys; no join has to run.
 
     rate(A, B)  =  2 w · Σ_k λ_A(k) λ_B(k)        λ(k)  =  a · Σ e^(−a · age) over the elements with key k
 
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 
 class DecayedCounts:
-    """How often each key came on a stream lately: after a half-life, in chronons, an element counts half.
+    """Decayed counts of the keys of a stream: after a half-life, in chronons, an element counts half.
 
-    Cost     O(1) per element; O(keys) to read, and keys that have decayed to nothing are dropped then.
+    Cost     O(1) per element; O(keys) to read, which also drops keys that have decayed to nothing.
 
     >>> counts = DecayedCounts(half_life=10)
     >>> for time in range(1000):
@@ -29,11 +29,11 @@ class DecayedCounts:
 
     def __init__(self, half_life: float) -> None:
         self.decay = math.log(2) / half_life
-        """What a count loses per chronon, as a share."""
+        """Share of a count that decays per chronon."""
         self._counts: dict[Hashable, tuple[float, float]] = {}
 
     def take(self, time: float, key: Hashable) -> None:
-        """An element came; those of a key come in order of time."""
+        """Count an element; the elements of a key must come in order of time."""
         count, last = self._counts.get(key, (0.0, time))
         self._counts[key] = count * math.exp(-self.decay * (time - last)) + 1, time
 
@@ -47,20 +47,20 @@ class DecayedCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RateEstimate:
     """A rate, in pairs per chronon, and its standard deviation."""
 
     value: float
     deviation: float
 
 
-def pair_rate(one: Mapping[Hashable, float], other: Mapping[Hashable, float], window: float) -> float:
-    """Pairs per chronon of two streams, by their rates by key.
+def pair_rate(left: Mapping[Hashable, float], right: Mapping[Hashable, float], window: float) -> float:
+    """Pairs per chronon of two streams, from their rates by key.
 
     >>> pair_rate({"x": 0.5, "y": 1.0}, {"x": 0.5}, window=10)
     5.0
     """
-    return 2 * window * math.fsum(rate * other.get(key, 0.0) for key, rate in one.items())
+    return 2 * window * math.fsum(rate * right.get(key, 0.0) for key, rate in left.items())
 
 
 def difference(
@@ -69,11 +69,11 @@ def difference(
     second: tuple[str, str],
     window: float,
     decay: float,
-) -> Estimate:
-    """By how much the pairs of two streams are more than those of two others, or of one of them and another.
+) -> RateEstimate:
+    """The difference of two pair rates, each of two streams; the pairs may share a stream.
 
-    Elements of a key are taken to come as in a Poisson process: a rate λ has the variance a λ / 2. What both
-    pairs have in common goes into both, so that the deviation is that of the difference.
+    The elements of a key are presumed to be a Poisson process: a rate λ has the variance a λ / 2. A stream
+    that both pairs share contributes to both, so the deviation is that of the difference.
     """
     ours, theirs = (pair_rate(rates[one], rates[other], window) for one, other in (first, second))
     partners = defaultdict[str, list[tuple[int, Mapping[Hashable, float]]]](list)
@@ -92,11 +92,11 @@ def difference(
         )
     )
     of_pairs = 2 * window * (decay / 2) ** 2 * (ours + theirs)
-    return Estimate(ours - theirs, math.sqrt(of_rates + of_pairs))
+    return RateEstimate(ours - theirs, math.sqrt(of_rates + of_pairs))
 
 
 def _total(signed: Sequence[tuple[int, Mapping[Hashable, float]]]) -> Mapping[Hashable, float]:
-    """The sum of rates by key, some of which are taken off; of a single one, up to its sign."""
+    """The signed sum of rates by key; for a single term, without its sign."""
     if len(signed) == 1:
         return signed[0][1]
     total = defaultdict[Hashable, float](float)

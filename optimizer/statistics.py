@@ -1,4 +1,4 @@
-"""What the cost model knows about a plan's inputs."""
+"""Statistics of a plan's inputs, for the cost model."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload, Time
 
 Distribution = Mapping[Any, float]
-"""How the values of a column are distributed: the share of each among all rows. Unknown values have none, so
-the shares may add up to less than 1."""
+"""The share of each value of a column among all rows.
+
+Unknown values have no share, so the shares may add up to less than 1.
+"""
 
 MANY_TIMESTAMPS = 16
-"""From so many timestamps on, their common divisor is taken for the granule."""
+"""Number of timestamps from which on their common divisor is taken as the granule."""
 FEW_ROWS = 32
-"""Where fewer rows of a sample satisfy a condition, their share is not to be relied on."""
+"""Number of rows of a sample below which the share that satisfies a condition is unreliable."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of a stream that stand for all. What is asked of them is computed once."""
+    """A sample of rows of a stream; derived values are computed once."""
 
     schema: Schema
     rows: Sequence[Payload]
@@ -58,7 +60,7 @@ class Sample:
         return {}
 
     def distribution(self, column: str) -> Distribution:
-        """How a column's known values are distributed. Cost: O(rows)."""
+        """The distribution of a column's known values, in O(rows)."""
         known = self._distributions
         if column not in known:
             position = self.schema.index(column)
@@ -67,14 +69,14 @@ class Sample:
         return known[column]
 
     def distinct(self, columns: Iterable[str]) -> float:
-        """How many combinations of values some columns have in the whole stream, at least 1. Cost: O(rows),
-        once.
+        """Estimated number of distinct combinations of some columns' values in the whole stream, at least 1.
 
-        Where many combinations occur in one row only, more exist that occur in none; how many follows from
-        the numbers f1 and f2 of those that occur once and twice:
+        If many combinations occur in one row only, others exist that are not in the sample. Their number
+        follows from the numbers f1 and f2 of combinations that occur once and twice:
 
             combinations  ~  seen + f1 (f1 - 1) / (2 (f2 + 1))
 
+        Cost     O(rows), once.
         Source   A. Chao, Nonparametric estimation of the number of classes in a population, 1984
 
         >>> Sample(Schema.of(x="integer"), [(1,), (1,), (2,), (2,)]).distinct(["x"])
@@ -91,7 +93,7 @@ class Sample:
         return known[positions]
 
     def value_bytes(self, column: str) -> float:
-        """What a value of a column takes on average, as an object of its own. Cost: O(rows), once."""
+        """Average bytes of a value of a column as an object of its own; O(rows), once."""
         known = self._value_bytes
         if column not in known:
             position = self.schema.index(column)
@@ -99,7 +101,7 @@ class Sample:
         return known[column]
 
     def where(self, condition: Expression) -> Sample:
-        """The rows that satisfy a condition. Cost: O(rows)."""
+        """The rows that satisfy a condition, in O(rows)."""
         if condition not in self._parts:
             holds = compile_row(condition, self.schema)
             self._parts[condition] = Sample(self.schema, [row for row in self.rows if holds(row)])
@@ -108,15 +110,15 @@ class Sample:
 
 @dataclass(frozen=True)
 class StreamStatistics:
-    """The characteristics of a stream (thesis, 22.2), in chronons, and rows that stand for its values.
+    """The characteristics of a stream (thesis, 22.2), in chronons, and a sample of its rows.
 
     d    average distance between the starts of successive elements; infinite for an empty stream
     l    average length of validity
     g    granule, the unit of which timestamps are multiples
 
-    `always` is how many rows are valid at every instant besides: those of a constant relation. The stream is
-    `even` where distances and lengths are all the same (Remark 22.1). `distributions` are by column, and take
-    precedence over the sample.
+    `always` is the number of further rows that are valid at every instant: those of a constant relation. The
+    stream is `even` if all distances and all lengths are equal (Remark 22.1). `distributions` are by column,
+    and take precedence over the sample.
     """
 
     d: float
@@ -149,14 +151,13 @@ class StreamStatistics:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of every input of a plan; known selectivities and distributions take precedence over
-    samples.
+    """Statistics of every input of a plan; selectivities and distributions take precedence over samples.
 
     `selectivities` are by condition, a conjunct as the plan has it: an operand, or its tree. `distributions`
-    are by column name, of all streams that do not have one of their own.
+    are by column name, for all streams without one of their own.
 
-    `replicates` are the same statistics by all elements but those of one of several groups, where there are
-    such: how much what follows from them differs tells how sure it is (see `deviation`).
+    `replicates`, if any, are the same statistics without each of several groups of elements: the spread of
+    results computed from them tells how certain these are (see `deviation`).
     """
 
     streams: Mapping[Node, StreamStatistics]
@@ -178,11 +179,11 @@ class Statistics:
 
     @classmethod
     def from_observations(cls, observations: Mapping[Node, Observation]) -> Statistics:
-        """Estimate them from what a running engine saw: `Statistics.from_observations(engine.observe())`.
+        """Statistics from the observations of an engine: `Statistics.from_observations(engine.observe())`.
 
-        They are those of sources, and of windows of which these do not tell: where something is computed of
-        rows before they reach a time window with an end, as by a join. All other windows follow from their
-        sources, wherever filters and projections stand.
+        They include sources, and those windows that do not follow from sources: windows of infinite size, and
+        windows over computed rows, such as those of a join. All other windows follow from their sources,
+        through filters and projections.
 
         >>> import midstream as ms
         >>> engine = ms.Engine(ms.stream("s", x="integer").window(60).plan())
@@ -197,17 +198,17 @@ class Statistics:
         return cls(of_inputs, rare_shares(known))
 
     def knows(self, node: Node) -> bool:
-        """Whether there are statistics of a node's output."""
+        """True if there are statistics of a node's output."""
         return node in self.streams
 
     def knows_below(self, node: Node) -> bool:
-        """Whether there are statistics of all that a node reads, so that what it gives can be estimated."""
+        """True if there are statistics of all inputs of a node, so that its output can be estimated."""
         return all(
             self.knows(child) or (child.inputs != () and self.knows_below(child)) for child in node.inputs
         )
 
     def stream(self, node: Node) -> StreamStatistics:
-        """Those of one input. Raises StatisticsError where there are none."""
+        """The statistics of one input; raises StatisticsError if there are none."""
         try:
             return self.streams[node]
         except KeyError:
@@ -215,7 +216,7 @@ class Statistics:
 
 
 def deviation(replicates: Iterable[float]) -> float:
-    """The standard deviation of a value, by what it is without each of several groups of elements:
+    """The standard deviation of a value, from its values without each of several groups of elements:
 
         √((G − 1) / G · Σ (v₋ᵢ − v̄)²)
 
@@ -231,9 +232,10 @@ def deviation(replicates: Iterable[float]) -> float:
 
 
 def stream_statistics(schema: Schema, seen: Observation, latest: Time = BEGINNING) -> StreamStatistics:
-    """Statistics of the recent part of a stream. `latest` is how far any input of the plan has come.
+    """Statistics of the recent part of a stream.
 
-    What is valid for ever counts as valid for as long as the stream has run.
+    `latest` is the greatest progress of any input of the plan. An element without an end counts as valid for
+    as long as the stream has run.
     """
     recent = seen.recent
     if not recent:
@@ -253,16 +255,18 @@ def stream_statistics(schema: Schema, seen: Observation, latest: Time = BEGINNIN
 
 
 def _now(seen: Observation) -> Time:
-    """Where an input stands: its progress, or its last start where it has ended."""
+    """The time of an input: its progress, or its last start if it has ended."""
     last = seen.recent[-1][0] if seen.recent else BEGINNING
     if last == BEGINNING:
-        return last  # nothing seen, or a constant relation: it says nothing of the time
+        return last  # nothing seen, or a constant relation, which tells nothing about the time
     return last if seen.progress == FOREVER else max(last, seen.progress)
 
 
 def _distance(recent: Sequence[Element], now: Time, latest: Time) -> float:
-    """From the first recent start to where the input stands now, so that a stream which has fallen silent
-    counts as slow."""
+    """The average distance of recent starts, up to the present time of the input.
+
+    So a stream that has fallen silent counts as slow.
+    """
     first, last = recent[0][0], recent[-1][0]
     if now > first:
         return float(now - first) / (len(recent) - 1 if now == last else len(recent))
@@ -271,33 +275,38 @@ def _distance(recent: Sequence[Element], now: Time, latest: Time) -> float:
     return float(latest - first) / len(recent) if latest > first else 1 / len(recent)
 
 
-def follows_from_sources(window: Node, known: Container[Node]) -> bool:
-    """Whether all that a window gives follows from known sources: it is a time window with an end, and below
-    it are operators that say the same of a row whatever others there are."""
+def follows_from_sources(window: Node, measured: Container[Node]) -> bool:
+    """True if the output of a window follows from measured sources.
+
+    It must be a time window of finite size, over sources and operators whose results for a row do not depend
+    on other rows.
+    """
     if not isinstance(window.operator, TimeWindow) or window.operator.size is None:
         return False
     return all(
-        node in known if isinstance(node.operator, Source) else isinstance(node.operator, RowByRow | Union)
+        node in measured if isinstance(node.operator, Source) else isinstance(node.operator, RowByRow | Union)
         for child in window.inputs
         for node in child.walk()
     )
 
 
-def rare_shares(known: Mapping[Node, StreamStatistics]) -> dict[Expression, float]:
-    """The shares of rows that pass filters right above sources, by the rates of the windows further up, where
-    samples of the sources have too few such rows to tell."""
+def rare_shares(measured: Mapping[Node, StreamStatistics]) -> dict[Expression, float]:
+    """The selectivities of filters right above sources, from the rates of windows further up.
+
+    They are for conditions that too few rows of the sources' samples satisfy.
+    """
     found: dict[Expression, dict[Node, float]] = {}
-    for window, seen in known.items():
-        if math.isinf(seen.d) or not follows_from_sources(window, known):
+    for window, seen in measured.items():
+        if math.isinf(seen.d) or not follows_from_sources(window, measured):
             continue
         below, *others = window.inputs[0].walk()
         if sum(isinstance(node.operator, Filter | Union) for node in others) != 1:
-            continue  # by the rate alone, nobody can tell one condition from the other
-        operator, source = others[0].operator, known[below]
+            continue  # the rate alone does not separate several conditions
+        operator, source = others[0].operator, measured[below]
         if isinstance(operator, Filter) and _has_few(source.sample, operator.condition):
             found.setdefault(operator.condition, {})[below] = min(1.0, source.d / seen.d)
-    # Where several streams have the columns, the condition may be asked of another one further up.
-    columns = [node.schema.names for node in known if isinstance(node.operator, Source)]
+    # If several streams have the columns, the condition may be one on another stream further up.
+    columns = [node.schema.names for node in measured if isinstance(node.operator, Source)]
     return {
         condition: share
         for condition, of in found.items()
@@ -307,13 +316,13 @@ def rare_shares(known: Mapping[Node, StreamStatistics]) -> dict[Expression, floa
 
 
 def _has_few(sample: Sample | None, condition: Expression) -> bool:
-    """Whether too few rows of a sample satisfy one condition to tell how many do."""
+    """True if too few rows of a sample satisfy a single condition to estimate its selectivity."""
     is_one = len(conjuncts(condition)) == 1
     return is_one and sample is not None and len(sample.where(condition).rows) < FEW_ROWS
 
 
 def _is_even(recent: Sequence[Element]) -> bool:
-    """Whether distances and lengths are all the same."""
+    """True if all distances and all lengths are equal."""
     if len(recent) < MANY_TIMESTAMPS:
         return False
     steps = {after[0] - before[0] for before, after in pairwise(recent)}

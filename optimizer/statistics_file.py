@@ -6,11 +6,11 @@
                  "rates": {"always": 160}},
      "selectivities": {"item > 7": 0.1}}
 
-Of a stream, `d` is how many chronons elements are apart, null where there are none, and `l` how long they
-are valid, 1 unless it is told, null for ever; of a relation, `always` is how many rows it has.
-`distributions` are the shares of a column's values: those beside the streams are of columns of that name in
-any stream. Conditions are written as `explain` shows them in the plan as written. See `StreamStatistics` for
-the rest.
+For a stream, `d` is the distance of elements in chronons, null if there are none, and `l` their length of
+validity, 1 by default, null without an end. For a relation, `always` is its number of rows. `distributions`
+are the shares of a column's values; those beside the streams are for columns of that name in any stream.
+Conditions are written as `explain` shows them in the plan as written. See `StreamStatistics` for the other
+fields.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from midstream.plans.values.schema import Schema
 
 VERSION = 1
 MOST_BYTES = 1 << 24
-"""How long the file may be: programs write it, too."""
+"""Greatest length of the file in bytes; programs write such files, too."""
 FIELDS = ("d", "l", "g", "always", "even", "sample", "distributions")
 PARTS = ("streams", "selectivities", "distributions")
 
 
 def statistics_to_json(statistics: Statistics) -> dict[str, Any]:
-    """Statistics as plain data. Raises StatisticsError where they are not of sources and relations."""
+    """Statistics as plain data; raises StatisticsError unless they are of sources and relations."""
     streams: dict[str, Any] = {}
     for node, known in statistics.streams.items():
         if node.inputs:
@@ -63,13 +63,15 @@ def statistics_to_json(statistics: Statistics) -> dict[str, Any]:
 
 
 def _listed(distributions: Mapping[str, Distribution]) -> dict[str, list[list[Any]]]:
-    """Values need not be texts, as the names of an object's parts must be."""
+    """Distributions as lists of pairs, since values, unlike the names in an object, need not be strings."""
     return {column: [[value, share] for value, share in of.items()] for column, of in distributions.items()}
 
 
 def statistics_from_json(data: object, plans: Iterable[Plan]) -> Statistics:
-    """Read statistics of the streams that some plans read. Raises StatisticsError, saying where, for anything
-    else."""
+    """Read statistics of the streams that some plans read.
+
+    Raises   StatisticsError, with the place, for anything else.
+    """
     if not isinstance(data, dict) or data.get("midstream_statistics") != VERSION:
         raise StatisticsError(f'expected an object with "midstream_statistics": {VERSION}')
     if unknown := sorted(data.keys() - {"midstream_statistics", *PARTS}):
@@ -97,7 +99,7 @@ def statistics_from_json(data: object, plans: Iterable[Plan]) -> Statistics:
 
 
 def read_statistics(path: Path, plans: Iterable[Plan]) -> Statistics:
-    """The statistics in a file. Raises StatisticsError, with the name of the file, where there are none."""
+    """Read statistics from a file; raises StatisticsError, with the name of the file, if it has none."""
     try:
         with path.open("rb") as opened:
             data = opened.read(MOST_BYTES + 1)
@@ -160,8 +162,10 @@ def _sample(schema: Schema, told: object, name: str) -> Sample:
 
 
 def conditions_by_text(nodes: Iterable[Node]) -> dict[str, list[Expression]]:
-    """The conditions of filters and joins, as they are shown: each as it is there, and by what it is below
-    projections, where it may move."""
+    """The conditions of filters and joins by their texts.
+
+    A condition may be written as it stands in the plan, or over the columns below projections.
+    """
     forms = [list(_forms(part, node)) for node in nodes for part in _conditions(node)]
     return {str(form): equal for equal in forms for form in equal}
 
@@ -169,7 +173,7 @@ def conditions_by_text(nodes: Iterable[Node]) -> dict[str, list[Expression]]:
 def _distributions(
     told: object, columns: Mapping[str, Sequence[Schema]], place: str
 ) -> dict[str, Distribution]:
-    """By column, the share of each value; a value must be one of the column in some schema."""
+    """By column, the share of each value, which must be valid in a schema with that column."""
     found: dict[str, Distribution] = {}
     for column, pairs in _object(told, place).items():
         if column not in columns:
@@ -189,7 +193,7 @@ def _distributions(
 
 
 def _fit(schema: Schema, column: str, values: Sequence[tuple[Any, ...]]) -> bool:
-    """Whether values may be in a column."""
+    """True if a column may have these values."""
     try:
         Schema((schema[column],)).check(values)
     except MidstreamError:
@@ -198,7 +202,7 @@ def _fit(schema: Schema, column: str, values: Sequence[tuple[Any, ...]]) -> bool
 
 
 def _shares(told: Mapping[str, Any], nodes: Iterable[Node]) -> dict[Expression, float]:
-    """By condition of the plans, its selectivity: also by what it is below projections."""
+    """The selectivities by condition of the plans, including the forms below projections."""
     known = conditions_by_text(nodes)
     shares: dict[Expression, float] = {}
     for text, share in told.items():
@@ -223,7 +227,7 @@ def _conditions(node: Node) -> Sequence[Expression]:
 
 
 def _forms(part: Expression, node: Node) -> Iterator[Expression]:
-    """A condition, and what it is over the columns below each projection on its way down."""
+    """A condition, and its forms over the columns below projections."""
     yield part
     for child in node.inputs:
         if set(part.columns()) <= set(child.schema.names):

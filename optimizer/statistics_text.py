@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from midstream.optimizer.statistics import Distribution, Statistics, StreamStatistics
 
 MOST_VALUES = 5
-"""So many values of a column are shown, those that are most frequent."""
+"""Number of most frequent values of a column that are shown."""
 
 
-def statistics_text(known: Statistics) -> str:
+def statistics_text(statistics: Statistics) -> str:
     """A paragraph for each stream, and the selectivities.
 
     >>> import midstream as ms
@@ -22,19 +22,19 @@ def statistics_text(known: Statistics) -> str:
       x: 7 75 %, 8 25 %
     x > 7: 25 %
     """
-    return "\n".join(_lines(known))
+    return "\n".join(_lines(statistics))
 
 
-def _lines(known: Statistics) -> Iterator[str]:
-    for node, one in known.streams.items():
+def _lines(statistics: Statistics) -> Iterator[str]:
+    for node, one in statistics.streams.items():
         yield f"{node.operator}: {_characteristics(one)}"
         for column, shares in one.distributions.items():
             yield f"  {column}: {_values(shares)}"
         if one.sample is not None:
             yield f"  rows in the sample: {len(one.sample.rows):,}"
-    for column, shares in known.distributions.items():
+    for column, shares in statistics.distributions.items():
         yield f"{column}, of any stream: {_values(shares)}"
-    for condition, share in known.selectivities.items():
+    for condition, share in statistics.selectivities.items():
         yield f"{condition}: {100 * share:.3g} %"
 
 

@@ -65,7 +65,7 @@ def chart(
     from midstream.io.new_file import nothing_written, write_file
     from midstream.io.output import STDOUT
     from midstream.io.pictures import require_picture
-    from midstream.optimizer.charts.wanted import wanted
+    from midstream.optimizer.charts.dimension_requests import dimension_request
     from midstream.optimizer.cost.objective import objective_of
     from midstream.optimizer.statistics_file import read_statistics
 
@@ -84,7 +84,7 @@ def chart(
             found = made_chart(
                 plan,
                 None if stats is None else read_statistics(stats, [plan]),
-                [wanted(one) for one in along or ()],
+                [dimension_request(one) for one in along or ()],
                 rounds,
                 parts=parts,
                 is_logarithmic=logarithmic,

@@ -13,12 +13,12 @@ from midstream.commands.explaining import assumed_statistics, is_free
 from midstream.io.pictures import write_picture
 from midstream.io.text_file import read_text
 from midstream.optimizer.charts.chart import Chart, ChartError
+from midstream.optimizer.charts.dimension_requests import DimensionRequest, changing_along, requested_measures
 from midstream.optimizer.charts.fidelity import Trajectory, trajectory
 from midstream.optimizer.charts.making import ask_optimizer
 from midstream.optimizer.charts.measures import Measure, measure_named
 from midstream.optimizer.charts.naming import plan_names
 from midstream.optimizer.charts.printing import chart_text
-from midstream.optimizer.charts.wanted import Wanted, changing_along, measures_wanted
 from midstream.optimizer.cost.objective import Objective
 from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.statistics_file import statistics_from_json
@@ -37,7 +37,7 @@ Rounds = Sequence[tuple[float, ...]]
 def made_chart(
     plan: Plan,
     known: Statistics | None,
-    along: Sequence[Wanted],
+    along: Sequence[DimensionRequest],
     seen: Sequence[Statistics],
     *,
     parts: int,
@@ -52,7 +52,7 @@ def made_chart(
     """
     if not is_free(plan):
         raise PlanError("the plan says how results are cut, or names implementations: it has no alternatives")
-    given = measures_wanted(plan, along)
+    given = requested_measures(plan, along)
     base = known or (seen[-1] if seen else _assumed(plan))
     rounds = rounds_of([measure for _, measure in given], seen)
     changing = changing_along(given, base, rounds, parts=parts, is_logarithmic=is_logarithmic)

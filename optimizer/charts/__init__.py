@@ -1,1 +1,1 @@
-"""Charts: the best plan for every region of what may change, made once and looked up in constant time."""
+"""Charts: the best plan for each region of rates and selectivities, looked up in constant time."""

@@ -1,4 +1,4 @@
-"""Which plan is best where: a grid over what changes, with a plan for each region."""
+"""Charts as grids over what changes, with the best plan for each region."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ FORMAT, VERSION = "midstream-chart", 1
 
 
 class ChartError(MidstreamError):
-    """A chart cannot be made, read, or asked as it is. The message names the place."""
+    """A chart cannot be made, read, or looked up; the message names the place."""
 
 
 @contextmanager
 def loaded(what: str, text: str, form: str, version: int) -> Iterator[Any]:
-    """What JSON of some format and version holds, for a block that reads it.
+    """Load JSON of some format and version, for a block that reads it.
 
-    Raises   ChartError, naming what is read, where the text holds something else.
+    Raises   ChartError, with the name of the source, if the text does not hold that.
     """
     try:
         data = json.loads(text)
@@ -39,9 +39,10 @@ def loaded(what: str, text: str, form: str, version: int) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """What changes, such as the rate of a stream or a selectivity: from low to high, in equal parts. Where
-    it `is_logarithmic`, each part is as many times as large as the one before: good for rates, which may be
-    a thousand times as large at one time as at another.
+    """A changing quantity, such as the rate of a stream or a selectivity, from low to high in equal parts.
+
+    If it `is_logarithmic`, each part is the same multiple of the previous one: this suits rates, which may
+    differ by a factor of a thousand.
 
     >>> selectivity = Dimension("selectivity", 0.0, 1.0, 10)
     >>> selectivity.part(0.07), selectivity.part(0.1), selectivity.part(7.0)
@@ -72,7 +73,7 @@ class Dimension:
             )
 
     def part(self, value: float) -> int:
-        """The part with a value; beyond the range, the nearest one. O(1)."""
+        """The part that contains a value; beyond the range, the nearest one; O(1)."""
         if value != value:
             raise ChartError(f"dimension {self.name}: found NaN, expected a number")
         inside = min(max(value, self.low), self.high)
@@ -101,9 +102,9 @@ Place = tuple[int, ...]
 class Chart:
     """The best of some plans for each place of a grid.
 
-    best    by place, in the order of `places()`, which plan is best: its position in `plans`
+    best    by place, in the order of `places()`, the position of the best plan in `plans`
 
-    Cost     O(dimensions) to look up; the product of the dimensions' parts to keep
+    Cost     O(dimensions) to look up; the product of the dimensions' parts to store
     Source   OM, 4.4 and Algorithm 2, lines 1 to 3
     """
 
@@ -126,30 +127,32 @@ class Chart:
         return product(*(range(dimension.parts) for dimension in self.dimensions))
 
     def place(self, point: Sequence[float]) -> Place:
-        """The place with a point; beyond the ranges, the nearest one."""
+        """The place that contains a point; beyond the ranges, the nearest one."""
         if len(point) != len(self.dimensions):
             raise ChartError(f"chart: found {len(point)} values, expected {len(self.dimensions)}")
         return tuple(dimension.part(value) for dimension, value in zip(self.dimensions, point, strict=True))
 
     def number_at(self, place: Place) -> int:
-        """Which plan is best at a place."""
+        """The position of the best plan at a place."""
         index = 0
         for dimension, part in zip(self.dimensions, place, strict=True):
             index = index * dimension.parts + part
         return self.best[index]
 
     def plan(self, point: Sequence[float]) -> Plan:
-        """The plan that is best in the middle of the place with a point."""
+        """The best plan in the middle of the place that contains a point."""
         return self.plans[self.number_at(self.place(point))]
 
     def middle(self, place: Place) -> tuple[float, ...]:
-        """The centroid of a place."""
+        """The centre of a place."""
         return tuple(dimension.middle(part) for dimension, part in zip(self.dimensions, place, strict=True))
 
     @cached_property
     def regions(self) -> Mapping[Place, int]:
-        """Neighbours with the same plan are one region; regions are numbered in the order of their first
-        places."""
+        """The region of each place: neighbours with the same plan.
+
+        Regions are numbered in the order of their first places.
+        """
         found: dict[Place, int] = {}
         count = 0
         for first in self.places():
@@ -172,7 +175,7 @@ class Chart:
                     yield (*place[:i], part, *place[i + 1 :])
 
     def dumps(self) -> str:
-        """JSON that `loads` reads."""
+        """The chart as JSON that `loads` reads."""
         data = {
             "format": FORMAT,
             "version": VERSION,
@@ -193,7 +196,7 @@ class Chart:
 
     @classmethod
     def loads(cls, text: str) -> Chart:
-        """A chart from JSON. Raises ChartError, and PlanError where a plan cannot be read."""
+        """Read a chart from JSON; raises ChartError, or PlanError if a plan cannot be read."""
         with loaded("chart", text, FORMAT, VERSION) as data:
             return cls(
                 tuple(

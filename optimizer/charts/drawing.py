@@ -1,4 +1,4 @@
-"""Charts as pictures, with a stream's way over them. Needs matplotlib."""
+"""Charts as pictures, with the trajectory of a stream; needs matplotlib."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from midstream.optimizer.charts.printing import mark
 from midstream.optimizer.charts.slices import Slice, slices
 
 INK, FAINT, GROUND = "#1b1b1d", "#8e8e93", "#fffffe"
-"""The ground is drawn too, so that the texts can be read on a dark page."""
+"""The background is drawn too, so that texts are legible on a dark page."""
 PLANS = ("#a6cee3", "#fdd0a2", "#b7e2c0", "#e3c1dc", "#f3e3a1", "#c9d3e0", "#f4b6b6", "#d3cbb8")
-"""Light, so that texts stand on them; neighbours in the list can be told apart by colour-blind readers."""
+"""Light colours, so that texts stand out; colour-blind readers can distinguish neighbours in the list."""
 
 PANEL, LEGEND = 5.0, 0.26
 """Inches: a panel's side, and a line of the legend."""
 NARROW = 0.22
-"""A region that is no part of the width as large as this has its plan's mark instead of its name."""
+"""Share of the width below which a region shows its plan's mark instead of its name."""
 WRAP = 26
 
 
 class Plain(LogFormatter):
-    """Writes 0.6 instead of 6e-01."""
+    """Formats 0.6 as 0.6 instead of 6e-01."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         return f"{x:g}" if super().__call__(x, pos) else ""
 
 
 def draw_chart(chart: Chart, way: Trajectory | None = None, title: str = "") -> Figure:
-    """The regions of a chart with the names of their plans, and a stream's way: a line from round to round,
-    and a dot where it switched to another plan.
+    """Draw the regions of a chart with the names of their plans, and a stream's trajectory.
 
-    Of more than two dimensions, some slices are drawn; a round is in the slice that is nearest to it.
+    The trajectory is a line from round to round, with a dot at each switch to another plan. With more than
+    two dimensions, some slices are drawn; a round is in the nearest slice.
     """
     shown = slices(chart)
     names = [f"{mark(i)}  {name}" for i, name in enumerate(plan_names(chart.plans))]
@@ -72,7 +72,7 @@ def draw_chart(chart: Chart, way: Trajectory | None = None, title: str = "") -> 
 
 
 def _regions(axes: Axes, one: Slice) -> None:
-    """Colours by plan, lines between regions, and in each region its plan."""
+    """Draw colours by plan, lines between regions, and the plan in each region."""
     across, up = _dimensions(one)
     rows = one.rows()
     colors = ListedColormap([_color(i) for i in range(len(one.chart.plans))])
@@ -97,7 +97,7 @@ def _regions(axes: Axes, one: Slice) -> None:
 
 
 def _dimensions(one: Slice) -> tuple[Dimension, Dimension]:
-    """The two that are drawn; a chart of one dimension is a strip."""
+    """The two dimensions that are drawn; a chart with one dimension is a strip."""
     across, *others = one.chart.dimensions[:2]
     return across, others[0] if others else Dimension("", 0.0, 1.0, 1)
 
@@ -116,8 +116,10 @@ def _borders(one: Slice) -> list[list[tuple[float, float]]]:
 
 
 def _labels(one: Slice) -> list[tuple[float, float, float, int]]:
-    """For each region of a slice, the middle of the longest row of places in it, the row's length, and the
-    number of its plan. Of equally long rows, the one in the middle is taken."""
+    """For each region of a slice: centre and length of its longest row of places, and its plan's number.
+
+    Of equally long rows, the one in the middle is taken.
+    """
     runs: dict[int, list[tuple[int, int, int]]] = {}
     for y in range(one.height):
         places = [(one.chart.regions[one.place(x, y)], x) for x in range(one.width)]
@@ -135,7 +137,7 @@ def _labels(one: Slice) -> list[tuple[float, float, float, int]]:
 
 
 def _way(axes: Axes, one: Slice, shown: list[Slice], way: Trajectory) -> None:
-    """The rounds that are in a slice, joined where they follow each other."""
+    """Draw the rounds that are in a slice, connected if they are consecutive."""
     points = [_point(one, step.point, (i + 0.5) / len(way.steps)) for i, step in enumerate(way.steps)]
     inside = [_nearest(shown, step.place) is one for step in way.steps]
     lines = [pair for pair, here in zip(pairwise(points), pairwise(inside), strict=True) if all(here)]
@@ -151,7 +153,7 @@ def _way(axes: Axes, one: Slice, shown: list[Slice], way: Trajectory) -> None:
 
 
 def _point(one: Slice, point: Sequence[float], passed: float) -> tuple[float, float]:
-    """Where a round is drawn: beyond the ranges at their ends. On a strip, later rounds are further up."""
+    """The position of a round, within the ranges; on a strip, later rounds are further up."""
     across, up = _dimensions(one)
     x, y = point[0], point[1] if len(point) > 1 else passed
     return min(max(x, across.low), across.high), min(max(y, up.low), up.high)
@@ -195,7 +197,7 @@ def _name_axes(axes: Axes, one: Slice, *, is_first: bool, has_way: bool) -> None
 
 
 def _at(dimension: Dimension, part: float) -> float:
-    """The middle of a part; of half a part more, the border to the next one."""
+    """The value in the middle of a part; at part + 0.5, the border to the next one."""
     return dimension.at((part + 0.5) / dimension.parts)
 
 

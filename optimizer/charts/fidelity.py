@@ -1,4 +1,4 @@
-"""How well a chart follows what changes."""
+"""Fidelity: how closely the choices of a chart follow the best plans."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ P = TypeVar("P", bound=Hashable)
 
 
 class Chooses(Protocol[P]):
-    """Divides what may change into places, and has a plan for each: a chart, or a tree."""
+    """A chart or a tree: it divides the points into places and has a plan for each."""
 
     def place(self, point: Sequence[float]) -> P:
-        """The place with a point."""
+        """The place that contains a point."""
         ...
 
     def number_at(self, place: P) -> int:
-        """Which plan is best at a place."""
+        """The position of the best plan at a place."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A round: what was seen, at which place that is, and which plan the chart chose."""
+    """A round: the observed point, its place, and the position of the chosen plan."""
 
     point: tuple[float, ...]
     place: Hashable
@@ -33,10 +33,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A stream's way over a chart.
+    """The path of a stream over a chart.
 
-    moves       how often a round was at another place than the one before
-    switches    how often it had another plan
+    moves       number of rounds at another place than the previous one
+    switches    number of rounds with another plan than the previous one
     """
 
     steps: tuple[Step, ...]
@@ -51,7 +51,7 @@ class Trajectory:
 
 
 def trajectory(chart: Chooses[P], points: Iterable[Sequence[float]]) -> Trajectory:
-    """What a chart chooses, round by round.
+    """The choices of a chart, round by round.
 
     Source   OM, Algorithm 2
     """
@@ -64,11 +64,11 @@ def trajectory(chart: Chooses[P], points: Iterable[Sequence[float]]) -> Trajecto
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What became of rounds in which a chart chose the plan.
+    """Counts of rounds in which a chart chose the plan.
 
-    hits        rounds in which that was the best one, or one of the best
-    moves       how often a round was at another place than the one before
-    switches    how often it had another plan
+    hits        rounds in which the chosen plan was the best one, or one of the best
+    moves       number of rounds at another place than the previous one
+    switches    number of rounds with another plan than the previous one
     """
 
     rounds: int
@@ -83,8 +83,9 @@ class Followed:
 
 
 class Follower:
-    """Lets charts of the same plans choose, round by round, and counts. A chart may take the place of
-    another one; that is no move.
+    """Lets charts of the same plans choose, round by round, and counts.
+
+    A new chart may replace the previous one; that is no move.
 
     Source   OM, Algorithm 2 and 5.1
     """
@@ -94,7 +95,7 @@ class Follower:
         self._before: tuple[object, Hashable, int] | None = None
 
     def take(self, chart: Chooses[P], point: Sequence[float], best: Container[int]) -> None:
-        """A round: the point as it was estimated, and the plans that were best."""
+        """Take a round: the estimated point, and the positions of the best plans."""
         place = chart.place(point)
         chosen = chart.number_at(place)
         self._rounds += 1
@@ -107,12 +108,12 @@ class Follower:
 
     @property
     def followed(self) -> Followed:
-        """What became of the rounds so far."""
+        """The counts of the rounds so far."""
         return Followed(self._rounds, self._hits, self._moves, self._switches)
 
 
 def follow(chart: Chooses[P], rounds: Iterable[tuple[Sequence[float], Container[int]]]) -> Followed:
-    """Let one chart choose in each round; told are the point as it was estimated, and the best plans."""
+    """Let one chart choose in each round, given as the estimated point and the best plans."""
     follower = Follower()
     for point, best in rounds:
         follower.take(chart, point, best)

@@ -1,4 +1,4 @@
-"""Charts that are made while streams flow: over ranges that are learned, and made again when these change."""
+"""Charts made while streams flow, over learned ranges; they are made again when the ranges change."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from midstream.plans.algebra.plan import Plan
 
 
 class LearnedChart:
-    """The chart of a query by what was seen of its streams. Rates have logarithmic dimensions.
+    """The chart of a query over measured properties of its streams; rates have logarithmic dimensions.
 
-    What does not change along a dimension is as it was when the chart was made.
+    Properties without a dimension keep the values that they had when the chart was made.
 
-    Cost     a search for each place, each time that the chart is made; else O(dimensions) per look
+    Cost     a search for each place, each time that the chart is made; else O(dimensions) per round
     """
 
     def __init__(
@@ -42,17 +42,19 @@ class LearnedChart:
         ]
         self._ranges = LearnedRanges([one.name for one in measures], parts, learned)
 
-    def see(self, known: Statistics) -> Chart | None:
-        """Take statistics of a round, and give the chart; None before there is one. The same statistics twice
-        are one round; one whose statistics do not tell all measures is left out."""
-        if known is self._last:
+    def see(self, statistics: Statistics) -> Chart | None:
+        """Take the statistics of a round and return the chart, or None if there is none yet.
+
+        Repeated statistics are the same round; a round without values for all measures is left out.
+        """
+        if statistics is self._last:
             return self.chart
-        self._last = known
-        point = [measure.read(known) for measure in self.measures]
+        self._last = statistics
+        point = [measure.read(statistics) for measure in self.measures]
         told = [value for value in point if value is not None]
         if len(told) == len(point) and self._ranges.see(told):
             dimensions = self._ranges.dimensions
             assert dimensions is not None
             changing = list(zip(dimensions, self.measures, strict=True))
-            self.chart = ask_optimizer(self._plan, known, changing, self._objective, budget=self._budget)
+            self.chart = ask_optimizer(self._plan, statistics, changing, self._objective, budget=self._budget)
         return self.chart

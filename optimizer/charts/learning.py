@@ -1,4 +1,4 @@
-"""Learns decision trees from the optimizer's answers."""
+"""Learning of decision trees from the optimizer's answers."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ from midstream.plans.algebra.plan import Plan
 Point = tuple[float, ...]
 
 Answer = tuple[Point, int]
-"""A point, and the plan that is best there."""
+"""A point, and the position of the best plan there."""
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
-"""The bases of Halton's points; a tree may have so many dimensions."""
+"""The bases of Halton's points; their number limits the dimensions of a tree."""
 
 
 def make_tree(
     plans: Sequence[Plan],
-    known: Statistics,
+    statistics: Statistics,
     changing: Changing,
     questions: int,
     objective: Objective = PROCESSING,
 ) -> ChartTree:
-    """The tree of the plans with the least cost, asked at so many points over the ranges of the dimensions;
-    their parts do not matter. What does not change is `known`.
+    """Learn a tree of the cheapest plans from a number of points over the ranges of the dimensions.
+
+    The parts of dimensions do not matter. Everything that does not change is taken from `statistics`.
 
     Cost     plans * questions prices, and O(questions log questions) for each level and pair of dimensions
-    Raises   StatisticsError where an input is unknown.
+    Raises   StatisticsError if an input is unknown.
     """
     if not plans:
         raise ChartError("tree: found no plan, expected one or more")
 
     def ask(point: Point) -> int:
-        here = known
+        here = statistics
         for value, (_, measure) in zip(point, changing, strict=True):
             here = measure.change(here, value)
         return cheapest(plans, here, objective)[0]
@@ -51,9 +52,9 @@ def make_tree(
 def learn_tree(
     plans: Sequence[Plan], dimensions: Sequence[Dimension], ask: Callable[[Point], int], questions: int
 ) -> ChartTree:
-    """A tree that says what `ask` says at so many points, which are spread evenly over the dimensions.
+    """Learn a tree that agrees with `ask` at a number of points, spread evenly over the dimensions.
 
-    Answers have no noise, so the tree divides until every leaf has one only.
+    Answers have no noise, so the tree divides until every leaf has one answer only.
     """
     if questions < 1:
         raise ChartError(f"tree: found {questions} questions, expected 1 or more")
@@ -66,7 +67,7 @@ def learn_tree(
 
 
 def halton(dimensions: int) -> Iterator[Point]:
-    """Points that are spread evenly over a cube of length 1.
+    """Points that are spread evenly over the unit cube.
 
     Source   J. H. Halton, On the efficiency of certain quasi-random sequences of points, 1960
 
@@ -81,7 +82,7 @@ def halton(dimensions: int) -> Iterator[Point]:
 
 
 def _reversed_digits(number: int, base: int) -> float:
-    """The digits of a number behind the point, the last one first."""
+    """The digits of a number after the point, in reverse order."""
     found, unit = 0.0, 1.0
     while number:
         unit /= base
@@ -91,7 +92,7 @@ def _reversed_digits(number: int, base: int) -> float:
 
 
 def divided(answers: Sequence[Answer]) -> list[Split | Leaf]:
-    """The nodes of a tree that gives these answers. It is divided where the least impurity is left.
+    """The nodes of a tree that gives these answers, divided where the least impurity remains.
 
     Source   Breiman et al., Classification and Regression Trees, 1984
     """
@@ -112,7 +113,7 @@ def divided(answers: Sequence[Answer]) -> list[Split | Leaf]:
 
 
 def _best_split(part: Sequence[Answer]) -> tuple[tuple[int, ...], float] | None:
-    """By what to divide, and where; None where all answers are the same, or all points."""
+    """The dimensions to divide by, and the bound; None if all answers or all points are equal."""
     if len({number for _, number in part}) == 1:
         return None
     dimensions = range(len(part[0][0]))
@@ -126,7 +127,7 @@ def _best_split(part: Sequence[Answer]) -> tuple[tuple[int, ...], float] | None:
 
 
 def _best_bound(values: Sequence[tuple[float, int]]) -> tuple[float, float] | None:
-    """The impurity that is left by the best bound, and the bound; None where all values are the same."""
+    """The impurity that the best bound leaves, and the bound; None if all values are equal."""
     below, above = Counter[int](), Counter(number for _, number in values)
     found: list[tuple[float, float]] = []
     for i, ((value, number), (following, _)) in enumerate(pairwise(values), 1):
@@ -134,12 +135,12 @@ def _best_bound(values: Sequence[tuple[float, int]]) -> tuple[float, float] | No
         above[number] -= 1
         if value < following:
             bound = (value + following) / 2
-            # Between neighbouring numbers, or below infinity, there is none.
+            # There is none between adjacent floats, or below infinity.
             bound = bound if value < bound < math.inf else following
             found.append((_impurity(below, i) + _impurity(above, len(values) - i), bound))
     return min(found, default=None)
 
 
 def _impurity(numbers: Counter[int], total: int) -> float:
-    """Gini's, times the number of answers."""
+    """The Gini impurity, times the number of answers."""
     return total - sum(n * n for n in numbers.values()) / total

@@ -1,4 +1,4 @@
-"""Makes charts: prices plans in the middle of every place."""
+"""Making of charts: plans are priced in the middle of every place."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.plan import Plan
 
 Changing = Sequence[tuple[Dimension, Measure]]
-"""The dimensions of a chart, each with what changes along it."""
+"""The dimensions of a chart, each with the measure that changes along it."""
 
 TIE = 1e-9
-"""Costs that differ by no more than this share are equal: what differs is rounding. Without it, equal plans
-would share a chart like noise."""
+"""Relative difference up to which costs are equal, as it may be rounding.
+
+Without it, equal plans would share a chart like noise.
+"""
 
 MOST_PLACES = 100_000
-"""A chart of more takes minutes to make, and says that dimensions are too many, or too fine."""
+"""Greatest number of places; a larger chart takes minutes, and has too many or too fine dimensions."""
 
 
 def make_chart(
-    plans: Sequence[Plan], known: Statistics, changing: Changing, objective: Objective = PROCESSING
+    plans: Sequence[Plan], statistics: Statistics, changing: Changing, objective: Objective = PROCESSING
 ) -> Chart:
-    """The plan with the least cost in the middle of each place; the first of equals. What does not change
-    is `known`.
+    """Make the chart of the cheapest plan in the middle of each place; of equal plans, the first.
 
-    A sel-λ chart has a selectivity and a rate, a λ-λ chart the rates of several streams.
+    Everything that does not change is taken from `statistics`. A sel-λ chart has a selectivity and a rate, a
+    λ-λ chart the rates of several streams.
 
     Cost     plans * the product of the dimensions' parts
-    Raises   StatisticsError where an input is unknown.
+    Raises   StatisticsError if an input is unknown.
     Source   OM, Algorithm 1 and 4.4.2
 
     >>> from midstream.optimizer.charts.measures import rate_of, selectivity_of
@@ -53,61 +55,63 @@ def make_chart(
     """
     if not plans:
         raise ChartError("chart: found no plan, expected one or more")
-    best = tuple(best_at(range(places(changing)), plans, known, changing, objective))
+    best = tuple(best_at(range(places(changing)), plans, statistics, changing, objective))
     return Chart(tuple(dimension for dimension, _ in changing), tuple(plans), best)
 
 
 def ask_optimizer(
     plan: Plan,
-    known: Statistics,
+    statistics: Statistics,
     changing: Changing,
     objective: Objective = PROCESSING,
     *,
     budget: Budget | int = QUICK_STEPS,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> Chart:
-    """The chart of all plans that the optimizer finds best somewhere: it is asked in the middle of each
-    place, and what it found is then compared everywhere. `tell` hears how many places are done.
+    """Make the chart of all plans that the optimizer finds best somewhere.
+
+    A search in the middle of each place finds the plans; then they are compared everywhere. `tell` is called
+    with the number of searched places and their total.
 
     Cost     a search for each place
-    Raises   StatisticsError where an input is unknown.
+    Raises   StatisticsError if an input is unknown.
     """
     total = places(changing)
     found: dict[Plan, None] = {}
-    for done, one in enumerate(found_at(range(total), plan, known, changing, objective, budget)):
+    for done, one in enumerate(found_at(range(total), plan, statistics, changing, objective, budget)):
         tell(done, total)
         found[one] = None
-    return without_idle_plans(make_chart(list(found), known, changing, objective))
+    return without_idle_plans(make_chart(list(found), statistics, changing, objective))
 
 
 def found_at(
     numbers: Iterable[int],
     plan: Plan,
-    known: Statistics,
+    statistics: Statistics,
     changing: Changing,
     objective: Objective = PROCESSING,
     budget: Budget | int = QUICK_STEPS,
 ) -> Iterator[Plan]:
-    """What the optimizer makes of a plan in the middle of some places, told by their numbers."""
+    """The plans that the optimizer finds in the middle of some places, given by their numbers."""
     for number in numbers:
-        here = centroid(number, known, changing)
+        here = centroid(number, statistics, changing)
         yield optimize(plan, here, budget=budget, objective=objective).plan
 
 
 def best_at(
     numbers: Iterable[int],
     plans: Sequence[Plan],
-    known: Statistics,
+    statistics: Statistics,
     changing: Changing,
     objective: Objective = PROCESSING,
 ) -> Iterator[int]:
-    """Which of some plans is best in the middle of some places, told by their numbers."""
-    return (cheapest(plans, centroid(number, known, changing), objective)[0] for number in numbers)
+    """The position of the best plan in the middle of some places, given by their numbers."""
+    return (cheapest(plans, centroid(number, statistics, changing), objective)[0] for number in numbers)
 
 
-def cheapest(plans: Sequence[Plan], known: Statistics, objective: Objective = PROCESSING) -> list[int]:
-    """Which of some plans cost least: one, or all that cost the same but for rounding."""
-    costs = [objective.of(price(plan, known)) for plan in plans]
+def cheapest(plans: Sequence[Plan], statistics: Statistics, objective: Objective = PROCESSING) -> list[int]:
+    """The positions of the cheapest plans: one, or all whose costs differ only by rounding."""
+    costs = [objective.of(price(plan, statistics)) for plan in plans]
     most = min(costs) + TIE * abs(min(costs))
     return [i for i, cost in enumerate(costs) if cost <= most]
 
@@ -121,7 +125,7 @@ def without_idle_plans(chart: Chart) -> Chart:
 
 
 def places(changing: Changing) -> int:
-    """How many places a chart has. Raises ChartError where they are too many."""
+    """Number of places of a chart; raises ChartError if there are too many."""
     count = 1
     for dimension, _ in changing:
         count *= dimension.parts
@@ -133,9 +137,9 @@ def places(changing: Changing) -> int:
     return count
 
 
-def centroid(number: int, known: Statistics, changing: Changing) -> Statistics:
+def centroid(number: int, statistics: Statistics, changing: Changing) -> Statistics:
     """The statistics in the middle of a place, by its number in the order of `Chart.places`."""
-    here, rest = known, number
+    here, rest = statistics, number
     for dimension, measure in reversed(changing):
         rest, part = divmod(rest, dimension.parts)
         here = measure.change(here, dimension.middle(part))

@@ -1,6 +1,6 @@
-"""What charts have along their dimensions: rates of streams, and selectivities of conditions.
+"""The measures along the dimensions of charts: rates of streams, and selectivities of conditions.
 
-A measure has a name, by which it is found again in the plans of a chart that was saved:
+A measure has a name that identifies it in the plans of a saved chart:
 
     rate(bids)                  elements of the stream per chronon
     selectivity(price > 7)      the share of rows, or of pairs, that satisfy the condition
@@ -28,9 +28,9 @@ Origin = tuple[Node | None, str]
 
 
 class Measure(Protocol):
-    """Something that statistics tell, and that may change.
+    """A property of statistics that may change.
 
-    least, most    what it can be
+    least, most    its smallest and its largest possible value
     """
 
     @property
@@ -42,11 +42,11 @@ class Measure(Protocol):
     @property
     def most(self) -> float: ...
 
-    def read(self, known: Statistics) -> float | None:
-        """Its value; None where the statistics do not tell."""
+    def read(self, statistics: Statistics) -> float | None:
+        """The value; None if the statistics do not contain it."""
         ...
 
-    def change(self, known: Statistics, value: float) -> Statistics:
+    def change(self, statistics: Statistics, value: float) -> Statistics:
         """The statistics with another value."""
         ...
 
@@ -61,26 +61,26 @@ class Rate:
 
     @property
     def name(self) -> str:
-        """As in rate(bids)."""
+        """The name, as in rate(bids)."""
         return f"rate({_stream(self.source)})"
 
-    def read(self, known: Statistics) -> float | None:
-        return known.streams[self.source].rate if self.source in known.streams else None
+    def read(self, statistics: Statistics) -> float | None:
+        return statistics.streams[self.source].rate if self.source in statistics.streams else None
 
-    def change(self, known: Statistics, value: float) -> Statistics:
+    def change(self, statistics: Statistics, value: float) -> Statistics:
         if not 0 < value < math.inf:
             raise ChartError(f"{self.name}: found {value}, expected more than 0")
-        other = replace(known.stream(self.source), d=1 / value)
-        return replace(known, streams={**known.streams, self.source: other})
+        other = replace(statistics.stream(self.source), d=1 / value)
+        return replace(statistics, streams={**statistics.streams, self.source: other})
 
 
 @dataclass(frozen=True, slots=True)
-class Selectivity:
+class SelectivityMeasure:
     """The share of rows, or of pairs, that satisfy a condition.
 
-    forms      it may stand in plans in several, over columns above and below projections
-    origins    of an equality of two columns: the sources that these come from, and their names there.
-               Without a plan, columns are looked for by name
+    forms      the forms of the condition in plans, over columns above and below projections
+    origins    for an equality of two columns, their sources and their names there; without a plan, columns
+               are found by name
     """
 
     forms: tuple[Expression, ...]
@@ -90,43 +90,47 @@ class Selectivity:
 
     @property
     def name(self) -> str:
-        """As in selectivity(price > 7): over the columns of streams, which all plans have."""
+        """The name, as in selectivity(price > 7): over the columns of streams, which all plans have."""
         return f"selectivity({self.forms[-1]})"
 
-    def read(self, known: Statistics) -> float | None:
-        """What is known of it, else its share of a sample; of an equality, by how the values of both columns
-        are distributed. None where nothing tells."""
+    def read(self, statistics: Statistics) -> float | None:
+        """The known selectivity, else the share of a sample; None if neither exists.
+
+        For an equality, the share follows from the distributions of both columns.
+        """
         for form in self.forms:
-            if form in known.selectivities:
-                return known.selectivities[form]
+            if form in statistics.selectivities:
+                return statistics.selectivities[form]
         for form in self.forms:
-            for node, stream in known.streams.items():
+            for node, stream in statistics.streams.items():
                 if stream.sample and stream.sample.rows and form.columns() <= set(node.schema.names):
                     return len(stream.sample.where(form).rows) / len(stream.sample.rows)
-        origins = _by_names(self.forms[0], known) if self.origins is None else self.origins
-        told = [_distribution(*origin, known) for origin in origins]
+        origins = _by_names(self.forms[0], statistics) if self.origins is None else self.origins
+        told = [_distribution(*origin, statistics) for origin in origins]
         match told:
             case [{} as one, {} as other]:
                 return math.fsum(share * other.get(value, 0.0) for value, share in one.items())
         return None
 
-    def change(self, known: Statistics, value: float) -> Statistics:
-        return replace(known, selectivities={**known.selectivities, **dict.fromkeys(self.forms, value)})
+    def change(self, statistics: Statistics, value: float) -> Statistics:
+        return replace(
+            statistics, selectivities={**statistics.selectivities, **dict.fromkeys(self.forms, value)}
+        )
 
 
-def _by_names(form: Expression, known: Statistics) -> list[Origin]:
-    """The columns of an equality, as streams with such columns have them."""
+def _by_names(form: Expression, statistics: Statistics) -> list[Origin]:
+    """The columns of an equality with the first stream that has a column of that name."""
     return [
-        next(((node, name) for node in known.streams if name in node.schema.names), (None, name))
+        next(((node, name) for node in statistics.streams if name in node.schema.names), (None, name))
         for name in column_equality(form) or ()
     ]
 
 
-def _distribution(source: Node | None, column: str, known: Statistics) -> Distribution | None:
-    """How the values of a column are distributed, as the cost model has it: known ones before a sample's."""
-    if source is None or (stream := known.streams.get(source)) is None:
+def _distribution(source: Node | None, column: str, statistics: Statistics) -> Distribution | None:
+    """The distribution of the values of a column, as in the cost model: known ones before a sample's."""
+    if source is None or (stream := statistics.streams.get(source)) is None:
         return None
-    told = {**known.distributions, **stream.distributions}.get(column)
+    told = {**statistics.distributions, **stream.distributions}.get(column)
     if told is None and stream.sample is not None and stream.sample.rows:
         return stream.sample.distribution(column)
     return told
@@ -140,11 +144,11 @@ def rate_of(stream: Stream) -> Measure:
 def selectivity_of(condition: Operand | Expression) -> Measure:
     """The share of rows, or of pairs, that satisfy a condition."""
     # Known selectivities are kept by their trees.
-    return Selectivity((expression_of(condition),))
+    return SelectivityMeasure((expression_of(condition),))
 
 
 def measures_of(plans: Iterable[Plan]) -> dict[str, Measure]:
-    """All that may change in some plans, by name: rates first."""
+    """All measures of some plans by name: rates first."""
     nodes = list(dict.fromkeys(node for plan in plans for node in plan.nodes))
     found: dict[str, Measure] = {}
     for measure in (*_rates(nodes), *_selectivities(nodes)):
@@ -153,9 +157,9 @@ def measures_of(plans: Iterable[Plan]) -> dict[str, Measure]:
 
 
 def measure_named(name: str, plans: Iterable[Plan]) -> Measure:
-    """What is so called in some plans; a condition also by what it is below projections.
+    """The measure of that name in some plans; a condition may be written as it is below projections.
 
-    Raises   ChartError, with the names that there are, where nothing is.
+    Raises   ChartError, with the existing names, if there is none.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> s = stream("bids", price="integer")
@@ -166,7 +170,7 @@ def measure_named(name: str, plans: Iterable[Plan]) -> Measure:
     by_text = {
         _plain(f"selectivity({form})"): measure
         for measure in known.values()
-        if isinstance(measure, Selectivity)
+        if isinstance(measure, SelectivityMeasure)
         for form in measure.forms
     } | {_plain(one): measure for one, measure in known.items()}
     if _plain(name) not in by_text:
@@ -185,11 +189,11 @@ def _rates(nodes: Iterable[Node]) -> Iterator[Measure]:
 def _selectivities(nodes: Sequence[Node]) -> Iterator[Measure]:
     for text, forms in conditions_by_text(nodes).items():
         if text == str(forms[0]):
-            yield Selectivity(tuple(forms), _origins(forms[0], nodes))
+            yield SelectivityMeasure(tuple(forms), _origins(forms[0], nodes))
 
 
 def _origins(form: Expression, nodes: Iterable[Node]) -> tuple[Origin, ...]:
-    """Where the columns of an equality come from, below a join that asks for it."""
+    """The sources of the columns of an equality, below a join that has it as a condition."""
     for node in nodes:
         if isinstance(node.operator, Join) and form in conjuncts(node.operator.condition):
             found = [_origin(name, node) for name in column_equality(form) or ()]
@@ -199,7 +203,7 @@ def _origins(form: Expression, nodes: Iterable[Node]) -> tuple[Origin, ...]:
 
 
 def _origin(column: str, node: Node) -> Origin | None:
-    """The source of a column that a node reads, through operators that leave values as they are."""
+    """The source of a column that a node reads, through operators that leave values unchanged."""
     for child in node.inputs:
         if column in child.schema.names:
             match child.operator:

@@ -13,8 +13,9 @@ from midstream.plans.expressions.expressions import TRUE
 
 
 def plan_names(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """A line for each plan, in which rows go from left to right; windows and projections are left out. Plans
-    of which that says the same are numbered.
+    """A line for each plan, in which rows flow from left to right, without windows and projections.
+
+    Plans with the same line are numbered.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> a, b = (stream(name, **{name: "integer"}).window(60) for name in "ab")
@@ -52,7 +53,7 @@ def _joined(symbol: str, inside: Sequence[str]) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without the brackets around the whole."""
+    """A text without brackets around the whole of it."""
     depth = 0
     for i, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")

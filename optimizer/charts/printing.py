@@ -12,19 +12,19 @@ from midstream.optimizer.charts.naming import plan_names
 from midstream.optimizer.charts.slices import Slice, slices
 
 MARKS = digits[1:] + ascii_lowercase
-"""Of plans, in the order of their numbers. Those beyond share the last one."""
+"""Marks of plans, in the order of their numbers; the plans beyond share the last one."""
 BEYOND = "+"
 
 INDENT = 2
 
 
 def mark(number: int) -> str:
-    """How a plan is shown in a grid."""
+    """The mark of a plan in a grid."""
     return MARKS[number] if number < len(MARKS) else BEYOND
 
 
 def chart_text(chart: Chart, way: Trajectory | None = None) -> str:
-    """A chart as a grid of marks, with the plans that they stand for, and what a stream did on it.
+    """A chart as a grid of marks, with the plans that they stand for, and counts of a stream's trajectory.
 
     >>> from midstream.optimizer.charts.chart import Dimension
     >>> from midstream.plans.algebra.builder import stream

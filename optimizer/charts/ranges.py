@@ -1,4 +1,4 @@
-"""Ranges of dimensions, learned from what was seen so far."""
+"""Ranges of dimensions, learned from the values so far."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class RangeSettings:
-    """How ranges are learned, in rounds: a round is whenever somebody looks.
+    """Settings for learning ranges; a round is one look at the statistics.
 
-    first       ranges are made when so many rounds have been seen
-    kept        they are made from so many of the latest rounds
-    recent      whether a stream left them is asked of so many of the latest ones
-    often       they are made again when it was outside in more than this share of those
-    tail        the share of the values at each end that are taken for outliers
-    margin      by so much of their length ranges reach further than the rest of the values
-    narrow      they are also made again after `kept` rounds that need less than this share of their length
+    first       number of rounds before ranges are made
+    history     number of latest rounds from which ranges are made
+    recent      number of latest rounds that are checked for values outside the ranges
+    often       share of those with a value outside above which ranges are made again
+    tail        share of the values at each end that count as outliers
+    margin      extension of ranges beyond the other values, as a share of their length
+    narrow      they are also made again after `history` rounds that need less than this share of their length
     """
 
     first: int = 16
-    kept: int = 256
+    history: int = 256
     recent: int = 16
     often: float = 0.25
     tail: float = 0.02
@@ -35,8 +35,10 @@ class RangeSettings:
     narrow: float = 0.5
 
     def outliers(self, number: int) -> int:
-        """How many of so many values may be outliers at each end: never so many that a range without them
-        would have to be made again."""
+        """Number of outliers at each end among `number` values.
+
+        There are never so many that a range without them would have to be made again.
+        """
         return min(math.ceil(self.tail * number), int(self.often * number / 2))
 
 
@@ -45,11 +47,12 @@ STANDARD = RangeSettings()
 
 @dataclass(slots=True)
 class LearnedRange:
-    """The range of a value, from what it was so far; what it can be is within [least, most]. A range that
-    is given stays. That of a dimension that `is_logarithmic` is made from the logarithms of values; what
-    is not above 0 is left out there.
+    """The range of a value, learned from its values so far, within the possible values [least, most].
 
-    Cost     O(1) per value but when the range is made, O(kept log kept)
+    A range that `is_given` stays. The range of a dimension that `is_logarithmic` is made from the logarithms
+    of values above 0; others are left out.
+
+    Cost     O(1) per value; O(history log history) when the range is made
 
     >>> learned = LearnedRange(least=0.0)
     >>> for i in range(40):
@@ -70,12 +73,12 @@ class LearnedRange:
     _age: int = 0
 
     def see(self, value: float) -> bool:
-        """Take a value; whether the range was made, or made again."""
+        """Take a value; return True if the range was made, or made again."""
         if self.is_given or not math.isfinite(value) or (self.is_logarithmic and value <= 0):
             return False
         self._seen.append(value)
         self._age += 1
-        if len(self._seen) > self.settings.kept:
+        if len(self._seen) > self.settings.history:
             self._seen.popleft()
         if len(self._seen) < self.settings.first:
             return False
@@ -91,7 +94,7 @@ class LearnedRange:
         return outside > self.settings.often * len(latest)
 
     def _is_too_long(self, range_: Range) -> bool:
-        if self._age < self.settings.kept:
+        if self._age < self.settings.history:
             return False
         self._age = 0
         return self._length(self._made()) < self.settings.narrow * self._length(range_)
@@ -101,8 +104,10 @@ class LearnedRange:
         return math.log(high / low) if self.is_logarithmic else high - low
 
     def _made(self) -> Range:
-        """Around most of the values kept, and most of the latest ones: few as they are, they are the reason
-        why the range is made again."""
+        """A range around most of the values in the history, and most of the recent ones.
+
+        The recent values are few, but they are the reason why the range is made again.
+        """
         ends = [
             middle_part(values, self.settings.outliers(len(values)))
             for values in (list(self._seen), self._latest())
@@ -120,7 +125,7 @@ class LearnedRange:
 
 @dataclass
 class LearnedRanges:
-    """The dimensions of a chart, from the points of a stream so far; ranges that are given stay."""
+    """The dimensions of a chart, learned from the points of a stream so far; given ranges stay."""
 
     names: Sequence[str]
     parts: int
@@ -128,7 +133,7 @@ class LearnedRanges:
 
     @property
     def dimensions(self) -> tuple[Dimension, ...] | None:
-        """The dimensions; None before all of them have ranges."""
+        """The dimensions; None until all of them have ranges."""
         found = [
             Dimension(name, *one.range, self.parts, one.is_logarithmic)
             for name, one in zip(self.names, self.learned, strict=True)
@@ -137,7 +142,7 @@ class LearnedRanges:
         return tuple(found) if len(found) == len(self.learned) else None
 
     def see(self, point: Sequence[float]) -> bool:
-        """Take a point; whether the dimensions are others now."""
+        """Take a point; return True if the dimensions have changed."""
         if len(point) != len(self.learned):
             raise ChartError(f"ranges: found {len(point)} values, expected {len(self.learned)}")
         changed = [one.see(value) for one, value in zip(self.learned, point, strict=True)]
@@ -145,7 +150,7 @@ class LearnedRanges:
 
 
 def middle_part(values: Sequence[float], outliers: int) -> Range:
-    """From the least to the largest of some values, without so many at each end.
+    """The least and the largest of some values without the outliers at each end.
 
     >>> middle_part([5.0, 1.0, 2.0, 3.0, 99.0], 1)
     (2.0, 5.0)
@@ -159,8 +164,9 @@ def middle_part(values: Sequence[float], outliers: int) -> Range:
 def widened(
     low: float, high: float, margin: float, least: float = -math.inf, most: float = math.inf
 ) -> Range:
-    """A range with a margin at both ends, within what is possible. One value alone gets a tenth of itself at
-    both ends, so that the range has a length.
+    """A range with a margin at both ends, within the possible values.
+
+    A single value gets a tenth of itself at both ends, so that the range has a length.
 
     >>> widened(2.0, 4.0, 0.25, least=0.0), widened(0.5, 0.5, 0.25, 0.0, 1.0)
     ((1.5, 4.5), (0.45, 0.55))

@@ -1,4 +1,4 @@
-"""Two dimensions of a chart at a time, as paper shows them."""
+"""Slices of a chart in two dimensions, to be shown on paper."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from midstream.optimizer.charts.chart import Chart, Place
 
 PANELS = 3
-"""So many slices of a chart of three dimensions, or more, are shown."""
+"""Number of slices that are shown of a chart with three or more dimensions."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Slice:
         ]
 
     def title(self) -> str:
-        """What the other dimensions are here; "" where there are none.
+        """The values of the other dimensions; "" if there are none.
 
         >>> from midstream.optimizer.charts.chart import Dimension
         >>> from midstream.plans.algebra.builder import stream
@@ -56,8 +56,10 @@ class Slice:
 
 
 def slices(chart: Chart) -> list[Slice]:
-    """The whole chart, if it has one or two dimensions. Of more, the third is cut a few times, and the others
-    are in the middle."""
+    """The whole chart, if it has one or two dimensions; else some slices along the third one.
+
+    Further dimensions are cut in the middle.
+    """
     further = chart.dimensions[2:]
     if not further:
         return [Slice(chart)]

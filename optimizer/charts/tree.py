@@ -1,8 +1,8 @@
-"""Which plan is best where, as a decision tree: for more dimensions than a grid can have.
+"""Charts as decision trees, for more dimensions than a grid can have.
 
-A grid of k parts asks the optimizer k^n times in n dimensions; a tree is learned from fewer answers.
-It divides by a value, or by the ratio of two: orders of joins differ in which of two streams is faster,
-orders of filters in which of two lets more rows pass.
+A grid of k parts asks the optimizer k^n times in n dimensions; a tree is learned from fewer answers. It
+divides by a value, or by the ratio of two: the best join order depends on which of two streams is faster, the
+best order of filters on which of two lets more rows pass.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ FORMAT, VERSION = "midstream-chart-tree", 1
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Goes on below where a value, or the ratio of two, is less than some bound, else above.
+    """A node that divides by a value, or by the ratio of two: `below` if it is below the bound, else `above`.
 
-    by      the positions of one or two dimensions
-    below   the numbers of the nodes that follow
+    by             the positions of one or two dimensions
+    below, above   the positions of the next nodes
     """
 
     by: tuple[int, ...]
@@ -36,7 +36,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A part in which one plan is best: its position."""
+    """A part in which one plan is best, with the plan's position."""
 
     number: int
 
@@ -67,7 +67,7 @@ class ChartTree:
                 raise ChartError(f"tree: found {node}, expected one or two of {len(self.names)} dimensions")
 
     def place(self, point: Sequence[float]) -> int:
-        """The leaf with a point."""
+        """The position of the leaf that contains a point."""
         if len(point) != len(self.names):
             raise ChartError(f"tree: found {len(point)} values, expected {len(self.names)}")
         at = 0
@@ -76,23 +76,23 @@ class ChartTree:
         return at
 
     def number_at(self, place: int) -> int:
-        """Which plan is best at a leaf."""
+        """The position of the best plan at a leaf."""
         leaf = self.nodes[place]
         if isinstance(leaf, Split):
             raise ChartError(f"tree: found {leaf} at {place}, expected a leaf")
         return leaf.number
 
     def plan(self, point: Sequence[float]) -> Plan:
-        """The plan that is best at a point."""
+        """The best plan at a point."""
         return self.plans[self.number_at(self.place(point))]
 
     @property
     def leaves(self) -> int:
-        """How many parts there are."""
+        """Number of leaves."""
         return sum(isinstance(node, Leaf) for node in self.nodes)
 
     def dumps(self) -> str:
-        """JSON that `loads` reads."""
+        """The tree as JSON that `loads` reads."""
         data = {
             "format": FORMAT,
             "version": VERSION,
@@ -107,7 +107,7 @@ class ChartTree:
 
     @classmethod
     def loads(cls, text: str) -> ChartTree:
-        """A tree from JSON. Raises ChartError, and PlanError where a plan cannot be read."""
+        """Read a tree from JSON; raises ChartError, or PlanError if a plan cannot be read."""
         with loaded("tree", text, FORMAT, VERSION) as data:
             return cls(
                 tuple(map(str, data["dimensions"])),
@@ -124,7 +124,7 @@ def _node(data: Any) -> Split | Leaf:
 
 
 def feature(point: Sequence[float], by: Sequence[int]) -> float:
-    """A value of a point, or the ratio of two; nothing by nothing is 1."""
+    """A value of a point, or the ratio of two; 0 / 0 is 1."""
     if len(by) == 1:
         return point[by[0]]
     one, other = point[by[0]], point[by[1]]

@@ -1,1 +1,1 @@
-"""Statistics of streams while they flow: what came lately counts most."""
+"""Statistics of streams while they flow; recent elements count most."""

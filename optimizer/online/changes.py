@@ -1,4 +1,4 @@
-"""Notices that a stream of numbers is no longer as it was: Page's test."""
+"""Detection of changes in a stream of numbers: Page's test."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import math
 from collections.abc import Hashable, Mapping
 
 THRESHOLD = 16.0
-"""By so many standard deviations in all, numbers must be away from what they were."""
+"""Sum of excess standard deviations from which on numbers count as changed."""
 
 
 class PageHinkley:
-    """Tells since when numbers are larger than they were before, or smaller.
+    """Detects since when numbers are larger, or smaller, than before.
 
-    Of each number x it is counted by how many standard deviations it is away from the mean so far, beyond an
-    `allowance`; there is a change when such excesses add up to more than `threshold`:
+    For each number x, the excess is the number of standard deviations from the mean so far, beyond an
+    `allowance`. A change is detected when the sum of excesses is above `threshold`:
 
         up  =  max(0, up + z − allowance)        down  =  max(0, down − z − allowance)
 
-    where z = (x − mean) / deviation. It begins to count after `learning` numbers, and anew after a change.
+    where z = (x − mean) / deviation. The test needs `learning` numbers first, and begins anew after a change.
 
     State    Constant.
     Cost     O(1) per number.
@@ -43,7 +43,7 @@ class PageHinkley:
         self._since: list[float | None] = [None, None]
 
     def take(self, time: float, x: float) -> float | None:
-        """A number that is of a time; since when there is a change, where it is noticed by this one."""
+        """Take a number with its time; return the beginning of a change if it reveals one, else None."""
         self._number += 1
         off = x - self._mean
         if self._number > self._learning:
@@ -65,14 +65,14 @@ class PageHinkley:
 
 
 class Changes:
-    """Watches several numbers, each by its name; after a change in any all begin anew."""
+    """Watches several named numbers; after a change in one of them, all tests begin anew."""
 
     def __init__(self, threshold: float = THRESHOLD) -> None:
         self._threshold = threshold
         self._tests: dict[Hashable, PageHinkley] = {}
 
     def take(self, time: float, numbers: Mapping[Hashable, float]) -> float | None:
-        """The numbers of a time; since when there is a change, if one is noticed now."""
+        """Take the numbers of a time; return the beginning of a change if one is detected now, else None."""
         found = [
             since
             for name, x in numbers.items()

@@ -1,4 +1,4 @@
-"""How often each value of a column came lately, where values may be many."""
+"""Decayed counts of the values of a column, for columns with many values."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Hashable, Iterable, Mapping
 from random import Random
 
 MOST_KEYS = 4096
-"""The counts of so many values are kept, and of up to twice as many meanwhile."""
+"""Number of values whose counts are kept; up to twice as many between reductions."""
 
 
 class DecayedKeys:
-    """Counts of a column's values; the caller says what an element weighs.
+    """Counts of a column's values; the caller sets the weight of an element.
 
-    Where there are more than twice `most` values, about `most` are kept (see `fewer_keys`). Sums of counts,
-    and of products with counts of other columns, stay right on average. Of n values that two columns have in
-    common, and that are as frequent, m n stay in common where the share m of each stays: the sum of products
-    is then off by 1 / √(m² n), as a share.
+    If there are more than twice `most` values, about `most` are kept (see `fewer_keys`). Sums of counts, and
+    of products with counts of other columns, stay unbiased. Of n equally frequent values that two columns
+    share, m n stay in common if each column keeps the share m of its values: the sum of products then has a
+    relative error of 1 / √(m² n).
 
-    State    2 `most` counts at most.
-    Cost     O(values) to add, for each pair of columns; amortised O(log most) for each where there are too
-             many.
+    State    At most 2 `most` counts.
+    Cost     O(values) to add, for each pair of columns; amortised O(log most) for each if there are too many.
 
     >>> keys = DecayedKeys(seed="s.x")
     >>> keys.add({7: 2, 8: 1}, weight=0.5)
@@ -31,11 +30,11 @@ class DecayedKeys:
     def __init__(self, seed: str, most: int = MOST_KEYS) -> None:
         self.counts: dict[Hashable, float] = {}
         self.pairs: list[tuple[EqualPairs, DecayedKeys]] = []
-        """Those that the column is one of, each with the other column."""
+        """Pairs of columns that include this one, each with the other column."""
         self._most, self._random = most, Random(seed)
 
     def add(self, new: Mapping[Hashable, int], weight: float) -> None:
-        """Values came so often, each time of this weight."""
+        """Add values with their numbers of occurrences, each of this weight."""
         counts = self.counts
         for value, times in new.items():
             counts[value] = counts.get(value, 0.0) + times * weight
@@ -50,14 +49,16 @@ class DecayedKeys:
                 pairs.count()
 
     def scale(self, factor: float, least: float) -> None:
-        """Multiply all counts; those that come to less than `least` are forgotten. Whoever does so with
-        columns of pairs counts these anew."""
+        """Multiply all counts, and drop those that fall below `least`.
+
+        The caller must then recount the pairs of these columns.
+        """
         scaled = ((value, count * factor) for value, count in self.counts.items())
         self.counts = {value: count for value, count in scaled if count >= least}
 
 
 class EqualPairs:
-    """How many pairs of equal values two columns have: Σ n(k) m(k), kept up while values come.
+    """Number of pairs of equal values in two columns: Σ n(k) m(k), updated as values come.
 
     >>> one, other = DecayedKeys("s.x"), DecayedKeys("t.y")
     >>> pairs = EqualPairs(one, other)
@@ -67,23 +68,23 @@ class EqualPairs:
     3.0
     """
 
-    def __init__(self, one: DecayedKeys, other: DecayedKeys) -> None:
-        self._columns = one, other
-        one.pairs.append((self, other))
-        other.pairs.append((self, one))
+    def __init__(self, left: DecayedKeys, right: DecayedKeys) -> None:
+        self._columns = left, right
+        left.pairs.append((self, right))
+        right.pairs.append((self, left))
         self.number = 0.0
 
     def count(self) -> None:
-        """Count anew. Cost: O(values)."""
+        """Count anew, in O(values)."""
         one, other = (column.counts for column in self._columns)
         self.number = math.fsum(count * other[value] for value, count in one.items() if value in other)
 
 
 def fewer_keys(counts: Mapping[Hashable, float], most: int, random: Random) -> dict[Hashable, float]:
-    """About `most` of many values, with counts that are right on average.
+    """About `most` of many values, with unbiased counts.
 
-    Values that are heavier than some τ keep their count. Each of the others stays with the probability
-    count / τ, and then counts τ; τ is such that `most` stay on average.
+    Values whose count is above some τ keep it. Each other value stays with the probability count / τ, and
+    then counts τ; τ is such that `most` stay on average.
 
     Source   N. Duffield, C. Lund, M. Thorup, Learn more, sample less: control of volume and variance in
              network measurement, 2005
@@ -102,13 +103,13 @@ def fewer_keys(counts: Mapping[Hashable, float], most: int, random: Random) -> d
 
 
 def _threshold(counts: Iterable[float], most: int) -> float:
-    """The τ for which Σ min(1, count / τ) = most; 0 where there are no more."""
+    """The τ for which Σ min(1, count / τ) = most; 0 if there are no more values than that."""
     ordered = sorted(counts)
     if len(ordered) <= most:
         return 0.0
     light = math.fsum(ordered)
     for heavy in range(most):
-        # So many are kept as they are, and the others share what is left of the places.
+        # This many keep their counts, and the others share the remaining places.
         heaviest = ordered[-1 - heavy]
         if heaviest * (most - heavy) <= light:
             return light / (most - heavy)

@@ -1,4 +1,4 @@
-"""Statistics of running streams, in which what came lately counts most."""
+"""Statistics of running streams, in which recent elements count most."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple, overload
 
 from midstream.optimizer.online.decayed_keys import DecayedKeys, EqualPairs
 from midstream.optimizer.online.decayed_stream import SILENT, DecayedStream, StreamSnapshot
-from midstream.optimizer.online.wanted import wanted
+from midstream.optimizer.online.requirements import requirements
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
@@ -18,9 +18,9 @@ from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.observations import GROUPS, Cell
 
 THRESHOLD = 0.05
-"""By what share a value must have changed before it is handed out."""
+"""Relative change of a value above which new statistics are published."""
 NOTHING = 1 / 256
-"""A value that has decayed to less than this part of an element is forgotten."""
+"""Weight below which a value is dropped, in elements."""
 
 
 class DecayedStatistics:
@@ -66,11 +66,11 @@ class DecayedStatistics:
                 "negative threshold"
             )
         self.decay = math.log(2) / half_life
-        """What a count loses per chronon, as a share."""
+        """Share of a count that decays per chronon."""
         self._threshold = threshold
-        self._wanted = wanted(plan)
+        self._requirements = requirements(plan)
         self._constant = dict(constant or {})
-        columns = self._wanted.columns
+        columns = self._requirements.columns
         self._nodes = {
             node.operator.stream: node
             for node in logical_plan(plan).nodes
@@ -81,30 +81,32 @@ class DecayedStatistics:
             for name, of_stream in columns.items()
             for column in of_stream
         }
-        self._pairs = [EqualPairs(self._keys[one], self._keys[other]) for one, other in self._wanted.pairs]
+        self._pairs = [
+            EqualPairs(self._keys[one], self._keys[other]) for one, other in self._requirements.pairs
+        ]
         self._streams = {
             name: DecayedStream(
                 node,
                 {column: self._keys[name, column] for column in columns.get(name, ())},
-                self._wanted.conditions.get(name, ()),
+                self._requirements.conditions.get(name, ()),
             )
             for name, node in self._nodes.items()
         }
         self._first: Cell | None = None
         self._since = 0
-        """When the first element started."""
+        """Start of the first element."""
         self._zero = 0.0
-        """What comes at t weighs e^(a (t − zero)): that is the same as that the past decays."""
+        """An element at t weighs e^(a (t − zero)), which is equivalent to the decay of older ones."""
         self._values: Sequence[Watched] = ()
         self._handed_out = Statistics(dict.fromkeys(self._nodes.values(), SILENT) | self._constant)
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
-        """By stream, the columns whose values the collector is to count."""
-        return self._wanted.columns
+        """By stream, the columns whose values the collector must count."""
+        return self._requirements.columns
 
     def take(self, cells: Iterable[Cell]) -> None:
-        """Cells in order of time, as the collector gives them."""
+        """Take cells in order of time, as the collector returns them."""
         for cell in cells:
             if cell.stream not in self._streams:
                 continue
@@ -117,7 +119,7 @@ class DecayedStatistics:
             self._streams[cell.stream].take(cell, math.exp(self.decay * (middle - self._zero)))
 
     def _rescale(self, middle: float) -> None:
-        """Let what comes weigh 1 again, before weights grow too large."""
+        """Set the weight of new elements to 1 again, before weights grow too large."""
         factor = math.exp(self.decay * (self._zero - middle))
         if factor < NOTHING:
             self._zero = middle
@@ -129,10 +131,11 @@ class DecayedStatistics:
                 pairs.count()
 
     def at(self, now: int) -> Statistics:
-        """The statistics at an instant of the grid, by all cells before it, which must have been taken. The
-        same object as before where no value has changed by more than the threshold.
+        """The statistics at an instant of the grid, from all cells before it, which must have been taken.
 
-        Cost     O(1) where nothing has changed, else O(values and rows that are kept).
+        The object is the same as before if no value has changed by more than the threshold.
+
+        Cost     O(1) if nothing has changed, else O(values and rows that are kept).
         """
         if self._first is None:
             return self._handed_out
@@ -148,7 +151,7 @@ class DecayedStatistics:
         return self._handed_out
 
     def _covered(self, first: Cell, now: int) -> float:
-        """Σ |c| e^(−a (T − c)) over all cells so far, the first one from the first element on."""
+        """Σ |c| e^(−a (T − c)) over all cells so far; the first cell counts from the first element on."""
         step = first.end - first.start
         q = self.decay * step
         cells = (now - first.start) / step
@@ -163,7 +166,7 @@ class DecayedStatistics:
         )
 
     def _watched(self, scale: float, age: float, weight: float) -> Iterator[Watched]:
-        """The values by which it is noticed that something has changed. An element of now has a weight."""
+        """The values that are watched for changes; `weight` is that of an element now."""
         for stream in self._streams.values():
             # Of n independent elements whose weights decay, 1 / √(2 n) is the deviation, as a share.
             yield Watched(stream.count * scale, 2 * stream.count / weight)
@@ -172,7 +175,7 @@ class DecayedStatistics:
             for satisfying in stream.satisfying:
                 share = satisfying / stream.count if stream.count else 0.0
                 yield Watched(share, 2 * satisfying / (weight * stream.of_row))
-        for pairs, ((one, x), (other, y)) in zip(self._pairs, self._wanted.pairs, strict=True):
+        for pairs, ((one, x), (other, y)) in zip(self._pairs, self._requirements.pairs, strict=True):
             mine, theirs = self._streams[one], self._streams[other]
             all_pairs = mine.counted(x) * theirs.counted(y)
             seen = pairs.number / (weight**2 * mine.of_row * theirs.of_row)
@@ -180,18 +183,18 @@ class DecayedStatistics:
 
 
 class Watched(NamedTuple):
-    """A value, and of how many elements, or pairs, that were seen it was computed."""
+    """A value, and the number of observed elements, or pairs, from which it was computed."""
 
     value: float
     number: float
 
     def allowed(self, threshold: float) -> float:
-        """By what share it may differ before it counts as changed."""
+        """Relative difference up to which the value counts as unchanged."""
         return min(0.5, max(threshold, 1 / math.sqrt(max(self.number, 1.0))))
 
 
 class Replicates(Sequence[Statistics]):
-    """The same statistics by all elements but those of one group, computed when they are asked for."""
+    """The statistics without each of several groups of elements, computed on demand."""
 
     def __init__(
         self, snapshots: Sequence[StreamSnapshot], constant: Mapping[Node, StreamStatistics]

@@ -1,4 +1,4 @@
-"""What is known of one stream, of which what came lately counts most."""
+"""Statistics of one stream, in which recent elements count most."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ S = TypeVar("S")
 
 SILENT = StreamStatistics(d=math.inf, l=0.0)
 MOST_ROWS = 1024
-"""About so many rows of a stream are in the sample."""
+"""Approximate number of rows of a stream in its sample."""
 FORGOTTEN = 1 / 16
-"""Rows of which an element weighs less than this, now, are in no sample."""
+"""Weight of an element, relative to now, below which its row is in no sample."""
 _LIVES = Random(1).randbytes(1 << 14)
-"""Chance, the same in every run: for how long rows stay in the sample."""
+"""Random bytes, the same in every run, that decide how long rows stay in the sample."""
 
 
 class DecayedStream:
-    """Counts of a stream's elements, of the values of columns, and of the rows that satisfy conditions; and
-    the last cells.
+    """Counts of a stream's elements, of column values and of rows that satisfy conditions; its last cells.
 
-    That the past decays is told by what comes later: it weighs more. The caller scales, before numbers grow
-    too large.
+    New elements weigh more, which has the same effect as the decay of older ones. The caller rescales before
+    numbers grow too large.
     """
 
     def __init__(self, node: Node, keys: Mapping[str, DecayedKeys], conditions: Iterable[Expression]) -> None:
@@ -47,17 +46,17 @@ class DecayedStream:
             column: [i for i, condition in enumerate(compiled) if column not in condition.columns()]
             for column in keys
         }
-        """By column, the conditions that do not read it: values are counted of rows that satisfy these."""
+        """By column, the conditions that do not read it: only rows that satisfy these are counted."""
         self._satisfying = [0.0] * len(self._conditions)
         self._counted = dict.fromkeys(keys, 0.0)
-        """By column, what these rows weigh."""
+        """By column, the weight of these rows."""
         self._count = self._length = self._endless = 0.0
         self._granules: deque[int] = deque(maxlen=2 * MANY_TIMESTAMPS)
         self._cells: deque[tuple[float, Cell]] = deque()
-        """The last ones, each with the weight of an element."""
+        """The last cells, each with the weight of an element."""
 
     def take(self, cell: Cell, weight: float) -> None:
-        """A cell, by what an element in it weighs."""
+        """Take a cell, with the weight of an element in it."""
         self._count += weight * cell.elements
         self._length += weight * cell.elements * (1 - cell.endless) * cell.length
         self._endless += weight * cell.elements * cell.endless
@@ -79,7 +78,7 @@ class DecayedStream:
         self._cells.append((weight, cell))
 
     def scale(self, factor: float) -> None:
-        """Multiply all weights but those of values, which the caller has."""
+        """Multiply all weights except the counts of values, which the caller rescales."""
         self._count *= factor
         self._length *= factor
         self._endless *= factor
@@ -89,37 +88,41 @@ class DecayedStream:
 
     @property
     def count(self) -> float:
-        """What all elements weigh."""
+        """The weight of all elements."""
         return self._count
 
     @property
     def satisfying(self) -> Sequence[float]:
-        """What the elements weigh that satisfy each condition."""
+        """The weight of the elements that satisfy each condition."""
         return self._satisfying
 
     def counted(self, column: str) -> float:
-        """What the rows weigh of which a column's values are counted: those that satisfy what the plan asks
-        of other columns, as values may depend on these."""
+        """The weight of the rows in which a column's values are counted.
+
+        These are the rows that satisfy the plan's conditions on other columns, as values may depend on these.
+        """
         return self._counted[column]
 
     @property
     def of_row(self) -> float:
-        """For how many elements a row of the last sample stood."""
+        """Number of elements that a row of the last sample represents."""
         return self._cells[-1][1].weight if self._cells else 1.0
 
     def length(self, age: float) -> float:
-        """The average length of validity, in a stream of an age: what is valid for ever counts as valid for
-        as long as the stream has run."""
+        """The average length of validity, in a stream that has run for `age` chronons.
+
+        An element without an end counts as valid for the whole age.
+        """
         return (self._length + self._endless * age) / self._count if self._count else 0.0
 
     @property
     def granule(self) -> int:
-        """The unit of which timestamps are multiples, where many were seen: one of each cell at least."""
+        """The unit of which timestamps are multiples, from one of each cell; 1 until many cells were seen."""
         known = math.gcd(*self._granules) if len(self._granules) >= MANY_TIMESTAMPS else 1
         return known or 1
 
     def snapshot(self, scale: float, age: float) -> StreamSnapshot:
-        """What is known now; a weight times `scale` is a rate. Cost: O(values)."""
+        """The statistics now, in O(values); `scale` converts a weight to a rate."""
         return StreamSnapshot(
             node=self._node,
             rate=self._count * scale,
@@ -147,8 +150,10 @@ def _satisfies(holds: Callable[[Payload], object], row: Payload) -> bool:
 
 @dataclass(frozen=True)
 class StreamSnapshot:
-    """What is known of a stream at an instant, with the last cells, each with the weight of an element. The
-    values of a column are those of the rows that satisfy its `conditions`."""
+    """The statistics of a stream at an instant, with the last cells, each with the weight of an element.
+
+    The values of a column are those of the rows that satisfy its `conditions`.
+    """
 
     node: Node
     rate: float
@@ -159,11 +164,11 @@ class StreamSnapshot:
     cells: Sequence[tuple[float, Cell]]
 
     def statistics(self) -> StreamStatistics:
-        """By all elements."""
+        """The statistics of all elements."""
         return self._statistics(self.rate, self.distributions, list(self._sampled(attrgetter("rows"))))
 
     def without(self, group: int) -> StreamStatistics:
-        """By all groups of elements but one, in place of which the others count more."""
+        """The statistics without one group of elements; the others are scaled up."""
         weights = self._weights
         left = math.fsum(weights) - weights[group]
         if not left:
@@ -188,19 +193,22 @@ class StreamSnapshot:
         )
 
     def _sampled(self, of_cell: Callable[[Cell], Iterable[S]]) -> Iterator[S]:
-        """What a cell has for each of its rows, of those in the sample."""
+        """The items of each cell that belong to rows in the sample; `of_cell` returns one item per row."""
         for (_, cell), chosen in zip(self.cells, self._chosen, strict=True):
             yield from compress(of_cell(cell), chosen)
 
     @cached_property
     def _chosen(self) -> list[bytes]:
-        """Of each cell, 1 for the rows in the sample and 0 for the others: each is in by chance, in
-        proportion to what it weighs now. With equal rates that is G(r) = e^(−ar) of OM, 4.3."""
+        """For each cell, a byte per row: 1 if the row is in the sample, else 0.
+
+        A row is chosen at random, in proportion to its weight now. With equal rates that is G(r) = e^(−ar) of
+        OM, 4.3.
+        """
         of_rows = [weight * cell.weight for weight, cell in self.cells]
         expected = math.fsum(
             weight * len(cell.rows) for weight, (_, cell) in zip(of_rows, self.cells, strict=True)
         )
-        # The heaviest rows are all in, unless there would be too many.
+        # All of the heaviest rows are in the sample, unless there would be too many.
         least = max(max(of_rows, default=0.0), expected / MOST_ROWS)
         limits = [math.ceil(256 * weight / least) for weight in of_rows]
         return [
@@ -216,7 +224,7 @@ class StreamSnapshot:
 
     @cached_property
     def _weights(self) -> list[float]:
-        """What the elements of each group weigh."""
+        """The weight of the elements of each group."""
         weights = [0.0] * GROUPS
         for weight, cell in self.cells:
             for group, number in Counter(cell.groups).items():
@@ -225,8 +233,10 @@ class StreamSnapshot:
 
     @cached_property
     def _values(self) -> dict[str, tuple[list[float], dict[Hashable, list[float]]]]:
-        """By column and group, what the rows weigh that satisfy its conditions, in all and by value. Cost:
-        O(rows)."""
+        """By column and group, the weight of the rows that satisfy its conditions, in total and by value.
+
+        Cost     O(rows).
+        """
         return {column: self._values_of(column) for column in self.distributions}
 
     def _values_of(self, column: str) -> tuple[list[float], dict[Hashable, list[float]]]:
@@ -245,7 +255,7 @@ class StreamSnapshot:
 
 
 def _lives(cell: Cell) -> bytes:
-    """A byte of chance for each row, always the same ones."""
+    """A random byte for each row, the same in every run."""
     at = cell.start // (cell.end - cell.start) * 7_919 % len(_LIVES)
     piece = _LIVES[at : at + len(cell.rows)]
     return piece if len(piece) == len(cell.rows) else (_LIVES * (2 + len(cell.rows) // len(_LIVES)))[at:]

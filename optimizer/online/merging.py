@@ -1,4 +1,4 @@
-"""Statistics of several parts of streams, or from several studies, as one."""
+"""Statistics of several parts of streams, or of several studies, merged into one."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.errors import StatisticsError
 
 Weighed = Sequence[tuple[float, StreamStatistics]]
-"""Statistics of a stream, each with the elements per chronon that it adds; of a relation, with its rows."""
+"""Statistics of a stream, each with its weight: elements per chronon, or the rows of a relation."""
 
 
 def together(parts: Sequence[Statistics]) -> Statistics:
-    """The statistics of streams that came in parts at the same time, as from several partitions: rates add
-    up; shares and lengths are averages, weighted by rates.
+    """The statistics of streams whose parts came at the same time, as from several partitions.
+
+    Rates add up; shares and lengths are averages, weighted by rates.
 
     >>> import midstream as ms
     >>> s = ms.stream("s", x="integer").node
@@ -31,8 +32,9 @@ def together(parts: Sequence[Statistics]) -> Statistics:
 
 
 def averaged(studies: Sequence[Statistics], weights: Sequence[float] | None = None) -> Statistics:
-    """The statistics of streams that several studies looked at, one after the other: rates are averages too.
-    A study counts by its weight, such as how long it took; by default all count the same.
+    """The statistics of streams that several studies observed, one after the other: rates are averages too.
+
+    A study counts by its weight, such as its duration; by default all have the same weight.
 
     >>> import midstream as ms
     >>> s = ms.stream("s", x="integer").node
@@ -57,7 +59,7 @@ def _merged(known: Sequence[Statistics], weights: Sequence[float], is_average: b
             for weight, one in zip(weights, known, strict=True)
             if node in one.streams
         ]
-        # A study that did not look at a stream says nothing of how much comes.
+        # A study that did not observe a stream tells nothing about its rate.
         scale = math.fsum(weight for weight, _ in of_node) if is_average else 1.0
         streams[node] = _stream([(weight / scale * _amount(one), one) for weight, one in of_node])
     return Statistics(
@@ -68,7 +70,7 @@ def _merged(known: Sequence[Statistics], weights: Sequence[float], is_average: b
 
 
 def _amount(one: StreamStatistics) -> float:
-    """Elements per chronon, or the rows of what is always valid."""
+    """Elements per chronon, or the rows of a constant relation."""
     return one.rate or one.always
 
 
@@ -104,7 +106,7 @@ def _average_by_column(parts: Sequence[tuple[float, Mapping[str, Distribution]]]
 
 
 def _average(parts: Sequence[tuple[float, Mapping[Any, float]]]) -> dict[Any, float]:
-    """Shares, each weighted."""
+    """The weighted average of shares."""
     total = math.fsum(weight for weight, _ in parts)
     found: dict[Any, float] = {}
     for weight, shares in parts:
@@ -114,7 +116,7 @@ def _average(parts: Sequence[tuple[float, Mapping[Any, float]]]) -> dict[Any, fl
 
 
 def _selectivities(known: Sequence[Statistics], weights: Sequence[float]) -> dict[Expression, float]:
-    """The share of rows, or of pairs of rows, that satisfy a condition: weighted by how many there are."""
+    """The share of rows, or of pairs of rows, that satisfy a condition, weighted by their number."""
     found: dict[Expression, float] = {}
     for condition in dict.fromkeys(condition for one in known for condition in one.selectivities):
         parts = [
@@ -132,8 +134,10 @@ def _selectivities(known: Sequence[Statistics], weights: Sequence[float]) -> dic
 
 
 def _asked(condition: Expression, known: Statistics) -> float:
-    """How many rows, or pairs of rows, are asked in a chronon, but for a factor: by the streams that have
-    some of the columns."""
+    """Number of rows, or of pairs of rows, that a condition is evaluated on in a chronon, up to a factor.
+
+    It is the product of the rates of the streams that have some of its columns.
+    """
     columns = condition.columns()
     return math.prod(
         _amount(one) for node, one in known.streams.items() if columns & frozenset(node.schema.names)

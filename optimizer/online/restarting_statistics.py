@@ -1,4 +1,4 @@
-"""Decayed statistics that begin anew where the streams have changed."""
+"""Decayed statistics that begin anew when the streams have changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from midstream.optimizer.online.changes import THRESHOLD, Changes
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
-from midstream.optimizer.online.wanted import Column, wanted
+from midstream.optimizer.online.requirements import Column, requirements
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import require
@@ -18,32 +18,32 @@ from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.observations import Cell
 
 KEPT = 8
-"""The cells of so many windows are kept, to begin anew with what came since a change."""
+"""Number of windows whose cells are kept, to begin anew with the cells since a change."""
 
 NOTHING = 1e-9
-"""What is left of a count when all that was added has been taken away."""
+"""Count below which a value is dropped; rounding may leave as much when all additions are taken away."""
 
 
 Counts = Mapping[Column, Mapping[Hashable, float]]
-"""By column, how many elements have each value."""
+"""By column, the number of elements with each value."""
 
 
 class RestartingStatistics:
-    """What decayed statistics tell, of what came since the streams have changed last.
+    """Decayed statistics of the elements since the last change of the streams.
 
-    Decayed counts need about their half-life to notice a change, as what came before it is still in them.
-    Here, for each cell of time the logarithms of some numbers are watched by the test of Page and Hinkley:
-    how many elements came on a stream; how many pairs of equal values they make with each other and with
-    those of the last `window` chronons, for each pair of columns that a join equates; and the ratio of any
-    two of these, on which it depends what is to be joined first.
+    Decayed counts need about their half-life to reflect a change, as they still contain what came before it.
+    Here, the test of Page and Hinkley watches the logarithms of some numbers for each cell of time: the
+    elements of a stream; the pairs of equal values that they form with each other and with those of the last
+    `window` chronons, for each pair of columns that a join equates; and the ratio of any two of these, which
+    decides about the best join order.
 
-    Pairs are of elements up to a window apart, so that what came in less than a window tells too little of
-    them. After a change the cells since count, and in any case those of the last `window`; until a window has
-    passed since the first element, nothing is told.
+    Pairs consist of elements up to a window apart, so that less than a window tells too little about them.
+    After a change the cells since then count, and in any case those of the last `window`. Until a window has
+    passed since the first element, there are no statistics.
 
     Input    As for `DecayedStatistics`.
-    State    Besides, the cells of the last 8 windows.
-    Cost     Besides, O(values) per cell and pair of columns; of a change, to take the cells since it again.
+    State    In addition, the cells of the last 8 windows.
+    Cost     In addition, O(values) per cell and pair of columns; at a change, the cells since then once more.
     """
 
     def __init__(
@@ -62,23 +62,23 @@ class RestartingStatistics:
         self._known = self._anew()
         self._window = window
         self._changes = Changes(threshold)
-        self._lately = _Lately(wanted(plan).pairs, window)
+        self._lately = _Lately(requirements(plan).pairs, window)
         self._cells: deque[Cell] = deque()
         self._first: int | None = None
-        """When the first element started."""
+        """Start of the first element."""
         self.changed: int | None = None
-        """Since when things are as they are, where a change was noticed."""
+        """Beginning of the last change, if one was detected."""
 
     def _anew(self) -> DecayedStatistics:
         return DecayedStatistics(self._plan, self._half_life, constant=self._constant)
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
-        """By stream, the columns whose values the collector is to count."""
+        """By stream, the columns whose values the collector must count."""
         return self._known.columns
 
     def take(self, cells: Iterable[Cell]) -> None:
-        """Cells in order of time, as the collector gives them: all of an instant at once."""
+        """Take cells in order of time, as the collector returns them: all of an instant at once."""
         for start, of_one in groupby(cells, key=attrgetter("start")):
             together = list(of_one)
             if self._first is None:
@@ -99,25 +99,27 @@ class RestartingStatistics:
         self._known.take(self._cells)
 
     def at(self, now: int) -> Statistics | None:
-        """The statistics at an instant of the grid (see `DecayedStatistics.at`); None within a window
-        of the first element."""
+        """The statistics at an instant of the grid (see `DecayedStatistics.at`).
+
+        None within a window of the first element.
+        """
         if self._first is None or now < self._first + self._window:
             return None
         return self._known.at(now)
 
 
 class _Lately:
-    """How many elements come, and how many pairs of equal values, cell by cell."""
+    """Numbers of elements, and of pairs of equal values, cell by cell."""
 
     def __init__(self, pairs: Sequence[tuple[Column, Column]], window: float) -> None:
         self._pairs, self._window = pairs, window
         self._counts: dict[Column, dict[Hashable, float]] = defaultdict(dict)
         self._instants: deque[tuple[int, Counts]] = deque()
-        """When the cells of an instant end, and what was counted in them."""
+        """The ends of the cells of an instant, and the counts in them."""
         self._streams: set[str] = set()
 
     def take(self, cells: Sequence[Cell]) -> dict[Hashable, float]:
-        """The cells of one instant; the numbers to be watched."""
+        """Take the cells of one instant; return the numbers to watch."""
         end = cells[0].end
         while self._instants and self._instants[0][0] <= end - self._window:
             self._remove(self._instants.popleft()[1])
@@ -128,7 +130,7 @@ class _Lately:
         counted = {cell.stream: float(cell.elements) for cell in cells}
         self._streams |= counted.keys()
         found |= {stream: counted.get(stream, 0.0) for stream in self._streams}
-        # A half, as nothing has no logarithm.
+        # Add a half, as 0 has no logarithm.
         logs = {name: math.log(number + 0.5) for name, number in found.items()}
         ratios = {(one, other): logs[one] - logs[other] for one, other in combinations(self._pairs, 2)}
         return logs | ratios
@@ -150,14 +152,14 @@ class _Lately:
                     lately[value] = left
 
     def _pairs_of(self, one: Column, other: Column, new: Counts) -> float:
-        """Those in which something new is: with what came before, and with each other."""
+        """Number of pairs with a new value: with earlier values, and with each other."""
         ours, theirs = new.get(one, {}), new.get(other, {})
         before, others = self._counts[one], self._counts[other]
         return _products(ours, others) + _products(ours, theirs) + _products(theirs, before)
 
 
 def _weighed(cell: Cell, column: str) -> Mapping[Hashable, float]:
-    """How many elements have each value of a column, by those in the cell's sample."""
+    """Estimated number of elements with each value of a column, from the cell's sample."""
     weight = cell.weight
     return {value: n * weight for value, n in cell.keys[column].items()}
 

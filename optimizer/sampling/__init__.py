@@ -1,1 +1,1 @@
-"""Selectivities from samples, with intervals."""
+"""Selectivities from samples, with confidence intervals."""

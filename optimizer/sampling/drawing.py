@@ -1,4 +1,4 @@
-"""Which rows are drawn for a sample: a matter of a hash, so that whoever draws gets the same ones."""
+"""Random drawing of rows by a hash, so that every process draws the same rows."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Whether a row with these values is drawn: the given share of all rows, another one for each seed.
+    """Decides by a hash whether a row is drawn: a share of all rows, different for each seed.
 
-    Equal rows are drawn together. What is drawn does not depend on the interpreter's hash seed.
+    Equal rows are drawn together. The choice does not depend on the interpreter's hash seed.
 
     >>> drawn = Drawn("left", 0.2)
     >>> sum(drawn(i, "x") for i in range(10_000)), drawn(1.0) == drawn(1)
@@ -34,7 +34,7 @@ class Drawn:
         object.__setattr__(self, "_bound", round(self.share * (1 << BITS)))
 
     def __call__(self, *values: Any) -> bool:
-        # Numbers that are equal have one hash, whatever their type is; it is no secret one.
+        # Equal numbers have one hash, whatever their type; hashes of numbers are not randomised.
         known = [hash(value) if isinstance(value, int | float) else value for value in values]
         text = f"{self.seed} {known!r}".encode(errors="surrogatepass")
         return int.from_bytes(blake2b(text, digest_size=BITS // 8).digest()) < self._bound

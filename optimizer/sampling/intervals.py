@@ -1,4 +1,4 @@
-"""How far a share that was found in a sample may be from that of all: of rows, and of pairs."""
+"""Confidence intervals for shares of rows, and of pairs, that were found in samples."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from statistics import NormalDist
 from midstream.plans.values.errors import StatisticsError
 
 CONFIDENCE = 0.9
-"""How often an interval is to hold the truth."""
+"""Probability that an interval contains the true share."""
 
 FEW = 3
-"""A deviation is not estimated from what fewer elements say."""
+"""Number of elements below which no deviation is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A share, and between what bounds it probably is.
+    """A share with its probable bounds.
 
     >>> print(Interval(0.25, 0.125, 0.5))
     0.25 (0.125 to 0.5)
@@ -30,7 +30,7 @@ class Interval:
 
     @property
     def is_known(self) -> bool:
-        """Whether it excludes anything."""
+        """True if it excludes anything."""
         return self.low > 0 or self.high < 1
 
     def __contains__(self, share: float) -> bool:
@@ -42,22 +42,22 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An element of a sample: with how many of the other side's elements it matches, of those that are valid
-    together with it."""
+    """An element of a sample: its number of partners valid together with it, and of those that match."""
 
     matches: float
     partners: float
 
 
 def share_of_rows(holding: float, rows: float, confidence: float = CONFIDENCE) -> Interval:
-    """Which share of rows satisfies a condition, by a sample of them; unknown without any. It is Wilson's
-    interval, corrected for rows being counted in whole numbers:
+    """The share of rows that satisfies a condition, from a sample of them; [0, 1] without any rows.
+
+    It is Wilson's interval with a continuity correction:
 
         2 n p + z² ± (1 + z √(z² - 1/n + 4 n p (1 - p) ± (4 p - 2)))
         ------------------------------------------------------------        p = holding / n
                               2 (n + z²)
 
-    Where some rows are always drawn together, `rows` are as many as say as much independently.
+    If some rows are always drawn together, `rows` is the effective number of independent rows.
 
     Source   R. G. Newcombe, Two-sided confidence intervals for the single proportion, 1998, method 4
 
@@ -83,19 +83,20 @@ def share_of_rows(holding: float, rows: float, confidence: float = CONFIDENCE) -
 def share_of_pairs(
     left: Sequence[Member], right: Sequence[Member], confidence: float = CONFIDENCE
 ) -> Interval:
-    """Which share of the pairs that are valid together match, by samples of both sides. Elements were drawn
-    independently; pairs were not, as those of one element share it.
+    """The share of matching pairs among those that are valid together, from samples of both sides.
 
-    With X matches among Z pairs, r = X / Z, and an element's excess e = matches - r partners, the variance of
-    X is that which comes from the elements of either side, less what pairs add to both:
+    Elements were drawn independently; pairs were not, as the pairs of one element share it. With X matches
+    among Z pairs, r = X / Z, and an element's excess e = matches - r partners, the variance of X is the sum
+    of the variances from the elements of both sides, less the variance of pairs, which is in both:
 
         v  =  Σ e²  +  Σ e²  -  X (1 - r)               Σ over the left, and over the right elements
 
-    Small counts are skewed, so the bounds are those of a gamma distribution with this variance, and the upper
-    one allows for one more element like the largest that was drawn.
+    Small counts are skewed, so the bounds are those of a gamma distribution with this variance. The upper one
+    allows for one more element like the largest that was drawn.
 
-    Where fewer than three elements of a side say as much as all matches, a deviation cannot be told. Then the
-    low bound is 0, and the high one that of the share of elements which match at all: 1, where there are few.
+    If the matches of a side are worth fewer than three independent elements, no deviation can be estimated.
+    Then the lower bound is 0, and the upper one that of the share of elements with any match: 1 if there are
+    few.
 
     Cost     O(elements)
     Source   variance of two-sample U-statistics; M. P. Fay, E. J. Feuer, Confidence intervals for directly
@@ -128,7 +129,7 @@ def share_of_pairs(
 
 
 def independent(weights: Iterable[float]) -> float:
-    """How many equal weights vary as much as these: their number, if they are equal, else less.
+    """The effective number of independent weights: their number if they are equal, else less.
 
     Source   L. Kish, Survey Sampling, 1965
 
@@ -141,8 +142,10 @@ def independent(weights: Iterable[float]) -> float:
 
 
 def _of_few(left: Sequence[Member], right: Sequence[Member], confidence: float) -> float:
-    """At most as many pairs match as have an element that matches at all. Elements that match very many are
-    the worst case: of those, samples miss the most pairs at once."""
+    """Upper bound of the share of matching pairs, from the elements that have any match.
+
+    Elements that match very many others are the worst case: samples miss the most pairs at once.
+    """
     bounds = []
     for side in (left, right):
         elements = independent(each.partners for each in side)
@@ -152,12 +155,12 @@ def _of_few(left: Sequence[Member], right: Sequence[Member], confidence: float) 
 
 
 def _others(side: Iterable[Member]) -> list[Member]:
-    """The pairs that do not match."""
+    """The members by the pairs that do not match."""
     return [Member(each.partners - each.matches, each.partners) for each in side]
 
 
 def _gamma(below: float, mean: float, variance: float) -> float:
-    """The quantile of a gamma distribution; within 2 % above the median where its shape is 1 or more.
+    """The quantile of a gamma distribution; within 2 % above the median if its shape is 1 or more.
 
     Source   E. B. Wilson, M. M. Hilferty, The distribution of chi-square, 1931
 

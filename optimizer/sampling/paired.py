@@ -1,4 +1,4 @@
-"""Of sampled streams and the pairs that a join made of them: the partners and matches of each row."""
+"""The partners and matches of each row, from sampled streams and the pairs that a join made of them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from midstream.plans.values.streams import BEGINNING, Element, Payload, Time
 def members(
     left: Sequence[Element], right: Sequence[Element], results: Sequence[Element], since: Time | None = None
 ) -> tuple[list[Member], list[Member]]:
-    """The members of both sides, one per different row: equal rows are drawn together. Streams are in order.
+    """The members of both sides, one per distinct row, as equal rows are drawn together.
 
-    Counted are pairs that become valid in `[since, until)`, where all that starts before `until` has arrived
-    on both sides, and with it all results that start before it.
+    Pairs count that become valid in `[since, until)`; everything that starts before `until` has arrived on
+    both sides, and so have all results that start before it. Streams are in order.
 
     Cost     O(n log n)
 
@@ -45,8 +45,7 @@ def members(
 def _partners(
     mine: Sequence[Element], others: Sequence[Element], since: Time, until: Time
 ) -> Counter[Payload]:
-    """With how many others the elements of each row are valid together, from an instant in [since, until)
-    on."""
+    """By row, the number of other elements valid together with it, from an instant in [since, until) on."""
     starts = [start for start, _, _ in others if start < until]
     ends = sorted(end for start, end, _ in others if start < until)
     before = [(start, end) for start, end, _ in others if start < since]

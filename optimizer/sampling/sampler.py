@@ -35,25 +35,25 @@ from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.streams import Batch, Element, Time
 
 SHARE = 0.1
-"""Which share of rows is drawn by default."""
+"""Default share of rows that is drawn."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """Rows of an input of joins as they are drawn, and what filters above them ask of them."""
+    """The drawn rows of an input of joins, and the conditions of filters above it."""
 
     node: Node
     conditions: tuple[Expression, ...]
 
     @cached_property
     def filtered(self) -> Node:
-        """What joins read."""
+        """The input that joins read."""
         return Node(Filter(conjunction(self.conditions)), (self.node,)) if self.conditions else self.node
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two drawings by their outputs' names, and what is asked of two rows together."""
+    """Two drawings by the names of their outputs, and the condition on pairs of their rows."""
 
     left: str
     right: str
@@ -61,19 +61,19 @@ class Pair:
 
 
 class Sampler:
-    """Finds selectivities by running a small plan beside a query, or over what was recorded of its streams.
+    """Finds selectivities with a small plan, beside a query or over recordings of its streams.
 
-    For each pair of inputs that joins of the query compare by something else than equal columns, the plan
-    joins a share of the rows of both. Which rows these are is a matter of a hash of their values and the
-    seed. What is drawn comes from the inputs that the query has already, so that a sample of a share s costs
-    a hash per row, and s² of the pairs.
+    For each pair of inputs that joins of the query compare by anything but equal columns, the plan joins a
+    share of the rows of both. A hash of their values and the seed decides which rows these are. The rows come
+    from the inputs that the query has already, so a sample of a share s costs a hash per row, and s² of the
+    pairs.
 
-    plan   has an output per sampled input, and one per pair; hand over what it gives with `take`
+    plan   has an output per sampled input, and one per pair; pass its results to `take`
 
-    Output   Intervals for conditions of filters right above inputs, and for what a pair is asked: all of
-             that is one condition.
-    State    The drawn elements, and their pairs, until they are told to be forgotten.
-    Raises   StatisticsError where no join compares two inputs by something else than equal columns.
+    Output   Intervals for conditions of filters right above inputs, and for the condition of each pair, taken
+             as one.
+    State    The drawn elements and their pairs, until `forget` drops them.
+    Raises   StatisticsError if no join compares two inputs by anything but equal columns.
 
     >>> import midstream as ms
     >>> bids = ms.stream("bids", price="float").window(60)
@@ -121,11 +121,11 @@ class Sampler:
         return Node(Join(pair.condition, tuple(name for side in sides for name in side.schema.names)), sides)
 
     def take(self, output: str, batch: Batch) -> None:
-        """What an output of the plan gave, in order."""
+        """Take results of an output of the plan, in order."""
         self._seen[output].extend(batch)
 
     def forget(self, before: Time) -> None:
-        """Estimate from pairs that become valid from now on only, and keep no more than that takes."""
+        """Use only pairs that become valid from now on, and drop what they do not need."""
         self._since = before
         for name in self._drawings:
             self._seen[name] = [element for element in self._seen[name] if element[1] > before]
@@ -133,7 +133,7 @@ class Sampler:
             self._seen[name] = [element for element in self._seen[name] if element[0] >= before]
 
     def selectivities(self, confidence: float = CONFIDENCE) -> Mapping[Expression, Interval]:
-        """What is known by now. Cost: O(n log n) in what was drawn."""
+        """The intervals so far, in O(n log n) of the drawn elements."""
         return dict([*self._of_rows(confidence), *self._of_pairs(confidence)])
 
     def _of_rows(self, confidence: float) -> Iterator[tuple[Expression, Interval]]:
@@ -160,22 +160,22 @@ class Sampler:
         holds = compile_row(conjunction(drawing.conditions), drawing.node.schema)
         return (element for element in self._seen[name] if holds(element[2]))
 
-    def statistics(self, known: Statistics) -> Statistics:
-        """Statistics with the selectivities that were found; where nothing was, they stay as they are.
+    def statistics(self, base: Statistics) -> Statistics:
+        """Statistics with the estimated selectivities; where there is no estimate, they stay unchanged.
 
-        Where no pair was found, a third of the high bound is taken: what one expects after as many failures
-        if any share was equally likely before.
+        If no pair matched, the estimate is a third of the upper bound: the expectation after as many
+        failures, if every share was equally likely before.
         """
         found = {
             condition: interval.value or interval.high / 3
             for condition, interval in self.selectivities().items()
             if interval.is_known
         }
-        return replace(known, selectivities={**known.selectivities, **found})
+        return replace(base, selectivities={**base.selectivities, **found})
 
 
 def _drawing(node: Node, seed: str, share: float) -> Drawing:
-    """A sample of what is below the filters of an input."""
+    """A drawing of the input below filters."""
     conditions: list[Expression] = []
     while isinstance(node.operator, Filter):
         conditions += conjuncts(node.operator.condition)
@@ -184,7 +184,7 @@ def _drawing(node: Node, seed: str, share: float) -> Drawing:
 
 
 def _compared(query: Plan) -> Iterator[tuple[Expression, Node, Node]]:
-    """What joins ask of the rows of two inputs together, other than to have equal columns."""
+    """Conditions of joins on the rows of two inputs, except equalities of columns."""
     below = {
         child
         for node in query.nodes

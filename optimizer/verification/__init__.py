@@ -1,4 +1,4 @@
-"""Whether rules hold, on random subplans and small inputs; and whether certificates show what they say."""
+"""Verification: rules are tried on random subplans and small inputs, and certificates are checked."""
 
 from midstream.optimizer.verification.certificates import check_certificate, check_proof
 from midstream.optimizer.verification.rule_check import RuleCheck, verify_guard, verify_rule

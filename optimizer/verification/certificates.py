@@ -1,4 +1,4 @@
-"""Certificates are checked: each step is carried out again, by the rule that it names, without any search."""
+"""Checks of certificates: each step is carried out again, by the rule that it names, without any search."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from midstream.plans.values.verdicts import Answer, Equivalence
 def check_certificate(
     certificate: Certificate, left: Plan, right: Plan, *, rules: Sequence[Rule | Stage] = ALL_STAGES
 ) -> Equivalence:
-    """Whether a certificate proves that two plans mean the same: proved, or unknown with what is wrong.
+    """Check that a certificate proves two plans equivalent: proved, or unknown with the reason.
 
-    Each step must name one of the `rules`, which is applied in the step's place once more and must give the
-    step's result there; or the normal form. The plan that the last step leads to must be the right one.
+    Each step must name one of the `rules`, which is applied again at the step's place and must give the
+    step's result there; or the normal form. The last step must lead to the right plan.
 
     Cost     O(steps × plan).
 
@@ -63,8 +63,11 @@ def check_certificate(
 
 
 def check_proof(proof: Equivalence, *, rules: Sequence[Rule | Stage] = ALL_STAGES) -> Equivalence:
-    """An answer as it is, unless it says that it is a proof and its certificate does not show it: then it is
-    unknown. Without a certificate, the normal form is asked."""
+    """Check the certificate of a proof; other answers are returned unchanged.
+
+    A proof whose certificate does not show it becomes unknown. Without a certificate, the normal form is
+    tried.
+    """
     if proof.answer is not Answer.PROVED or proof.plans is None:
         return proof
     left, right = proof.plans
@@ -78,19 +81,19 @@ def check_proof(proof: Equivalence, *, rules: Sequence[Rule | Stage] = ALL_STAGE
 
 
 def _wrong(step: Step, plan: Plan, rules: Mapping[str, Rule]) -> str:
-    """What is wrong with a step; nothing where it is right."""
+    """The reason why a step is wrong; empty if it is right."""
     if step.output not in plan.outputs:
         return f"there is no output {step.output}"
     if min(step.place, default=0) < 0 or at(plan.outputs[step.output], step.place) != step.before:
-        return "in its place stands another subplan"
+        return "another subplan stands in its place"
     if not asks_no_more(step.after, step.before):
-        return "it may ask an expression that raises of further rows"
+        return "it may evaluate an expression that raises on further rows"
     left, right = (step.after, step.before) if step.is_reversed else (step.before, step.after)
     if _leads(step.rule, left, right, rules):
         return ""
     if step.rule not in (*rules, LINKED_JOINS, NORMAL_FORM):
         return "there is no rule of that name"
-    return f"it does not make {right!r} of {left!r}"
+    return f"it does not turn {left!r} into {right!r}"
 
 
 def _leads(name: str, left: Node, right: Node, rules: Mapping[str, Rule]) -> bool:

@@ -42,7 +42,7 @@ def inverse(value: int | None) -> int:
 
 
 def condition(random: Random, names: Sequence[str]) -> Expression:
-    """A condition over some columns; over none, one that reads nothing."""
+    """A condition over some columns; without columns, a constant."""
     if not names or random.random() < 0.06:
         return random.choice((TRUE, FALSE, Const(None)))
     roll = random.random()
@@ -58,7 +58,7 @@ def condition(random: Random, names: Sequence[str]) -> Expression:
 
 
 def _turned(both: Expression) -> Expression:
-    """A conjunction with its parts the other way round."""
+    """A conjunction with its parts in reverse order."""
     return Logic("and", both.conditions[::-1]) if isinstance(both, Logic) else both
 
 
@@ -90,7 +90,7 @@ def _comparison(random: Random, names: Sequence[str]) -> Expression:
 
 
 def matching(random: Random, left: Sequence[str], right: Sequence[str]) -> Expression:
-    """A condition over pairs: for the most part of equalities."""
+    """A condition over pairs, mostly of equalities."""
     parts: list[Expression] = []
     if left and right:
         for _ in range(random.choice((0, 1, 1, 1, 1, 2))):
@@ -101,7 +101,7 @@ def matching(random: Random, left: Sequence[str], right: Sequence[str]) -> Expre
 
 
 def computed(random: Random, names: Sequence[str]) -> Expression:
-    """An integer, for the most part a column."""
+    """An integer expression, mostly a column."""
     if not names:
         return Const(random.choice((0, 1)))
     one = random.choice(names)
@@ -117,7 +117,7 @@ def computed(random: Random, names: Sequence[str]) -> Expression:
 
 
 def aggregate(random: Random, names: Sequence[str], *, integer: bool) -> AggregateCall:
-    """An aggregate function, of integers where that is asked for."""
+    """An aggregate function; with `integer`, one with integer results."""
     if not names:
         return count()
     makers = [lambda name: count(), count, sum_, sum_, min_, max_, max_, count_distinct]

@@ -1,4 +1,4 @@
-"""Keys and references declared of the streams of a subplan, at random: there are rules that need them."""
+"""Random declarations of keys and references of streams, for rules that need them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ Columns = tuple[str, str]
 
 
 def declared(random: Random, root: Node) -> Node:
-    """A subplan of which some streams have a key, and some refer to the key of another one: for the most part
-    as a join above compares them."""
+    """A subplan in which some streams have a key, and some refer to the key of another one.
+
+    Mostly, these are columns that a condition above compares.
+    """
     sources = {
         node.operator.stream: node.operator for node in root.walk() if isinstance(node.operator, Source)
     }

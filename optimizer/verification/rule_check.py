@@ -1,4 +1,4 @@
-"""Whether a rule holds: its two sides compared on random subplans and small inputs."""
+"""Verification of a rule: its two sides are compared on random subplans and small inputs."""
 
 from __future__ import annotations
 
@@ -21,45 +21,44 @@ from midstream.plans.values.errors import PlanError
 from midstream.plans.values.verdicts import Answer, CounterExample
 
 PLANS = 50
-"""To how many subplans a rule is applied, unless the caller says otherwise."""
+"""Default number of subplans to which a rule is applied."""
 
 INPUTS = 2_000
-"""On how many small inputs its two sides are compared then, for each of them."""
+"""Default number of small inputs on which both sides are compared, for each subplan."""
 
 DRAWN_INPUTS = 20
-"""On how many larger inputs besides, at instants and with values that the plans name."""
+"""Number of further, larger inputs, at instants and with values that the plans name."""
 
 TRIES = 40
-"""How many subplans are drawn at most for each one to which the rule is to be applied."""
+"""Greatest number of subplans drawn for each one to which the rule is to be applied."""
 
 FURTHER = 12
-"""Where a rule is refuted, to how many more subplans it is applied at most, as there may be a smaller
-counter-example."""
+"""Number of further subplans to try after a refutation, to find a smaller counter-example."""
 SMALL = 3
-"""Of how many elements a counter-example is small enough."""
+"""Number of elements up to which a counter-example is small enough."""
 
 SEED = 31
 
 
 @dataclass(frozen=True, slots=True)
 class RuleCheck:
-    """What is known of a rule after it was tried. It is true where the rule held in all cases.
+    """The result of trying a rule; true if the rule held in all cases.
 
-    A rule speaks of all plans, so that cases can refute it and never prove it. The answer is `refuted`, or
-    `unknown` with the number of cases in which it held; where that is none, nothing at all is known.
+    A rule is about all plans, so that cases can refute it but never prove it. The answer is `refuted`, or
+    `unknown` with the number of cases in which it held; if there are none, the result is false.
     """
 
     rule: str
     answer: Answer
     reason: str
     plans: int
-    """To how many subplans it was applied."""
+    """Number of subplans to which the rule was applied."""
     inputs: int
-    """On how many inputs its sides were compared, all together."""
+    """Total number of inputs on which its sides were compared."""
     left: Plan | None = None
-    """A subplan on which it is wrong."""
+    """A subplan on which the rule is wrong."""
     right: Plan | None = None
-    """What the rule makes of that, if it makes a plan of it."""
+    """The rule's result for it, if it is a plan."""
     counterexample: CounterExample | None = None
 
     def __bool__(self) -> bool:
@@ -84,13 +83,13 @@ def verify_rule(
     seconds: float | None = None,
     seed: int = SEED,
 ) -> RuleCheck:
-    """Try a rule on random subplans of its shape, `examples` first, until it was applied to so many `plans`.
+    """Try a rule on random subplans of its shape, `examples` first, until it was applied to `plans` of them.
 
     The two sides are compared on up to `inputs` small inputs, the smallest first. If all operators are
     snapshot-reducible, these are bags of rows of 0, 1 and NULL at one instant, up to three rows an input.
-    Else they are streams of up to three elements. All of these are tried if they are no more than `inputs`,
-    and some random inputs besides. It is a difference too if one side raises an error and the other does not,
-    unless a function raises it on the left: the right side may ask it of fewer rows.
+    Otherwise they are streams of up to three elements. All of these are tried if they are no more than
+    `inputs`, and some random inputs in addition. It is a difference too if only one side raises an error,
+    unless a function raises it on the left: the right side may evaluate it on fewer rows.
 
     The answer is the same on every machine unless `seconds` ends the search earlier, which its reason tells.
 
@@ -170,7 +169,7 @@ def _refuted(
 
 
 def _size(check: RuleCheck) -> int:
-    """How large a counter-example is; one that needs no input is the larger, as it shows less."""
+    """The size of a counter-example; a refutation without an input counts as large, as it shows less."""
     return SMALL + FURTHER if check.counterexample is None else check.counterexample.size
 
 
@@ -182,8 +181,7 @@ def verify_guard(
     inputs: int = INPUTS,
     examples: Iterable[Node] = (),
 ) -> RuleCheck:
-    """Try a rule where one of its guards refuses it and the others do not: the guard is needed if that is
-    refuted."""
+    """Try a rule where only one of its guards refuses it; the guard is needed if that is refuted."""
 
     def refuses(node: Node, matched: Any) -> bool:
         return not guard(node, matched)
@@ -195,7 +193,7 @@ def verify_guard(
 
 
 def candidates(rule: Rule, examples: Iterable[Node], most: int, seed: int) -> Iterator[Node]:
-    """Subplans of a rule's shape."""
+    """Subplans of a rule's shape: the examples, then random ones."""
     yield from examples
     subplans = Subplans(Random(seed))
     for _ in range(most):
@@ -203,7 +201,7 @@ def candidates(rule: Rule, examples: Iterable[Node], most: int, seed: int) -> It
 
 
 def compare_sides(left: Plan, right: Plan, inputs: int, random: Random) -> tuple[int, CounterExample | None]:
-    """On how many inputs two plans were compared, and the last of these, made small, if they differ there."""
+    """Number of inputs on which two plans were compared, and a minimised counter-example if they differ."""
     left, right = logical_plan(left), logical_plan(right)
     number = 0
     for trials, streams in _cases(left, right, inputs, random):
@@ -214,7 +212,7 @@ def compare_sides(left: Plan, right: Plan, inputs: int, random: Random) -> tuple
 
 
 def _cases(left: Plan, right: Plan, inputs: int, random: Random) -> Iterator[tuple[Trials, Trial]]:
-    """Inputs, and by what two plans are compared on them."""
+    """Inputs, and the comparison of two plans for each."""
     plans = (left, right)
     over_time = TrialsOverTime(left, right, strict=True)
     trials: Trials = TrialsAtOneInstant(left, right) if is_at_one_instant(plans) else over_time

@@ -1,4 +1,4 @@
-"""Random small subplans of a shape: what a rule is tried on."""
+"""Random small subplans of a shape, to try rules on."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ from midstream.plans.values.schema import Column, Schema, Type
 Names = tuple[str, ...]
 
 TRIES = 200
-"""How often something is drawn that does not fit together before a shape is given up."""
+"""Number of failed drawings after which a shape is given up."""
 
 DECLARED = 0.3
-"""How many of them have streams with declared keys and references."""
+"""Share of subplans in which streams have declared keys and references."""
 
 RELATIONS = 0.05
-"""How many of the leaves are relations, some of them constant."""
+"""Share of leaves that are relations, some of them constant."""
 
 FRESH = "xyzuvwabcdefghijklmnopq"
 """Names of columns, in the order in which they are used."""
@@ -60,8 +60,8 @@ FRESH = "xyzuvwabcdefghijklmnopq"
 class Subplans:
     """Random subplans over streams of small integers, some of which may be unknown.
 
-    Each comes out well-formed: what does not fit together is drawn again. Subplans of the same columns are
-    sometimes the same, so that rules that ask for equal inputs find some.
+    Every subplan is well-formed: a drawing that does not fit together is repeated. Subplans with the same
+    columns are sometimes reused, so that rules that need equal inputs find some.
 
     >>> from midstream.optimizer.rules.rule import ANY, Shape
     >>> shape = Shape(Distinct, Shape(Join))
@@ -76,7 +76,7 @@ class Subplans:
         self._streams = 0
 
     def of(self, shape: Shape) -> Node:
-        """One of that shape. Raises PlanError where it seems that there is none."""
+        """A subplan of that shape; raises PlanError if there seems to be none."""
         reason: MidstreamError | None = None
         for _ in range(TRIES):
             self._made, self._used, self._streams = {}, [], 0
@@ -88,14 +88,16 @@ class Subplans:
         raise PlanError(f"no subplan of the shape was found; the last try: {reason}")
 
     def draw(self, shape: Shape, names: Names | None, depth: int) -> Node:
-        """A subplan, with columns of these names if there are any given; where the shape says nothing, with
-        at most `depth` operators above a stream."""
+        """A subplan, with columns of these names if given.
+
+        Where the shape is open, it has at most `depth` operators above a stream.
+        """
         node = self._input(names, depth) if shape.is_any else self._of_kind(shape, names, depth)
         self._made.setdefault(node.schema.names, []).append(node)
         return node
 
     def fresh(self, number: int) -> Names:
-        """Names of columns that are new or, seldom, are used elsewhere."""
+        """Names of columns that are new or, seldom, used elsewhere."""
         names: list[str] = []
         for _ in range(number):
             again = [name for name in self._used if name not in names]
@@ -117,7 +119,7 @@ class Subplans:
         return DRAWN[self.random.choice(kinds)](self, shape, names, depth)
 
     def _physical(self, shape: Shape, names: Names | None, depth: int) -> Node:
-        """Some operator with one of its implementations."""
+        """A random operator with one of its implementations."""
         node = DRAWN[self.random.choice([kind for kind in DRAWN if kind in IMPLEMENTATIONS])](
             self, shape, names, depth
         )
@@ -131,7 +133,7 @@ class Subplans:
         return self.random.choice(choices)
 
     def _input(self, names: Names | None, depth: int) -> Node:
-        """What a rule does not look into: a stream, a small subplan, or one that is there already."""
+        """An input that a rule does not look into: a stream, a small subplan, or an existing one."""
         roll = self.random.random()
         made = [node for has, nodes in self._made.items() if names in (None, has) for node in nodes]
         if made and roll < (0.3 if names else 0.05):
@@ -210,7 +212,7 @@ def _union(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Nod
 
 
 def _of_two(operator: Logical) -> Drawer:
-    """What compares multisets of the same columns."""
+    """A drawer for operators that compare multisets of the same columns."""
 
     def draw(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
         first = make.draw(shape.of_input(0), names, depth)
@@ -220,7 +222,7 @@ def _of_two(operator: Logical) -> Drawer:
 
 
 def _plain(operator: Callable[[Random], Logical]) -> Drawer:
-    """What fits any input."""
+    """A drawer for operators that fit any input."""
 
     def draw(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
         below = make.draw(shape.of_input(0), names, depth)
@@ -286,7 +288,7 @@ DRAWN: Mapping[type[Logical], Drawer] = {
     Split: _plain(lambda random: Split(random.choice((1, 2)))),
     Coalesce: _plain(lambda random: Coalesce(random.choice((2, 5)))),
 }
-"""How each kind of operator is drawn."""
+"""By kind of operator, the function that draws it."""
 
 ABOVE_STREAMS: tuple[type[Logical], ...] = (Distinct, Distinct, Aggregate, Aggregate, Filter, Project, Union)
-"""What may stand at a place that a rule does not look into; some of these have keys."""
+"""Operators at places that a rule does not look into; some of these have keys."""

@@ -109,7 +109,7 @@ def test_a_tree_advises_too() -> None:
 
 
 def test_a_chart_is_learned_on_the_way_and_made_again_when_streams_leave_it() -> None:
-    settings = RangeSettings(first=4, kept=20, recent=4)
+    settings = RangeSettings(first=4, history=20, recent=4)
     learned = LearnedChart(QUERY, RATES, 3, settings=settings)
     advisor = ByChart(learned)
     rounds = [statistics(0.5 + 0.1 * (i % 3), 0.5) for i in range(8)]
@@ -128,7 +128,7 @@ def test_a_chart_is_learned_on_the_way_and_made_again_when_streams_leave_it() ->
 
 def test_the_same_statistics_are_one_round() -> None:
     """However often they are asked about, and for whichever running plan."""
-    learned = LearnedChart(QUERY, RATES, 2, settings=RangeSettings(first=2, kept=20, recent=4))
+    learned = LearnedChart(QUERY, RATES, 2, settings=RangeSettings(first=2, history=20, recent=4))
     advisor, known = ByChart(learned), statistics(0.5, 0.5)
     for plan in (QUERY, made().plans[-1], QUERY):
         advisor.advise(plan, known)

@@ -52,14 +52,14 @@ def _another_subplan(node: Node) -> Node:
 
 
 TAMPERED: dict[str, tuple[Callable[[Step], Step], str]] = {
-    "rule": (lambda step: replace(step, rule="distinct-below-join"), "it does not make"),
+    "rule": (lambda step: replace(step, rule="distinct-below-join"), "it does not turn"),
     "no rule": (lambda step: replace(step, rule="trust-me"), "there is no rule of that name"),
-    "direction": (lambda step: replace(step, is_reversed=not step.is_reversed), "it does not make"),
-    "place": (lambda step: replace(step, place=(*step.place, 0)), "in its place stands another subplan"),
+    "direction": (lambda step: replace(step, is_reversed=not step.is_reversed), "it does not turn"),
+    "place": (lambda step: replace(step, place=(*step.place, 0)), "another subplan stands in its place"),
     "no place": (lambda step: replace(step, place=(*step.place, 7)), "index out of range"),
-    "place from behind": (lambda step: replace(step, place=(-1,)), "in its place stands another subplan"),
+    "place from behind": (lambda step: replace(step, place=(-1,)), "another subplan stands in its place"),
     "before": (lambda step: replace(step, before=_another_subplan(step.before)), "stands another subplan"),
-    "after": (lambda step: replace(step, after=_another_subplan(step.after)), "it does not make"),
+    "after": (lambda step: replace(step, after=_another_subplan(step.after)), "it does not turn"),
     "output": (lambda step: replace(step, output="other"), "there is no output other"),
 }
 
@@ -121,7 +121,7 @@ def test_a_migration_checks_the_proof() -> None:
     assert proof.plans is not None
     engine.migrate(left.filter(col("x") > 3), proof=proof)
     forged = Equivalence(Answer.PROVED, "believe me", plans=(engine.query().plan, left.distinct().plan()))
-    with pytest.raises(ms.MigrationRefused, match="step 1 of the certificate, normal form: it does not make"):
+    with pytest.raises(ms.MigrationRefused, match="step 1 of the certificate, normal form: it does not turn"):
         engine.migrate(left.distinct(), proof=forged)
 
 

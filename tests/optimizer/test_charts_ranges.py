@@ -17,7 +17,7 @@ from midstream.optimizer.charts.ranges import (
     widened,
 )
 
-SMALL = RangeSettings(first=4, kept=20, recent=4, often=0.25, tail=0.05, margin=0.1)
+SMALL = RangeSettings(first=4, history=20, recent=4, often=0.25, tail=0.05, margin=0.1)
 values = st.floats(-1e6, 1e6)
 
 

@@ -15,7 +15,7 @@ import midstream as ms
 from midstream.operators.engine.collecting import Collector
 from midstream.optimizer import INTERMEDIATE, price
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
-from midstream.optimizer.online.wanted import wanted
+from midstream.optimizer.online.requirements import requirements
 from midstream.optimizer.pair_rates import DecayedCounts, difference, pair_rate
 from midstream.optimizer.statistics import Statistics, deviation
 from midstream.plans.algebra.plan import Plan
@@ -70,7 +70,7 @@ def test_a_plan_tells_what_is_to_be_known() -> None:
     a, b = A.window(9), B.window(9)
     plan = a.select(k=ms.col("a_x"), z=ms.col("a_y") + 1).filter(ms.col("z") > 3)
     plan = plan.join(b, on=[("k", "b_x")]).join(C.window(9), on=[("b_x", "c_y")])
-    asked = wanted(plan.plan())
+    asked = requirements(plan.plan())
     assert asked.columns == {"a": ("a_x",), "b": ("b_x",), "c": ("c_y",)}
     assert asked.pairs == (
         (("a", "a_x"), ("b", "b_x")),

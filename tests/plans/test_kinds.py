@@ -67,7 +67,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "statistics are told of streams and relations, and of conditions, which move below projections",
     ),
     "commands/seen_statistics.py": ({"Source", "TimeWindow"}, "statistics are told of streams, by windows"),
-    "optimizer/online/wanted.py": (
+    "optimizer/online/requirements.py": (
         {"Source", "Filter", "Join", "Project"},
         "columns and conditions are followed down to the streams that they read",
     ),

@@ -10,7 +10,7 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from midstream.optimizer.charts.measures import Measure, Rate, Selectivity, measures_of
+from midstream.optimizer.charts.measures import Measure, Rate, SelectivityMeasure, measures_of
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
@@ -85,7 +85,7 @@ def seen_in(recording: Recording, study: Study, plan: Plan) -> Seen:
     }
     known = Statistics(streams)
     for i, measure in enumerate(measures):
-        if isinstance(measure, Selectivity) and (mean := _mean(i, measures, values)) is not None:
+        if isinstance(measure, SelectivityMeasure) and (mean := _mean(i, measures, values)) is not None:
             known = measure.change(known, mean)
     return Seen(measures, values, known)
 
@@ -94,7 +94,7 @@ def value_groups(sources: Sequence[Node], measures: Sequence[Measure]) -> tuple[
     """The columns of sources that equalities compare, those together that are equal by some of them."""
     classes: list[set[tuple[int, str]]] = []
     for measure in measures:
-        if isinstance(measure, Selectivity) and measure.origins:
+        if isinstance(measure, SelectivityMeasure) and measure.origins:
             pair = {(sources.index(node), column) for node, column in measure.origins if node is not None}
             touched = [one for one in classes if one & pair]
             classes = [one for one in classes if one not in touched]
@@ -108,7 +108,7 @@ def value_groups(sources: Sequence[Node], measures: Sequence[Measure]) -> tuple[
 def _question(source: Node, measures: Sequence[Measure]) -> Question:
     """Of a source, rows where conditions are of it alone; its values are counted in groups."""
     names = {*source.schema.names}
-    conditions = [one for one in measures if isinstance(one, Selectivity)]
+    conditions = [one for one in measures if isinstance(one, SelectivityMeasure)]
     return Question((), any(form.columns() <= names for one in conditions for form in one.forms))
 
 
@@ -150,7 +150,7 @@ def _mean(
 ) -> float | None:
     """The mean of a selectivity, weighted by how many rows, or pairs of rows, a bucket has."""
     measure = measures[position]
-    assert isinstance(measure, Selectivity)
+    assert isinstance(measure, SelectivityMeasure)
     rates = [i for i, one in enumerate(measures) if isinstance(one, Rate) and _reads(measure, one.source)]
     told = [
         (math.prod(row[i] or 0.0 for i in rates), share)
@@ -161,7 +161,7 @@ def _mean(
     return math.fsum(pairs * share for pairs, share in told) / weight if weight else None
 
 
-def _reads(measure: Selectivity, source: Node) -> bool:
+def _reads(measure: SelectivityMeasure, source: Node) -> bool:
     if measure.origins:
         return any(node == source for node, _ in measure.origins)
     return any(form.columns() <= {*source.schema.names} for form in measure.forms)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from midstream.io.time_units import NANOSECONDS
 from midstream.optimizer.charts.chart import Chart
+from midstream.optimizer.charts.dimension_requests import DimensionRequest, changing_along, requested_measures
 from midstream.optimizer.charts.fidelity import Trajectory, trajectory
-from midstream.optimizer.charts.wanted import Wanted, changing_along, measures_wanted
 from midstream.optimizer.cost.objective import PROCESSING, Objective
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.plan import Plan
@@ -39,7 +39,7 @@ def charts(
     recording: Recording,
     study: Study,
     query: Plan,
-    along: Sequence[Wanted] = (),
+    along: Sequence[DimensionRequest] = (),
     *,
     parts: int = 10,
     is_logarithmic: bool = False,
@@ -56,7 +56,7 @@ def charts(
     Raises   PlanError where the query does not fit the recorded streams; ChartError for what cannot be a
              dimension.
     """
-    given = measures_wanted(query, along)
+    given = requested_measures(query, along)
     for _, measure in given:
         require_parts(measure.name, parts)
     seen = seen_in(recording, study, query)

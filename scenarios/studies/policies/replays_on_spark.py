@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from midstream.autopilot.settings import Settings
 from midstream.optimizer import Objective
-from midstream.optimizer.online.wanted import wanted
+from midstream.optimizer.online.requirements import requirements
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import PlanInput
@@ -85,7 +85,7 @@ def replay_cells(
     rows = (row for batch in batches for row in batch.to_pylist())
     for number, told in groupby(rows, key=itemgetter("replay")):
         replayed = replays[number]
-        columns = wanted(replayed.plan).columns
+        columns = requirements(replayed.plan).columns
         came = instants(told, replayed.plan, columns, replayed.looks.step)
         for begun in replay_autopilot(replayed, came):
             row = {"replay": number, "migration": pickle.dumps(begun)}

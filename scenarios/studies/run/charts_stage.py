@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from midstream.optimizer.charts.chart import Chart, ChartError
+from midstream.optimizer.charts.dimension_requests import dimension_request, requested_measures
 from midstream.optimizer.charts.fidelity import Trajectory, trajectory
 from midstream.optimizer.charts.printing import chart_text
-from midstream.optimizer.charts.wanted import measures_wanted, wanted
 from midstream.optimizer.cost.objective import objective_of
 from midstream.optimizer.cost.units import units_in_use
 from midstream.optimizer.statistics import Statistics
@@ -64,7 +64,7 @@ class ChartsOptions(Options):
 def _check(request: Request, options: ChartsOptions) -> None:
     query = request.plan(options.plan)
     with request.errors_of("along", ChartError):
-        measures_wanted(query, [wanted(one) for one in options.along])
+        requested_measures(query, [dimension_request(one) for one in options.along])
     with request.errors_of("objective", ArgumentError, StatisticsError):
         objective_of(options.objective)
     _known(request, options)
@@ -93,7 +93,7 @@ def _run(work: Work, options: ChartsOptions) -> tuple[FoundChart, Outcome]:
         recording,
         work.study,
         work.request.plan(options.plan),
-        [wanted(one) for one in options.along],
+        [dimension_request(one) for one in options.along],
         parts=options.parts,
         is_logarithmic=options.logarithmic,
         objective=objective_of(options.objective),

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from midstream.cli import app
 from midstream.optimizer.charts.chart import Chart, ChartError
-from midstream.optimizer.charts.wanted import wanted
+from midstream.optimizer.charts.dimension_requests import dimension_request
 
 SCRIPT = """
 CREATE STREAM bids(ts TIMESTAMP, item INT, price FLOAT) ORDERED BY ts TIME_UNIT s;
@@ -167,8 +167,8 @@ def test_of_a_saved_chart_nothing_changes(folder: Path) -> None:
 
 
 def test_ranges_stand_behind_conditions_that_have_equal_signs() -> None:
-    one = wanted(" selectivity((a = 1) and (b = '1..2')) = 0.25 .. 1e-0 ")
+    one = dimension_request(" selectivity((a = 1) and (b = '1..2')) = 0.25 .. 1e-0 ")
     assert (one.name, one.range) == ("selectivity((a = 1) and (b = '1..2'))", (0.25, 1.0))
-    assert wanted("selectivity(b = ')=1..2')").range is None
+    assert dimension_request("selectivity(b = ')=1..2')").range is None
     with pytest.raises(ChartError, match="--along: found ''"):
-        wanted("")
+        dimension_request("")

@@ -15,8 +15,8 @@ from midstream.autopilot.chart_advising import ByChart
 from midstream.cli import app
 from midstream.commands.charting import made_chart, read_seen
 from midstream.optimizer.charts.chart import Chart, ChartError
+from midstream.optimizer.charts.dimension_requests import dimension_request, requested_measures
 from midstream.optimizer.charts.making import ask_optimizer
-from midstream.optimizer.charts.wanted import measures_wanted, wanted
 from midstream.optimizer.cost.objective import PROCESSING
 from midstream.optimizer.statistics_file import read_statistics
 from midstream.scenarios.studies.declaration import Study, load_study
@@ -25,7 +25,7 @@ from ..conftest import reversed_settings
 
 BUCKET = 200
 TOLD = ["rate(a)", "selectivity(b.m = c.m)=0..0.5"]
-ALONG = [wanted(one) for one in TOLD]
+ALONG = [dimension_request(one) for one in TOLD]
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path
     assert (again.chart, again.known, again.way) == (found.chart, found.known, found.way)
 
     # What was measured is what is in the files.
-    measures = [measure for _, measure in measures_wanted(plan, ALONG)]
+    measures = [measure for _, measure in requested_measures(plan, ALONG)]
     assert found.seen.rounds(measures) == {
         start: pytest.approx(point) for start, point in by_hand(study).items()
     }

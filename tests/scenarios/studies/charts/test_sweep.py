@@ -11,9 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.optimizer.charts.chart import Chart, ChartError, Dimension
+from midstream.optimizer.charts.dimension_requests import (
+    changing_along,
+    dimension_request,
+    requested_measures,
+)
 from midstream.optimizer.charts.making import Changing, ask_optimizer, centroid
 from midstream.optimizer.charts.measures import measures_of
-from midstream.optimizer.charts.wanted import changing_along, measures_wanted, wanted
 from midstream.optimizer.cost.objective import MEMORY, PROCESSING
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.statistics import Statistics, StreamStatistics
@@ -36,7 +40,9 @@ def known() -> Statistics:
 
 
 def along(parts: int) -> Changing:
-    given = measures_wanted(query(), [wanted("rate(a)=0.01..3"), wanted("selectivity(b_x = c_x)=0..0.5")])
+    given = requested_measures(
+        query(), [dimension_request("rate(a)=0.01..3"), dimension_request("selectivity(b_x = c_x)=0..0.5")]
+    )
     return changing_along(given, known(), [], parts=parts, is_logarithmic=True)
 
 
@@ -99,18 +105,22 @@ def test_places_are_numbered_in_their_order() -> None:
 def test_what_cannot_be_a_dimension(told: list[str], message: str) -> None:
     with pytest.raises(ChartError, match=message):
         changing_along(
-            measures_wanted(query(), list(map(wanted, told))), known(), [], parts=3, is_logarithmic=True
+            requested_measures(query(), list(map(dimension_request, told))),
+            known(),
+            [],
+            parts=3,
+            is_logarithmic=True,
         )
 
 
 def test_a_plan_without_streams_has_no_chart() -> None:
     with pytest.raises(ChartError, match="found a plan that reads no stream"):
-        measures_wanted(relation("cities", name="string").plan(), [])
+        requested_measures(relation("cities", name="string").plan(), [])
 
 
 def test_a_silent_stream_has_no_range() -> None:
     silent = {node: StreamStatistics(d=float("inf"), l=1.0) for node in known().streams}
-    given = measures_wanted(query(), [wanted("rate(a)")])
+    given = requested_measures(query(), [dimension_request("rate(a)")])
     with pytest.raises(ChartError, match=r"rate\(a\): found 0.0, expected a rate"):
         changing_along(given, Statistics(silent), [], parts=3, is_logarithmic=False)
 

@@ -19,7 +19,7 @@ from midstream.autopilot.settings import BALANCED, EAGER, Settings
 from midstream.cli import app
 from midstream.operators.engine.collecting import Collector
 from midstream.optimizer import INTERMEDIATE
-from midstream.optimizer.online.wanted import wanted
+from midstream.optimizer.online.requirements import requirements
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, MidstreamError
@@ -141,7 +141,7 @@ def test_cells_are_what_a_collector_tells(spark: Any, study: Study, streams: dic
 
     plan = study.query
     assert plan is not None
-    step, columns = 5, wanted(plan).columns
+    step, columns = 5, requirements(plan).columns
     with open_recording(spark, study, 1) as recording:
         told = cells(recording, study, plan, plan_inputs(plan, study.streams), step)
         rows = [row.asDict() for row in told.orderBy("start", "stream").collect()]
@@ -287,7 +287,7 @@ def test_wrong_options_are_told_before_spark_starts(study: Study, options: list[
 
 def collected(plan: Plan, streams: dict[str, list[Row]], step: int) -> Iterator[Instant]:
     """What a collector tells, if elements of one instant come in order of their values."""
-    collector = Collector(plan.sources, wanted(plan).columns, step)
+    collector = Collector(plan.sources, requirements(plan).columns, step)
 
     def order(arrival: tuple[str, Row]) -> tuple[Any, ...]:
         name, (t, k, m, v) = arrival

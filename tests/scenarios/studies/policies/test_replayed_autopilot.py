@@ -19,7 +19,7 @@ from midstream.autopilot.watching import EngineAutopilot
 from midstream.engine import Engine
 from midstream.operators.engine.collecting import Collector
 from midstream.optimizer import INTERMEDIATE, Statistics
-from midstream.optimizer.online.wanted import wanted
+from midstream.optimizer.online.requirements import requirements
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
@@ -311,7 +311,7 @@ def joins_of(plan: Plan, to: Plan | None) -> tuple[InnerJoin, ...]:
 
 def instants(case: Case, replayed: ReplayedAutopilot) -> Iterator[Instant]:
     """What a collector tells."""
-    collector = Collector(replayed.plan.sources, wanted(replayed.plan).columns, replayed.looks.step)
+    collector = Collector(replayed.plan.sources, requirements(replayed.plan).columns, replayed.looks.step)
     for number, arrivals in groupby(case.arrivals, key=lambda arrival: arrival[0] // replayed.looks.step):
         last = 0
         for last, name, row in arrivals:

@@ -1,4 +1,4 @@
-"""What shall be along a chart's dimensions: measures by their names, and ranges, given or learned."""
+"""Requests for the dimensions of a chart: measures by their names, and ranges, given or learned."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ ALONG = re.compile(r"(?P<name>.*\))\s*(=\s*(?P<low>[^=]+?)\s*\.\.\s*(?P<high>[^=
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a dimension shall be: a measure by its name, and a range, if one is given."""
+class DimensionRequest:
+    """A request for a dimension: a measure by its name, and a range, or None to learn it."""
 
     name: str
     range: Range | None
 
 
-def wanted(text: str) -> Wanted:
-    """What --along says. Raises ChartError.
+def dimension_request(text: str) -> DimensionRequest:
+    """Read a value of --along; raises ChartError.
 
-    >>> wanted("selectivity(city = 'Aarhus')=0..0.5"), wanted("rate(bids)").range
-    (Wanted(name="selectivity(city = 'Aarhus')", range=(0.0, 0.5)), None)
+    >>> dimension_request("selectivity(city = 'Aarhus')=0..0.5"), dimension_request("rate(bids)").range
+    (DimensionRequest(name="selectivity(city = 'Aarhus')", range=(0.0, 0.5)), None)
     """
     match = ALONG.fullmatch(text.strip())
     try:
         if match is None:
             raise ValueError
         low, high = match["low"], match["high"]
-        return Wanted(match["name"], None if low is None else (float(low), float(high)))
+        return DimensionRequest(match["name"], None if low is None else (float(low), float(high)))
     except ValueError:
         raise ChartError(
             f"--along: found {text!r}, expected rate(STREAM) or selectivity(CONDITION), with a range as in "
@@ -44,30 +44,37 @@ def wanted(text: str) -> Wanted:
         ) from None
 
 
-def measures_wanted(plan: Plan, along: Sequence[Wanted]) -> list[tuple[Wanted, Measure]]:
-    """What changes; by default the rates of all streams. Raises ChartError where a plan has no such thing."""
-    given = along or [Wanted(name, None) for name in measures_of([plan]) if name.startswith("rate(")]
-    if not given:
+def requested_measures(
+    plan: Plan, along: Sequence[DimensionRequest]
+) -> list[tuple[DimensionRequest, Measure]]:
+    """The requested measures, by default the rates of all streams; raises ChartError for unknown ones."""
+    requested = along or [
+        DimensionRequest(name, None) for name in measures_of([plan]) if name.startswith("rate(")
+    ]
+    if not requested:
         raise ChartError("chart: found a plan that reads no stream, expected one whose rates may change")
-    measures = [measure_named(one.name, [plan]) for one in given]
+    measures = [measure_named(one.name, [plan]) for one in requested]
     for i, measure in enumerate(measures):
         if measure in measures[:i]:
             raise ChartError(f"chart: found {measure.name} twice, expected each dimension once")
-    return list(zip(given, measures, strict=True))
+    return list(zip(requested, measures, strict=True))
 
 
 def changing_along(
-    given: Sequence[tuple[Wanted, Measure]],
+    requested: Sequence[tuple[DimensionRequest, Measure]],
     base: Statistics,
     rounds: Sequence[Sequence[float]],
     *,
     parts: int,
     is_logarithmic: bool,
 ) -> Changing:
-    """The dimensions. A range that is not given is learned from what the measures were, round by round; else
-    it is up to twice what is known of a rate, or as far as is possible."""
+    """The requested dimensions.
+
+    A range that is not given is learned from the values of the measure, round by round. Without values, it is
+    up to twice the known rate, or as wide as possible.
+    """
     found = []
-    for i, (one, measure) in enumerate(given):
+    for i, (one, measure) in enumerate(requested):
         has_factors = is_logarithmic and isinstance(measure, Rate)
         range_ = one.range or _range(measure, base, [point[i] for point in rounds], has_factors)
         found.append((Dimension(measure.name, *range_, parts, has_factors), measure))
@@ -77,7 +84,7 @@ def changing_along(
 def _range(measure: Measure, known: Statistics, values: Sequence[float], is_logarithmic: bool) -> Range:
     usable = [value for value in values if math.isfinite(value) and (value > 0 or not is_logarithmic)]
     if usable:
-        settings = replace(STANDARD, first=len(usable), kept=len(usable))
+        settings = replace(STANDARD, first=len(usable), history=len(usable))
         learned = LearnedRange(measure.least, measure.most, settings, is_logarithmic=is_logarithmic)
         for value in usable:
             learned.see(value)

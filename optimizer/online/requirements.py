@@ -1,4 +1,4 @@
-"""What must be known of the streams of a plan, so that the plans that mean the same can be compared."""
+"""The statistics of streams that are required to compare the equivalent plans of a query."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Column = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a plan asks of its streams.
+class Requirements:
+    """The columns and conditions of a plan about which statistics are required.
 
-    pairs        columns of two streams, or of one, that a join equates, directly or by others
-    conditions   by stream, what filters and joins ask of its rows alone
+    pairs        columns of two streams, or of one, that a join equates, directly or through others
+    conditions   by stream, the conditions of filters and joins that read only its columns
     """
 
     pairs: tuple[tuple[Column, Column], ...]
@@ -31,7 +31,7 @@ class Wanted:
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
-        """By stream, the columns that joins equate with others: those whose values are to be counted."""
+        """By stream, the columns that joins equate with others: their values must be counted."""
         found: dict[str, set[str]] = {}
         for pair in self.pairs:
             for stream, column in pair:
@@ -39,12 +39,12 @@ class Wanted:
         return {stream: tuple(sorted(columns)) for stream, columns in sorted(found.items())}
 
 
-def wanted(plan: Plan) -> Wanted:
-    """What a plan asks of its streams.
+def requirements(plan: Plan) -> Requirements:
+    """The requirements of a plan.
 
     >>> import midstream as ms
     >>> a, b = (ms.stream(name, **{name: "integer"}).window(60) for name in "ab")
-    >>> asked = wanted(a.join(b, on=[("a", "b")]).filter(ms.col("a") > 7).plan())
+    >>> asked = requirements(a.join(b, on=[("a", "b")]).filter(ms.col("a") > 7).plan())
     >>> asked.columns, [str(condition) for condition in asked.conditions["a"]]
     ({'a': ('a',), 'b': ('b',)}, ['a > 7'])
     """
@@ -60,21 +60,23 @@ def wanted(plan: Plan) -> Wanted:
             for stream, below in _of_one_stream(part, node):
                 conditions.setdefault(stream, {})[below] = None
     pairs = [pair for names in equal.to_sets() for pair in combinations(sorted(names), 2)]
-    return Wanted(
+    return Requirements(
         tuple(sorted(pairs)), {stream: tuple(parts) for stream, parts in sorted(conditions.items())}
     )
 
 
 def _origins(column: Col, node: Node) -> Iterator[Column]:
-    """The columns of streams that a column of an operator's input is."""
+    """The columns of streams from which a column of an operator's input comes."""
     for stream, below in _of_one_stream(column, node):
         if isinstance(below, Col):
             yield stream, below.name
 
 
 def _of_one_stream(part: Expression, node: Node) -> Iterator[tuple[str, Expression]]:
-    """What an expression over the inputs of an operator is over the columns of a stream, where it reads one
-    only."""
+    """An expression over an operator's inputs, as expressions over single streams.
+
+    Nothing if it reads several inputs.
+    """
     for child in node.inputs:
         if part.columns() and part.columns() <= set(child.schema.names):
             if isinstance(child.operator, Source):

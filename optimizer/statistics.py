@@ -181,9 +181,9 @@ class Statistics:
     def from_observations(cls, observations: Mapping[Node, Observation]) -> Statistics:
         """Statistics from the observations of an engine: `Statistics.from_observations(engine.observe())`.
 
-        They include sources, and those windows that do not follow from sources: windows of infinite size, and
-        windows over computed rows, such as those of a join. All other windows follow from their sources,
-        through filters and projections.
+        They include sources, and those windows that do not follow from sources: windows without an end,
+        windows that count rows, and windows over joins and similar operators. All other windows follow from
+        their sources, through filters, projections and unions.
 
         >>> import midstream as ms
         >>> engine = ms.Engine(ms.stream("s", x="integer").window(60).plan())

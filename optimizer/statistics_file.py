@@ -87,7 +87,9 @@ def statistics_from_json(data: object, plans: Iterable[Plan]) -> Statistics:
         streams[node] = _stream(node, _object(told, name), name)
     missing = [_name(node) for node in leaves.values() if node not in streams]
     if missing:
-        raise StatisticsError(f"streams: found nothing of {', '.join(missing)}, expected it of every stream")
+        raise StatisticsError(
+            f"streams: found nothing for {', '.join(missing)}, expected statistics of every stream"
+        )
     shares = _shares(_object(data.get("selectivities", {}), "selectivities"), nodes)
     columns: dict[str, list[Schema]] = {}
     for node in leaves.values():
@@ -117,7 +119,7 @@ def _stream(node: Node, told: Mapping[str, Any], name: str) -> StreamStatistics:
         raise StatisticsError(f"streams, {name}: found {', '.join(unknown)}, expected {', '.join(FIELDS)}")
     is_constant = isinstance(node.operator, Relation)
     if "d" not in told and not is_constant:
-        raise StatisticsError(f"streams, {name}: found no d, expected how many chronons elements are apart")
+        raise StatisticsError(f"streams, {name}: found no d, expected the distance of elements in chronons")
     for field in ("d", "l", "g", "always"):
         value = told.get(field, 1)
         if field in ("d", "l") and value is None:
@@ -185,10 +187,10 @@ def _distributions(
         shares = [_share(share, f"{place}, {column}") for _, share in pairs]
         values = [(value,) for value, _ in pairs]
         if not any(_fit(schema, column, values) for schema in columns[column]):
-            raise StatisticsError(f"{place}, {column}: found values that are none of the column")
+            raise StatisticsError(f"{place}, {column}: found values that do not fit the column")
         found[column] = {value: share for (value, _), share in zip(pairs, shares, strict=True)}
         if math.fsum(found[column].values()) > 1 + 1e-6:
-            raise StatisticsError(f"{place}, {column}: found shares above 1 in all")
+            raise StatisticsError(f"{place}, {column}: found shares with a sum above 1")
     return found
 
 

@@ -34,7 +34,9 @@ def loaded(what: str, text: str, form: str, version: int) -> Iterator[Any]:
             raise ChartError(f"{what}: found {found}, expected {(form, version)}")
         yield data
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise ChartError(f"{what}: {type(error).__name__}: {error}, expected what dumps gave") from error
+        raise ChartError(
+            f"{what}: {type(error).__name__}: {error}, expected JSON that dumps returned"
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,7 +174,7 @@ def measure_named(name: str, plans: Iterable[Plan]) -> Measure:
         for form in measure.forms
     } | {_plain(one): measure for one, measure in known.items()}
     if _plain(name) not in by_text:
-        raise ChartError(f"found {name!r}, expected what may change: {', '.join(known)}")
+        raise ChartError(f"found {name!r}, expected one of {', '.join(known)}")
     return by_text[_plain(name)]
 
 

@@ -62,7 +62,7 @@ class ChartTree:
                 if not 0 <= node.number < len(self.plans):
                     raise ChartError(f"tree: found plan {node.number}, expected one of {len(self.plans)}")
             elif not (i < node.below < len(self.nodes) and i < node.above < len(self.nodes)):
-                raise ChartError(f"tree: found {node} at {i}, expected nodes behind it")
+                raise ChartError(f"tree: found {node} at {i}, expected children with later positions")
             elif not (len(node.by) in (1, 2) and all(0 <= one < len(self.names) for one in node.by)):
                 raise ChartError(f"tree: found {node}, expected one or two of {len(self.names)} dimensions")
 

@@ -161,12 +161,12 @@ class Profile:
         if isinstance(data, dict) and data.get("midstream_costs") in range(1, VERSION):
             raise OutdatedProfileError(
                 f"found a cost profile of version {data['midstream_costs']}, expected version {VERSION}: "
-                "formulas have changed since, and its factors are those of the former ones; "
+                "formulas have changed since, and its factors belong to the old ones; "
                 "run `midstream calibrate` again"
             )
         if not isinstance(data, dict) or data.get("midstream_costs") != VERSION:
             raise StatisticsError(
-                f"found no cost profile of version {VERSION}, expected what calibrate writes"
+                f"found no cost profile of version {VERSION}, expected a file that calibrate wrote"
             )
         steps = _costs(data.get("microseconds"), "microseconds")
         if unknown := sorted(steps.keys() - set(STEPS)):

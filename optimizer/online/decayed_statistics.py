@@ -26,18 +26,20 @@ NOTHING = 1 / 256
 class DecayedStatistics:
     """Statistics of a plan's sources, from the cells that a `Collector` gives.
 
-    Everything is smoothed exponentially: what is older by a half-life, in chronons, counts half (thesis,
-    22.2.3; OM, 4.3). With a = ln 2 / half-life, and n(c) elements in a cell around c, at the instant T
+    All values are smoothed exponentially: an element that is older by a half-life, in chronons, counts half
+    (thesis, 22.2.3; OM, 4.3). With a = ln 2 / half-life, and n(c) elements in a cell around c, at the
+    instant T
 
         1 / d  =  Σ n(c) e^(−a (T − c)) / Σ |c| e^(−a (T − c))
 
-    and the share of a value, of a column that joins read, is its part of the first sum: over the rows that
-    satisfy what the plan asks of other columns, as values may depend on these. What is handed out
-    changes only when a value has changed by more than the `threshold`, as a share, and by more than chance
-    makes it: a rate, a length, how many rows satisfy a condition of the plan, how many pairs of rows a join
-    of it equates. Until then it is the same object. A threshold of 0 lets everything through.
+    For a column that joins read, the share of a value is its part of the first sum, over the rows that
+    satisfy the plan's conditions on other columns, as values may depend on these.
 
-    `constant` are statistics of relations, which do not change.
+    The published statistics stay the same object until a value changes by more than the share `threshold`,
+    and by more than chance explains: a rate, a length, the share of rows that satisfy a condition of the
+    plan, or the share of pairs that a join of it equates. With a threshold of 0 they always change.
+
+    `constant` holds statistics of relations, which do not change.
 
     >>> import midstream as ms
     >>> from midstream.operators.engine.collecting import Collector

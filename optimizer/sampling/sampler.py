@@ -107,7 +107,7 @@ class Sampler:
             self._pairs[f"pair {number}"] = Pair(*names, condition)
         if not self._pairs:
             raise StatisticsError(
-                "sampler: found no join that compares two inputs by something else than equal columns"
+                "sampler: found no join that compares two inputs by anything but equal columns"
             )
         self.plan = Plan(
             {

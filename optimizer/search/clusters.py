@@ -17,7 +17,8 @@ from midstream.plans.algebra.plan import Node
 MOST = 16
 """Greatest number of clusters of a group that are explored.
 
-A group has several if an input is an expression of several kinds, such as a join and a filter.
+A group has several if an input has expressions of several kinds: a join of distinct rows, and the distinct
+rows of a join.
 """
 FEW_INPUTS = 5
 """With more inputs than this, clusters of fewer than the largest number of inputs are left out."""

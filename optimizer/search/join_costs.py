@@ -215,7 +215,7 @@ class JoinCosts:
         return self._formulas[kind]
 
     def _linked(self, inputs: int) -> int:
-        """The inputs that links connect with some of the given inputs, including these."""
+        """All inputs of the links that have some of the given inputs."""
         if inputs not in self._linked_with:
             found = 0
             for each in self.problem.links:

@@ -26,7 +26,7 @@ it; and there are at most 3,025 pairs.
 class JoinGraph:
     """Inputs of joins, and for each the inputs that a condition connects it with.
 
-    If the graph has several components, they are joined by products, each after its inputs are complete.
+    If the graph has several components, products join them once each of them is complete.
     """
 
     neighbours: tuple[int, ...]

@@ -126,7 +126,7 @@ class _Proof:
 
     def unite(self) -> None:
         """Merge new expressions into the groups that have the same normal form."""
-        reason = "both are the same when they are written in one way"
+        reason = "both have the same normal form"
         for node in list(self._memo.added):
             columns = tuple((column.name, column.type) for column in node.schema)
             other = self._by_meaning.setdefault((columns, self._meanings.number(node)), node)

@@ -63,7 +63,7 @@ TOWARDS_OTHERS = (FILTER_SPLITTING, FILTER_OUT_OF_JOIN, FILTER_ABOVE_LEFT, FILTE
 
 
 def gives_all_columns(node: Node, matched: object) -> bool:
-    """True if a join returns all columns in alphabetical order, the only order used in a common plan."""
+    """True if a join returns all columns in alphabetical order; only such joins are reordered."""
     assert isinstance(node.operator, Join)
     return node.operator.columns == all_columns(node)
 
@@ -171,7 +171,7 @@ class SearchTogether(Search):
         return is_new
 
     def _let_others_read(self, join: Node) -> bool:
-        """Derive a join with all columns from the one in alphabetical order; return True if that is new."""
+        """Derive a join's variant in alphabetical column order from it; return True if that is new."""
         assert isinstance(join.operator, Join)
         columns = all_columns(join)
         if join.operator.columns == columns or set(join.operator.columns) != set(columns):
@@ -267,7 +267,9 @@ class SearchTogether(Search):
 def require_processing(objective: Objective) -> None:
     """Raise ArgumentError unless the objective is processing, the only one for plans beside others."""
     if objective != PROCESSING:
-        raise ArgumentError("optimize: found another objective, expected processing beside other plans")
+        raise ArgumentError(
+            "optimize: found another objective, expected processing, the only one for plans beside others"
+        )
 
 
 def apart(together: Choice, queries: Mapping[str, Mapping[str, str]]) -> dict[str, Choice]:

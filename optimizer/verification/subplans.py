@@ -115,7 +115,9 @@ class Subplans:
             return self._physical(shape, names, depth)
         kinds = [kind for kind in DRAWN if issubclass(kind, asked)]
         if not kinds:
-            raise PlanError(f"found {' or '.join(kind.__name__ for kind in asked)}, which nothing draws")
+            raise PlanError(
+                f"found {' or '.join(kind.__name__ for kind in asked)}, expected operators that can be drawn"
+            )
         return DRAWN[self.random.choice(kinds)](self, shape, names, depth)
 
     def _physical(self, shape: Shape, names: Names | None, depth: int) -> Node:
@@ -129,7 +131,7 @@ class Subplans:
             if each.obstacle(physical := Node(Physical(each.name, logical(node)), node.inputs)) is None
         ]
         if not choices:
-            raise PlanError(f"nothing runs {node.operator}")
+            raise PlanError(f"no implementation runs {node.operator}")
         return self.random.choice(choices)
 
     def _input(self, names: Names | None, depth: int) -> Node:

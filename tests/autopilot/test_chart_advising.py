@@ -152,7 +152,7 @@ def test_what_is_no_chart_is_told() -> None:
     with pytest.raises(ArgumentError, match="found at = 'middle'"):
         ByChart(made(), at="middle")  # type: ignore[arg-type]
     other = Chart((Dimension("x", 0, 1, 1),), (QUERY,), (0,))
-    with pytest.raises(ChartError, match=r"found 'x', expected what may change: rate\(a\)"):
+    with pytest.raises(ChartError, match=r"found 'x', expected one of rate\(a\)"):
         ByChart(other)
 
 

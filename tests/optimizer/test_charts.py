@@ -146,7 +146,7 @@ def test_measures_are_read_off_statistics_and_changed_there() -> None:
     assert measure_named(" Rate( S )", FILTERS) == measures["rate(s)"]
     nothing = Statistics({})
     assert [one.read(nothing) for one in measures.values()] == [None, None, None]
-    with pytest.raises(ChartError, match=r"found 'rate\(t\)', expected what may change: rate\(s\), selec"):
+    with pytest.raises(ChartError, match=r"found 'rate\(t\)', expected one of rate\(s\), selec"):
         measure_named("rate(t)", FILTERS)
     with pytest.raises(ChartError, match=r"rate\(s\): found 0"):
         rate_of(S).change(known, 0.0)

@@ -108,8 +108,8 @@ def test_a_tree_follows_rounds_as_a_chart_does() -> None:
     [
         ([], "found no node"),
         ([9], "found plan 9, expected one of 4"),
-        ([[[0], 0.5, 1, 5], 0], "expected nodes behind it"),
-        ([[[0], 0.5, 0, 1], 0], "expected nodes behind it"),
+        ([[[0], 0.5, 1, 5], 0], "expected children with later positions"),
+        ([[[0], 0.5, 0, 1], 0], "expected children with later positions"),
         ([[[7], 0.5, 1, 2], 0, 1], "expected one or two of 1 dimensions"),
         ([[0, 0.5, 1, 2], 0, 1], "TypeError"),
         ("x", "ValueError"),

@@ -123,10 +123,10 @@ def test_what_is_written_is_read(x: dict[int, float], name: dict[str, float], ro
         ({"z": []}, "found z"),
         ({"x": 5}, "a list of"),
         ({"x": [[1]]}, "a list of"),
-        ({"x": [["a", 0.5]]}, "none of the column"),
-        ({"x": [[[1], 0.5]]}, "none of the column"),
+        ({"x": [["a", 0.5]]}, "do not fit the column"),
+        ({"x": [[[1], 0.5]]}, "do not fit the column"),
         ({"x": [[1, "0.5"]]}, "a share from 0 to 1"),
-        ({"x": [[1, 0.6], [2, 0.6]]}, "above 1 in all"),
+        ({"x": [[1, 0.6], [2, 0.6]]}, "with a sum above 1"),
         ([], "an object"),
     ],
 )

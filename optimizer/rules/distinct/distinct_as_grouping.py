@@ -3,8 +3,8 @@
     distinct(S)  =  aggregate(by all columns of S, S)
     aggregate(by K, S)  =  distinct(project(K, S))
 
-Why      A group is the equal rows, and gives one row. Unknown values agree with each other in both.
-Gain     What holds of one can be used of the other; which is cheaper, the costs tell.
+Why      A group consists of equal rows, and has one result. Unknown values agree with each other in both.
+Gain     Rules for one form can be used for the other; the costs decide which is cheaper.
 Source   ours, by (8.5) and (8.15)
 """
 

@@ -1,12 +1,12 @@
-"""Eliminate duplicates below what stands under a duplicate elimination as well, or no longer.
+"""Add or drop a duplicate elimination below an operator that stands under another one.
 
     distinct(op(L, R))  =  distinct(op(distinct(L), R))  =  distinct(op(L, distinct(R)))
 
-Why      Whether op has a row depends on which rows L and R have, not on how often they have them. This holds
-         of projection, union, join, semi- and anti-join, max-union, intersection and strict difference; it
-         does not hold of the difference, and of aggregates only sometimes.
-Gain     With: less to do and to keep for op. Without: an operator with state less.
-Guard    An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+Why      Whether op has a row depends on which rows L and R have, not on their multiplicities. This holds
+         for projection, union, join, semi- and anti-join, max-union, intersection and strict difference; it
+         does not hold for the difference, and for aggregates only sometimes.
+Gain     Added: op has less to do and to keep. Dropped: one operator with state less.
+Guard    An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   ours
 """
 
@@ -34,7 +34,7 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import is_duplicate_free
 
 ASKS_WHICH = (Project, Union, Join, SemiJoin, AntiJoin, MaxUnion, Intersection, StrictDifference)
-"""Operators that have a row or not by which rows their inputs have."""
+"""Operators whose output rows, without their multiplicities, depend only on those of their inputs."""
 
 
 def match_added(node: Node) -> Iterable[int]:
@@ -44,7 +44,7 @@ def match_added(node: Node) -> Iterable[int]:
 
 
 def rewrite_added(node: Node, place: int) -> Node:
-    """With a duplicate elimination at that place."""
+    """The plan with a duplicate elimination at that place."""
     return distinct(pushed_down(node, place))
 
 
@@ -54,7 +54,7 @@ def match_second(node: Node) -> Iterable[int]:
 
 
 def rewrite_dropped(node: Node, place: int) -> Node:
-    """Without the duplicate elimination at that place."""
+    """The plan without the duplicate elimination at that place."""
     (below,) = node.inputs
     return distinct(below.with_input(place, below.inputs[place].inputs[0]))
 

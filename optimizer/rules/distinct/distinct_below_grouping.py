@@ -1,12 +1,12 @@
-"""Eliminate duplicates below aggregates that do not notice them, or no longer.
+"""Add or drop a duplicate elimination below aggregates that ignore duplicates.
 
     aggregate(f(x), S)  =  aggregate(f(x), distinct(S))        if f takes equal values once
 
-Why      The smallest and the largest value, and whatever is asked of different values only, are the same with
-         and without duplicates.
-Gain     With: the groups get fewer rows. Without: an operator with state less.
-Guard    Sums, counts and means notice how often a row is there.
-         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+Why      The smallest and the largest value, and functions of distinct values, are the same with and without
+         duplicates.
+Gain     Added: the groups get fewer rows. Dropped: one operator with state less.
+Guard    Sums, counts and means depend on how often a row occurs.
+         An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   ours, by (8.5) and (8.15)
 """
 

@@ -2,7 +2,7 @@
 
     distinct(op(L, R))  =  op(distinct(L), distinct(R))        for op an intersection or a max-union
 
-Why      The smaller of two numbers is positive if both are, the larger if one is.
+Why      The smaller of two numbers is positive if both are, the larger one if either is.
 Gain     Below: each row is compared once. Above: one duplicate elimination instead of two.
 Source   ours, by (8.5), (8.12) and (8.13)
 """

@@ -1,13 +1,13 @@
 """Push duplicate elimination below a join, or pull it up again.
 
-    distinct(join(L, R))  =  join(distinct(L), distinct(R))        if the join tells pairs apart
+    distinct(join(L, R))  =  join(distinct(L), distinct(R))        if the join keeps different pairs different
 
-Why      A pair occurs as often as the product of its halves' multiplicities; it is there once exactly if each
-         half is there once.
-Gain     Below: the join pairs each half once. Above: fewer elements to look up where the join is selective.
-Guard    Where the join drops a column that does not follow from the others, two different halves make one
-         pair: distinct(join) gives it once, the other side twice.
-         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+Why      A pair occurs as often as the product of its halves' multiplicities: exactly once if each half occurs
+         once.
+Gain     Below: the join pairs each half once. Above: fewer elements to look up if the join is selective.
+Guard    If the join drops a column that does not follow from the others, two different halves make one
+         pair: distinct(join) returns it once, the other side twice.
+         An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   thesis, (10.6), for products; Example 28.1
 """
 

@@ -1,13 +1,13 @@
-"""Let duplicate elimination change places with what keeps rows or does not.
+"""Let duplicate elimination change places with an operator that keeps or drops whole rows.
 
     distinct(op(L, R))  =  op(distinct(L), R)        for op a semi-join, an anti-join or a strict difference
 
-Why      Equal rows of L are kept all or none, so that it does not matter whether they are one before.
-Gain     Below: each row is looked up once. Above: duplicates are sought only of what is kept.
-Guard    An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+Why      Of equal rows of L all are kept or none, so duplicates can be eliminated before.
+Gain     Below: each row is looked up once. Above: duplicates are sought only among the kept rows.
+Guard    An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   ours, by (8.5), (8.14), (8.16) and erratum 5
 
-A difference gives a row that L has twice and R once, although distinct(L) has no row left then.
+A difference keeps a row that L has twice and R once, but distinct(L) has no row left then.
 """
 
 from __future__ import annotations

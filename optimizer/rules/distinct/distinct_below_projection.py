@@ -2,10 +2,10 @@
 
     distinct(project(S))  =  project(distinct(S))        if the projection keeps a key of distinct(S)
 
-Why      Rows that agree on a key are the same row, so that each row of the output comes from one only.
+Why      Rows that agree on a key are the same row, so each output row comes from one input row only.
 Gain     Below: fewer rows to compute. Above: smaller rows to keep.
 Guard    A projection that drops a column makes one row of different ones: once above, often below.
-         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+         An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   ours, by (8.2) and (8.5)
 """
 

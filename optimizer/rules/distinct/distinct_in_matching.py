@@ -1,10 +1,10 @@
-"""Eliminate duplicates of what rows are only looked up in, or no longer.
+"""Add or drop a duplicate elimination of rows that are only looked up.
 
     op(L, R)  =  op(L, distinct(R))        for op a semi-join, an anti-join or a strict difference
 
-Why      A row of L is kept or not by whether there is a row in R, not by how many there are.
-Gain     With: a smaller state to look into. Without: an operator with state less.
-Guard    An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+Why      A row of L is kept if R has a matching row, however often.
+Gain     Added: a smaller state to look into. Dropped: one operator with state less.
+Guard    An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   ours, by (8.14), (8.16) and erratum 5
 """
 

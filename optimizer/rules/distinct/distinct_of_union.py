@@ -1,9 +1,9 @@
-"""Write the different rows of a union as a max-union of sets, or the reverse.
+"""Write the distinct rows of a union as a max-union of sets, or the reverse.
 
     distinct(union(L, R))  =  max union(distinct(L), distinct(R))
 
-Why      A row that either side has is there once: the larger of 0 or 1 and 0 or 1.
-Gain     Which has less to keep depends on how much of either side is duplicates.
+Why      A row that either side has occurs once: the larger of 0 or 1 and 0 or 1.
+Gain     Which form keeps less depends on the number of duplicates on either side.
 Source   ours, by (8.3), (8.5) and (8.13)
 """
 

@@ -1,10 +1,10 @@
-"""Leave out a duplicate elimination that has nothing to eliminate.
+"""Leave out a duplicate elimination over rows without duplicates.
 
     distinct(S)  =  S        if S has no duplicates
 
 Why      Two equal rows would agree on a key.
-Gain     An operator with state less; also of two duplicate eliminations one.
-Guard    Without a key that is known, S may have a row twice.
+Gain     One operator with state less; two duplicate eliminations become one.
+Guard    Without a known key, S may have a row twice.
 Source   ours, by (8.5)
 """
 

@@ -2,9 +2,9 @@
 
     filter(p and q, S)  =  filter(FALSE, S)        if p and q are not true of one row
 
-Why      Neither FALSE nor a condition that is false or unknown of every row lets one pass.
-Gain     It is seen that nothing comes, and the conditions need not be asked.
-Guard    Where a row passes, it would be lost.
+Why      Neither FALSE nor a condition that is false or unknown for every row lets one pass.
+Gain     It becomes visible that no row passes, and the conditions need not be evaluated.
+Guard    A row that passes would be lost.
 Source   ours
 """
 

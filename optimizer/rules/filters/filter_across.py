@@ -2,10 +2,10 @@
 
     join(x = y, filter(p(x), L), R)  =  join(x = y, filter(p(x), L), filter(p(y), R))
 
-likewise from R to L; for semi-joins; for anti-joins, differences and intersections: what is known of the left
-side, asked of the right one; for intersections also the reverse.
+likewise from R to L; for semi-joins; for anti-joins, differences and intersections: conditions known on the
+left side, applied to the right one; for intersections also the reverse.
 
-Why      A row of R for which p is not true can meet no row of L: that would have the same value.
+Why      A row of R for which p is not true cannot match a row of L: that row would have the same value.
 Gain     Fewer rows are kept on the other side.
 Source   ours; transitive equalities as in the rules of joins
 """

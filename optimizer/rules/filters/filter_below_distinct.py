@@ -2,10 +2,10 @@
 
     filter(p, distinct(S))  =  distinct(filter(p, S))        if p is the same of equal rows
 
-Why      p is true of all copies of a row, or of none of them.
+Why      p is true for all copies of a row, or for none of them.
 Gain     Fewer rows are looked up.
-Guard    Duplicate elimination keeps one of the rows 1 and 1.0, which are equal. A condition that tells them
-         apart, as their texts do, may be true of the other one only.
+Guard    Duplicate elimination keeps one of the rows 1 and 1.0, which are equal. A condition that
+         distinguishes them, as their texts do, may be true for the other one only.
 Source   thesis, section 10.3.1
 """
 

@@ -2,10 +2,10 @@
 
     filter(p, aggregate(a by K, S))  =  aggregate(a by K, filter(p, S))        if p reads only K
 
-Why      Rows of one group agree on K, so p is true of all of them or of none: the filter takes groups.
-Gain     Groups that nobody wants are not computed.
-Guard    A condition on a result asks what the whole group gives. Keys 1 and 1.0 are one group: a condition
-         that tells them apart, as their texts do, would split it. Without keys, all rows are one group.
+Why      Rows of one group agree on K, so p is true for all of them or for none: the filter selects groups.
+Gain     Groups that do not pass the filter are not computed.
+Guard    A condition on a result depends on the whole group. Keys 1 and 1.0 are one group: a condition that
+         distinguishes them, as their texts do, would split it. Without keys, all rows are one group.
 Source   thesis, section 10.3.1, by (8.15)
 """
 

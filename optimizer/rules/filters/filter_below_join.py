@@ -2,9 +2,9 @@
 
     filter(p and q, join(L, R))  =  filter(q, join(filter(p, L), R))        if p reads only L; likewise for R
 
-Why      A pair keeps the left half's values, so p says the same of the pair and of the half.
+Why      A pair has the values of its left half, so p has the same result for the pair and for the half.
 Gain     Fewer elements enter the join's state.
-Guard    With p over R the rewrite asks L for columns that it does not have.
+Guard    If p reads columns of R, these do not exist in L.
 Source   thesis, section 10.3.1
 """
 

@@ -2,7 +2,7 @@
 
     filter(p, semi-join(c, L, R))  =  semi-join(c, filter(p, L), R)        and so for anti-joins
 
-Why      The results are rows of L, unchanged, and whether one has a match the others do not matter for.
+Why      The results are rows of L, unchanged, and the match of a row does not depend on the other rows.
 Gain     Fewer rows wait for a match.
 Source   thesis, section 10.3.1, by (8.11) with erratum 5, and (8.16)
 """

@@ -3,11 +3,11 @@
     filter(p, difference(L, R))  =  difference(filter(p, L), filter(p, R))        and so for the other
         operators on two multisets, if p is the same of equal rows
 
-Why      How often a row comes out depends on how often the inputs have it. Of the rows for which p is true,
-         they have as many as before, of the others none.
+Why      How often a row comes out depends on how often each input has it. The inputs keep the rows for which
+         p is true as often as before, and none of the others.
 Gain     Fewer rows are looked up and kept, on both sides.
-Guard    The rows 1 and 1.0 are equal, so that one takes the other away. A condition that tells them apart, as
-         their texts do, may leave the one and drop the other.
+Guard    The rows 1 and 1.0 are equal, so one cancels the other. A condition that distinguishes them, as
+         their texts do, may keep one and drop the other.
 Source   thesis, section 10.3.1, by (8.6) and (8.12) to (8.14)
 """
 

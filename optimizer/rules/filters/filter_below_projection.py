@@ -1,13 +1,13 @@
-"""Push a filter below a projection, with what the columns stand for in their place.
+"""Push a filter below a projection, with the expressions of columns substituted for them.
 
     filter(p, project(f, S))  =  project(f, filter(p ∘ f, S))
 
-Why      Of a row, p asks the values that f has computed of it; p ∘ f computes them itself.
-Gain     Columns are computed for fewer rows; the filter can move on, and projections come together.
+Why      p reads values that f has computed from a row; p ∘ f computes them itself.
+Gain     Columns are computed for fewer rows; the filter can move on, and projections become adjacent.
 Source   thesis, section 10.3.1
 
 A part that reads a computed column more than once stays above: views upon views would double it each time. So
-does what would become too large.
+do parts that would become too large.
 """
 
 from __future__ import annotations

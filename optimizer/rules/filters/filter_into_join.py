@@ -1,9 +1,8 @@
-"""Make the parts of a filter that read both sides of a join below it part of the join's condition.
+"""Make the parts of a filter that read both sides of the join below it part of the join's condition.
 
     filter(p and q, join(c, L, R))  =  filter(q, join(p and c, L, R))        if p reads L and R
 
-Why      A join's results are the pairs that satisfy its condition; a filter behind it asks the same question
-         of the same pairs.
+Why      A join's results are the pairs that satisfy its condition; a filter above it checks the same pairs.
 Gain     Pairs that the filter would drop are not built; an equality lets the join hash.
 Source   thesis, section 10.3.1
 """

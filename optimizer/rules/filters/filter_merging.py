@@ -2,9 +2,8 @@
 
     filter(p, filter(q, S))  =  filter(p and q, S)
 
-Why      A row passes both filters where both conditions are true of it, and that is where their conjunction
-         is.
-Gain     One operator less; the upper filter's parts can move on below what the lower one stands on.
+Why      A row passes both filters if both conditions are true for it, that is, if their conjunction is.
+Gain     One operator less; the upper filter's parts can move below the input of the lower one.
 Source   thesis, section 10.3.1
 """
 

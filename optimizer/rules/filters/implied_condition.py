@@ -1,10 +1,10 @@
-"""Leave out a condition that follows from others, or from what is known of the rows below.
+"""Leave out a condition that follows from other parts, or from conditions known of the input.
 
-    filter(p and q, S)  =  filter(q, S)        if p is true wherever q is, and what S tells
+    filter(p and q, S)  =  filter(q, S)        if q, and the conditions that hold in S, imply p
 
-Why      A row passes where all conditions are true, and where q is, p is.
-Gain     Fewer conditions to ask; a filter that says nothing goes.
-Guard    A condition that does not follow keeps rows off.
+Why      A row passes if all conditions are true, and where q is true, p is.
+Gain     Fewer conditions to evaluate; a filter without conditions disappears.
+Guard    A condition that does not follow excludes rows.
 Source   ours
 """
 

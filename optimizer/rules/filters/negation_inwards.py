@@ -1,9 +1,9 @@
-"""Move negations to where they can be read.
+"""Move negations inwards, to single comparisons.
 
     filter(not (p or q), S)  =  filter(not p and not q, S)        and so for all negations in conditions
 
 Why      De Morgan's laws hold with unknown values; a comparison is unknown where its opposite is.
-Gain     Parts that stand alone can move on alone, and a comparison can be compared with others.
+Gain     The parts can move separately, and comparisons can be compared with others.
 Source   ours; three-valued logic as in SQL
 """
 

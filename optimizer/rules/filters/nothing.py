@@ -1,14 +1,14 @@
-"""Leave out what is combined where it is known that nothing comes.
+"""Leave out operators on several inputs that never have a result.
 
     filter(FALSE, join(L, R))  =  filter(FALSE, project(constants, L))        and so for every operator on
         several inputs
 
-    join(filter(FALSE, L), R)  =  filter(FALSE, project(constants, L))        and so for those that give
-        nothing where that input has nothing
+    join(filter(FALSE, L), R)  =  filter(FALSE, project(constants, L))        and so for operators that are
+        empty if that input is
 
-Why      Neither side has a row; which values no row has does not matter.
+Why      Neither side has a row; the values of rows that do not exist do not matter.
 Gain     The other inputs are not read, and nothing is kept.
-Guard    Where an input is empty and the others are not, a union or a difference gives what these have.
+Guard    If an input is empty and the others are not, a union or a difference has the rows of these.
 Source   ours
 """
 

@@ -1,12 +1,12 @@
-"""Aggregate different values by eliminating duplicates first, or the reverse.
+"""Aggregate distinct values by eliminating duplicates first, or the reverse.
 
     aggregate(by K, f(distinct x), S)  =  aggregate(by K, f(x), distinct(project(K, x, S)))
 
-Why      Of each group, every different value is left once.
+Why      Each group keeps every distinct value once.
 Gain     The duplicate elimination can be shared, and pushed down; without it there is one operator with
-         state.
-Guard    Of other functions, duplicates are counted. Where several columns are read, a value of one is left as
-         often as there are values of the other beside it.
+         state less.
+Guard    Other functions count duplicates. If several columns are read, a value of one remains as often as
+         there are values of the other beside it.
 Source   ours, by (8.5) and (8.15)
 """
 

@@ -5,14 +5,14 @@
 
 where x is of L, and J are the columns of R in K and in the join's condition; and the same for L.
 
-Why      Rows of R that agree on J find the same rows of L and come into the same groups: a row of L counts
-         there as often as there are such rows. The smallest and the largest value, and functions of different
+Why      Rows of R that agree on J match the same rows of L and belong to the same groups: a row of L counts
+         there as often as there are such rows. The smallest and the largest value, and functions of distinct
          values, do not depend on how often.
-Gain     One row for each group of R enters the join. Then K may be a key of what is joined, so that the
-         grouping above goes (`grouping_over_key`).
-Guard    A function of the side's own columns cannot be computed from their number. A sum of floats is
+Gain     One row for each group of R enters the join. Then K may be a key of the join, so that the grouping
+         above disappears (`grouping_over_key`).
+Guard    A function of the side's own columns cannot be computed from the number of rows. A sum of floats is
          rounded, and means depend on numbers in other ways.
-         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+         An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   thesis, Example 10.1; Yan, Larson: Eager Aggregation and Lazy Aggregation, VLDB 1995
 """
 

@@ -1,15 +1,15 @@
-"""Group the side of a join that is aggregated before it is joined.
+"""Group the aggregated side of a join before the join.
 
     aggregate(by K, f(x), join(L, R))  =  aggregate(by K, g(y), join(aggregate(by J, f(x) as y, L), R))
 
 where J are the columns of L in K and in the join's condition; and the same for R.
 
-Why      Rows of L that agree on J find the same rows of R and come into the same groups. They do so together.
-Gain     One row for each group of L enters the join. Where K is a key of what is joined, the upper grouping
-         goes as well (`grouping_over_key`): that is Example 10.1 of the thesis.
+Why      Rows of L that agree on J match the same rows of R and belong to the same groups.
+Gain     One row for each group of L enters the join. If K is a key of the join, the upper grouping
+         disappears as well (`grouping_over_key`): that is Example 10.1 of the thesis.
 Guard    A function of the other side's columns cannot be computed before the join. Means and rounded sums of
-         parts do not tell that of the whole.
-         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+         the whole do not follow from those of parts.
+         An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   thesis, Example 10.1; Yan, Larson: Eager Aggregation and Lazy Aggregation, VLDB 1995
 """
 

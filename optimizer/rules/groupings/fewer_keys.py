@@ -1,10 +1,10 @@
-"""Group by fewer columns, where others depend on them.
+"""Group by fewer columns, if others depend on them.
 
     aggregate(by K and x, f(y), S)  =  aggregate(by K, min(x), f(y), S)        if K determines x
 
 Why      Rows that agree on K agree on x: the groups are the same, and x is any of its values there.
-Gain     Smaller keys; and a grouping by K may be there already, or pass a join that knows K only.
-Guard    Where x differs in a group of K, that is several groups.
+Gain     Smaller keys; a grouping by K may exist already, or move below a join that has K only.
+Guard    If x differs in a group of K, that group is several groups.
 Source   ours, by (8.15)
 """
 

@@ -3,10 +3,11 @@
     aggregate(by K, f(x), union(L, R))
         =  aggregate(by K, g(y), union(aggregate(by K, f(x) as y, L), aggregate(by K, f(x) as y, R)))
 
-Why      A group of the union consists of a group of each input, so that g makes f of the whole from f of the
+Why      A group of the union consists of one group of each input, so g computes f of the whole from f of the
          parts.
-Gain     Fewer rows above; what comes of the parts can be shared.
-Guard    Means and rounded sums of parts do not tell that of the whole; nor do numbers of different values.
+Gain     Fewer rows above; the results of the parts can be shared.
+Guard    Means and rounded sums of the whole do not follow from those of parts; nor do numbers of distinct
+         values.
 Source   ours, by (8.3) and (8.15)
 """
 

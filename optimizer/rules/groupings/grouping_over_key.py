@@ -2,9 +2,9 @@
 
     aggregate(by K, f(x), S)  =  project(K, f of one value, S)        if no two rows of S agree on K
 
-Why      The smallest, the largest, the sum and the mean of one value are that value, and there is one of it.
-Gain     No state, and results as soon as their rows are there.
-Guard    Of two rows of a group, one would not do.
+Why      The smallest, the largest, the sum and the mean of one value are that value, and its count is 1.
+Gain     No state, and results as soon as their rows arrive.
+Guard    If a group has two rows, the value of one is not the result.
 Source   ours, by (8.9) and (8.15)
 """
 

@@ -1,16 +1,16 @@
-"""Group once what is grouped finely and then coarsely.
+"""Merge a coarse grouping with the fine grouping below it.
 
     aggregate(by K, g(y), aggregate(by K and L, f(x) as y, S))  =  aggregate(by K, f(x), S)
 
-if g makes f of the whole from f of parts.
+if g computes f of the whole from f of parts.
 
 
 Why      A coarse group consists of fine ones: the sum of their counts is its count, the sum of their sums its
          sum, the smallest of their smallest values its smallest.
 Gain     One grouping with state less.
-Guard    The sum of the largest values is not the largest value, and the number of fine groups not that of
-         rows. What is not known in a fine group cannot be grouped by below.
-         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+Guard    The sum of the largest values is not the largest value, and the number of fine groups not the number
+         of rows. A result of a fine group cannot be a key below.
+         An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   ours, by (8.9) and (8.15)
 """
 

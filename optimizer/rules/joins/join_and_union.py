@@ -1,11 +1,11 @@
-"""Distribute a join over a union, or put joins with the same input together.
+"""Distribute a join over a union, or merge joins with the same input.
 
     join(c, union(A, .., Z), R)  =  union(join(c, A, R), .., join(c, Z, R))
 
-Why      A row of the union is one of an input, with the same partners.
-Gain     Distributed: each input can be joined in an order of its own. Together: R is kept once.
-Guard    Read from right to left: with different conditions, columns or inputs R there is no one join that
-         gives all pairs; and inputs of different columns have no union.
+Why      A row of the union is a row of one input, with the same partners.
+Gain     Distributed: each input can have its own join order. Merged: R is kept once.
+Guard    Read from right to left: joins with different conditions, columns or inputs R cannot be merged; and
+         inputs with different columns have no union.
 Source   thesis, section 10.3.1
 """
 

@@ -1,4 +1,4 @@
-"""Read a join of which only the left columns are wanted as a semi-join, or a semi-join as a join.
+"""Write a join with left columns only as a semi-join, or a semi-join as a join.
 
     join(c, L, R)  =  semi-join(c, L, R)        if the output has columns of L alone, and those of R that c
         equates with some of L are a key of R
@@ -6,9 +6,9 @@
     semi-join(c, L, R)  =  join(c, L, distinct(project(K, R)))        if c equates all columns K that it reads
         of R with some of L
 
-Why      A row of L is there once for each match, and there is one match at most.
+Why      A row of L occurs once for each match, and there is at most one match.
 Gain     As a semi-join: no pairs are made. As a join: it can change places with other joins.
-Guard    Where several rows of R match, the join gives the row of L several times (erratum 5). Where c asks
+Guard    If several rows of R match, the join returns the row of L several times (erratum 5). If c requires
          more of R than equality, the distinct rows would need more columns, and several could match again.
 Source   thesis, (8.11) with erratum 5
 """

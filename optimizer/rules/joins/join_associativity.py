@@ -1,12 +1,12 @@
 """Join the second and third of three inputs first.
 
-    join(p, join(q, A, B), C)  =  join(p', A, join(q', B, C))        where p and q together say what p' and q'
-    do
+    join(p, join(q, A, B), C)  =  join(p', A, join(q', B, C))        if p and q together are equivalent to p'
+        and q' together
 
 Why      Both sides are the triples of A × B × C that satisfy p and q and are valid together.
 Gain     The smaller intermediate result.
-Guard    Where the lower join drops a column of B, and C has one of that name, B and C cannot be joined: the
-         name would mean both.
+Guard    If the lower join drops a column of B, and C has a column of that name, B and C cannot be joined: the
+         name would be ambiguous.
 Source   thesis, (10.4)
 
 Equalities that follow from others are used: from a = b in q and b = c in p, the join of A and C gets a = c.

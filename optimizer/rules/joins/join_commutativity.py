@@ -2,8 +2,8 @@
 
     join(L, R)  =  join(R, L)
 
-Why      A pair of rows is the same pair from either side; the join lists its output columns, so that their
-         order stays.
+Why      A pair of rows is the same pair from either side; the join lists its output columns, so their order
+         stays.
 Gain     None by itself, as joins are symmetric; together with associativity it reaches every join order.
 Source   thesis, section 10.3.1
 """

@@ -1,12 +1,13 @@
-"""Leave out a join with what every row meets exactly once.
+"""Leave out a join in which every row has exactly one match.
 
     join(c, L, R)  =  filter(c's columns of L are known, L)        if c equates columns of L with a key of R,
         in which all their values are, and the output has no other columns of R; likewise for L
 
-Why      Each row of L with known values has a match, and only one; and what the output has of it, L has too.
-Gain     One join less, and all that stands below its other side.
-Guard    A key: a row of L with two matches comes twice. An inclusion: a row of L without a match does not
-         come. The key alone gives a semi-join.
+Why      Each row of L with known values has exactly one match; and the output columns of the match are in L
+         too.
+Gain     One join less, and everything below its other side.
+Guard    A key: without it, a row of L with two matches would occur twice. An inclusion: without it, a row
+         of L without a match would be lost. The key alone suffices for a semi-join.
 Source   ours; keys and inclusions are declared or follow (thesis, 10.3.1 has neither)
 """
 

@@ -1,12 +1,12 @@
-"""Look up in two streams at once what must be in neither.
+"""Merge two anti-joins into one over a union, or split it.
 
     anti-join(p, anti-join(p, S, L), R)  =  anti-join(p, S, union(L, R))
 
-Why      No row of L and none of R satisfies p exactly if none of both does.
+Why      No row of L and none of R satisfies p exactly if none of their union does.
 Gain     Merged: the rows of S are kept once. Split: a small L may keep most rows from R.
 Source   ours, by (8.3) and (8.16)
 
-Of semi-joins it does not hold: one wants a match in both, the other in either.
+It does not hold for semi-joins: one form requires a match in both streams, the other in either.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     op(p, aggregate(by K, L), R)  =  aggregate(by K, op(p, L, R))        if p reads only K and columns of R
 
-Why      Rows of one group agree on K, so that all of them are kept or none.
-Gain     Below: groups that nobody wants are not kept. Above: one look-up for a group.
-Guard    What reads an aggregate is not there below, and what reads other columns keeps part of a group. The
-         names that are looked up must be other ones than those of the columns there.
-         An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+Why      Rows of one group agree on K, so all of them are kept or none.
+Gain     Below: groups that are not kept are not computed. Above: one look-up for a group.
+Guard    Aggregates do not exist below the grouping, and a condition on other columns keeps part of a group.
+         The columns that are looked up must have other names than the columns there.
+         An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   ours, by (8.15), (8.16) and erratum 5
 """
 

@@ -3,10 +3,10 @@
     op(p, join(L, R), S)  =  join(op(p, L, S), R)        if p reads only columns of L and S
     op(p, join(L, R), S)  =  join(L, op(p, R, S))        if p reads only columns of R and S
 
-Why      A pair has the columns of its half, so that the same is found for both.
-Gain     Below: fewer elements enter the join's state. Above: less to look up where the join is selective.
-Guard    Where p reads both halves, one does not have the columns. The names that S and p use must mean the
-         same above and below: a half may have columns that the join drops, and the other half others.
+Why      A pair has the columns of its half, so both have the same matches.
+Gain     Below: fewer elements enter the join's state. Above: less to look up if the join is selective.
+Guard    If p reads both halves, a single half lacks some columns. The names that S and p use must mean the
+         same above and below: a half may have columns that the join drops, and so may the other half.
 Source   ours, by (8.10), (8.16) and erratum 5
 """
 

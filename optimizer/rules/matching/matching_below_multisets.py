@@ -1,14 +1,14 @@
-"""Let a semi-join or an anti-join change places with what puts or compares equal rows.
+"""Let a semi-join or an anti-join change places with a union, or an operator that compares equal rows.
 
     op(p, set(L, R), S)  =  set(op(p, L, S), op(p, R, S))
     op(p, set(L, R), S)  =  set(op(p, L, S), R)
 
 for set a difference, a strict difference or an intersection; in the first line also a union or a max-union.
 
-Why      Equal rows are all kept or none, on either side: their numbers stay, or are 0 on both. Where set
-         gives rows of L only, those of R that are not kept do not matter.
+Why      Equal rows are all kept or none, on either side: their numbers stay, or are 0 on both. If set only
+         has rows of L, it does not matter which rows of R are kept.
 Gain     Below: less to keep above. Above: S is looked into once.
-Guard    An expression that tells 0.0 from -0.0, which are equal, is asked of one of them only.
+Guard    An expression that distinguishes 0.0 from -0.0, which are equal, is evaluated on one of them only.
 Source   ours, by (8.3), (8.6), (8.12) to (8.14), (8.16) and erratum 5
 """
 

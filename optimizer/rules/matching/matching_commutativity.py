@@ -2,8 +2,8 @@
 
     op(p, minus(q, S, L), R)  =  minus(q, op(p, S, R), L)        for op and minus semi-joins or anti-joins
 
-Why      Each keeps rows of S by what it looks up for them, whatever the other one does.
-Gain     What keeps fewer rows, or is cheaper to look up, comes first.
+Why      Each operator keeps rows of S by its own look-up, whatever the other one does.
+Gain     The operator that keeps fewer rows, or is cheaper, can come first.
 Source   ours, by (8.16) and erratum 5
 """
 

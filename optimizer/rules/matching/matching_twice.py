@@ -3,7 +3,7 @@
     op(p, op(p, L, R), R)     =  op(p, L, R)         for op a semi-join or an anti-join
     op(p, other(p, L, R), R)  =  filter(false, L)    for op one of them, and other the other one
 
-Why      What is kept once is kept again, and what is not kept by one is by the other.
+Why      The second look-up keeps what the first one kept, and an operator drops what its opposite keeps.
 Gain     One operator with state less, or two.
 Source   ours, by (8.16) and erratum 5
 """

@@ -1,4 +1,4 @@
-"""Leave out what is compared with a part of itself.
+"""Simplify a comparison of a stream with a part of itself.
 
     max union(L, part(L, R))      =  L
     intersection(L, part(L, R))   =  part(L, R)
@@ -6,7 +6,7 @@
 for part a difference, a strict difference, an intersection, a semi-join or an anti-join.
 
 Why      A part has no row more often than L: the larger number is that of L, the smaller that of the part.
-Gain     One operator with state less, or two.
+Gain     One or two operators with state less.
 Source   ours, by (8.12) and (8.13)
 """
 

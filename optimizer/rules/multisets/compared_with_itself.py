@@ -1,9 +1,9 @@
-"""Leave out what compares a stream with itself.
+"""Simplify a comparison of a stream with itself.
 
     op(S, S)  =  S                    for op an intersection or a max-union
     op(S, S)  =  filter(false, S)     for op a difference or a strict difference
 
-Why      n and n: the smaller and the larger are n, and nothing is left.
+Why      The smaller and the larger of n and n are n, and n - n is 0.
 Gain     No state.
 Source   ours, by (8.6) and (8.12) to (8.14)
 """

@@ -3,10 +3,10 @@
     op(L, R)             =  op(R, L)                 for op an intersection or a max-union
     op(op(L, R), S)      =  op(L, op(R, S))
 
-Why      The smaller and the larger of numbers do not depend on their order.
-Gain     The smaller intermediate result; and equal subplans are found.
-Guard    An intersection has the columns of its left side, that may never be unknown where those of the right
-         may. An intersection of a max-union is neither.
+Why      The smallest and the largest of several numbers do not depend on their order.
+Gain     The smaller intermediate result; and equal subplans become visible.
+Guard    An intersection has the columns of its left side, which may be known where those of the right side
+         may be unknown. An intersection of a max-union cannot be reordered.
 Source   ours, by (8.12) and (8.13)
 """
 

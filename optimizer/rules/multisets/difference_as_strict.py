@@ -2,9 +2,9 @@
 
     difference(L, R)  =  strict difference(L, R)        if L has no duplicates
 
-Why      Of a row that is there once, one that R has takes all.
-Gain     The strict difference only asks whether R has a row; what holds of one can be used of the other.
-Guard    A row that L has twice and R once is left once by the difference only.
+Why      If L has a row once, a single row of R cancels it completely.
+Gain     The strict difference only checks if R has a row; and rules for one form can be used for the other.
+Guard    Of a row that L has twice and R once, only the difference keeps one.
 Source   ours, by (8.6) and (8.14)
 """
 

@@ -1,13 +1,13 @@
-"""Let a difference and what puts streams together change places.
+"""Let a difference change places with a union, a max-union or an intersection.
 
     minus(op(L, R), S)  =  op(minus(L, S), minus(R, S))
 
 for op a max-union or an intersection, and, if minus is a strict difference, a union.
 
-Why      What is larger stays so when the same is taken away from both. A strict difference keeps all rows of
-         a kind or none, wherever they come from.
+Why      The larger number stays larger when the same is subtracted from both. A strict difference keeps all
+         rows of a kind or none, from either input.
 Gain     Below: less to keep above. Above: S is read once.
-Guard    From a union, a difference takes a row of S once; below it, once from each side.
+Guard    A difference subtracts a row of S once from a union; below the union, once from each side.
 Source   ours, by (8.3), (8.6) and (8.12) to (8.14)
 """
 

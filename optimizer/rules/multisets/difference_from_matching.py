@@ -1,9 +1,9 @@
-"""Write what a semi-join leaves as an anti-join, and the reverse.
+"""Write a stream without the results of a semi-join as an anti-join, and the reverse.
 
     minus(L, semi-join(p, L, R))  =  anti-join(p, L, R)
     minus(L, anti-join(p, L, R))  =  semi-join(p, L, R)        for minus a difference or a strict difference
 
-Why      A semi-join has all rows of a kind that L has, or none; the anti-join has the others.
+Why      A semi-join keeps all rows of a kind that L has, or none; the anti-join keeps the others.
 Gain     One operator with state instead of two.
 Source   thesis, (8.16)
 """

@@ -1,10 +1,10 @@
-"""Take away one side of a max-union.
+"""Leave out a max-union whose second input is subtracted again.
 
     difference(max union(L, R), R)  =  difference(L, R)
 
-Why      The larger of n and m, less m, is n - m where that is positive.
+Why      max(n, m) - m is n - m if that is positive, else 0.
 Gain     One operator with state less.
-Guard    What is left may have no column that is marked as sometimes unknown because R's is.
+Guard    The result may have no column that is nullable only because R's is.
 Source   ours, by (8.6) and (8.13)
 """
 

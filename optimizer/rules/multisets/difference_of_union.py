@@ -1,14 +1,14 @@
-"""Take away an input that a union added.
+"""Leave out an input that a union adds and a difference subtracts again.
 
     difference(union(L, R), R)  =  L
     difference(union(L, S), union(R, S))  =  difference(L, R)
 
 Why      n + m - m = n, and (n + k) - (m + k) = n - m.
 Gain     Less to read and to keep; often R is not needed at all.
-Guard    What is left may have no column that is marked as sometimes unknown because R's is.
+Guard    The result may have no column that is nullable only because R's is.
 Source   ours, by (8.3) and (8.6)
 
-A strict difference takes the rows away that L has besides.
+A strict difference also drops the equal rows of L.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Take two things away at once, or one after the other.
+"""Merge two differences into one over a union, or split it.
 
     op(op(S, L), R)  =  op(S, union(L, R))        for op a difference or a strict difference
 
-Why      (n - l) - r = n - (l + r) where negative numbers count as 0; and neither l nor r is positive exactly
-         if l + r is not.
+Why      (n - l) - r = n - (l + r) if negative numbers count as 0; and neither l nor r is positive exactly if
+         l + r is not.
 Gain     Merged: the rows of S are kept once. Split: the order may change, and L may be shared.
-Guard    A difference of a strict difference is neither.
+Guard    A difference and a strict difference cannot be merged.
 Source   ours, by (8.3), (8.6) and (8.14)
 """
 

@@ -2,11 +2,11 @@
 
     intersection(L, R)  =  semi-join(all columns are the same, L, R)        if L has no duplicates
 
-Why      Of a row that L has once, the smaller number is 1 if R has it, and 0 if not.
-Gain     What holds of one can be used of the other: semi-joins change places with each other, and go below
-         joins and groupings.
-Guard    A row that L has twice and R once is twice in the semi-join. Two unknown values are the same value,
-         and an equality is not true of them.
+Why      If L has a row once, the smaller number is 1 if R has the row, else 0.
+Gain     Rules for one form can be used for the other: semi-joins change places with each other, and move
+         below joins and groupings.
+Guard    A row that L has twice and R once occurs twice in the semi-join. Two unknown values are the same
+         value, but an equality is not true for them.
 Source   ours, by (8.12) and erratum 5
 """
 

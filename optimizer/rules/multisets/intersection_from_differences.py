@@ -1,12 +1,12 @@
-"""Write what is left without the rest as an intersection.
+"""Write a stream without its difference as an intersection.
 
     difference(L, difference(L, R))  =  intersection(L, R)
 
-Why      n - (n - m) is m where that is the smaller, and n else.
+Why      n - (n - m) is m if m is smaller, else n.
 Gain     One operator instead of two.
 Source   ours, by (8.6) and (8.12)
 
-Strict differences give the rows of L that R has, each as often as L has it.
+Strict differences would keep the rows of L that R has, each as often as L has it.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     strict difference(L, R)  =  anti-join(all columns are the same, L, R)
 
-Why      Both keep the rows of L that R does not have, each as often as it is there.
-Gain     What holds of one can be used of the other: anti-joins change places with semi-joins, and go below
-         joins and groupings.
-Guard    Two unknown values are the same value, and an equality is not true of them: a row with one would be
-         kept that R has.
+Why      Both keep the rows of L that R does not have, each as often as L has it.
+Gain     Rules for one form can be used for the other: anti-joins change places with semi-joins, and move
+         below joins and groupings.
+Guard    Two unknown values are the same value, but an equality is not true for them: a row with one would be
+         kept although R has it.
 Source   ours, by (8.14) and (8.16)
 """
 

@@ -5,8 +5,8 @@
     union(intersection(L, R), max union(L, R))      =  union(L, R)
     union(semi-join(L, R), anti-join(L, R))         =  L
 
-Why      Where n - m is not negative, n - m + m = n is the larger; and n is what R takes away of it and what
-         it leaves. The smaller and the larger of n and m are n and m.
+Why      If n - m is not negative, n - m + m = n is the larger number; and n is the sum of what R cancels and
+         what remains. The smaller and the larger of n and m are n and m.
 Gain     Fewer operators with state.
 Source   ours, by (8.3), (8.6), (8.12), (8.13) and (8.16)
 """

@@ -1,15 +1,14 @@
-"""Choose another implementation than the planner would.
+"""Choose another implementation than the planner's default.
 
     op(S)  =  implementation of op(S)
 
-Why      Implementations of an operator give the same at every instant.
-Gain     Which is cheapest depends on rates, lengths and selectivities: with few rows to look at, nested loops
-         cost less than hashing; what runs through both sides of a join pays for both.
+Why      All implementations of an operator have the same snapshots.
+Gain     The cheapest one depends on rates, lengths and selectivities: with few rows to compare, nested loops
+         cost less than hashing; a join with lists on both sides scans both.
 Source   thesis, 12.3; the facts of implementations in `plans/`
 
-The first implementation that nothing stands in the way of is what the planner takes, so that it need not be
-written. Those that take or give signed streams stay out: what converts one form into the other is the
-planner's.
+The planner takes the first implementation without an obstacle, so it need not be written into the plan.
+Implementations over signed streams are left out: the planner inserts the converters between forms.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Leave out a projection that gives the columns that are there.
+"""Leave out a projection to the same columns.
 
     project(all columns, S)  =  S
 
 Why      Each row is mapped to itself.
-Gain     One operator less; what stands above meets what stands below.
+Gain     One operator less; the operators above and below become adjacent.
 Source   ours
 """
 

@@ -1,13 +1,13 @@
-"""Look rows up in what a projection was made of.
+"""Leave out a projection of rows that are only looked up.
 
     op(c, L, project(f, R))  =  op(c ∘ f, L, R)        for op a semi-join or an anti-join
 
-Why      Of a row of R only what c reads matters, and that is in it before the projection too.
-Gain     An operator less. The price is memory, as whole rows of R are kept.
-Guard    Columns of R that f hides come to be visible, so L must not have one of their names.
+Why      Only the columns that c reads matter in a row of R, and these exist before the projection too.
+Gain     One operator less. The price is memory, as whole rows of R are kept.
+Guard    Columns of R that f hides become visible, so L must not have a column of such a name.
 Source   ours, by (8.11) with erratum 5, and (8.16)
 
-What c compares must be a column before the projection too, as operators can look up nothing else.
+The columns that c compares must exist before the projection too, as operators can look up nothing else.
 """
 
 from __future__ import annotations

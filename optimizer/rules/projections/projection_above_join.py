@@ -1,16 +1,15 @@
-"""Pull a projection that stands between two joins above the upper one.
+"""Pull a projection between two joins above the upper one.
 
     join(c, project(f, L), R)  =  project(f, join(c ∘ f, L, R))        likewise for a projection of R
 
-Why      A pair is made of the row below the projection as well as of the one above it, and f can be computed
-         of the pair.
-Gain     Joins stand next to each other, so that they can change places: derived streams and views are
-         optimised like flat queries.
-Guard    Columns of L that f hides are visible to the upper join: R must not have one of that name.
+Why      f can be computed from the pair as well as from the row below the projection, which is part of it.
+Gain     Joins become adjacent and can change places: derived streams and views are optimised like flat
+         queries.
+Guard    Columns of L that f hides are visible to the upper join: R must not have a column of such a name.
 Source   ours, by the function f of (8.10)
 
-A projection of one input alone stays, as it makes rows smaller before they are kept; and one that computes
-what the upper join compares stays too, as a join can look up columns only.
+A projection of a single input stays, as it makes rows smaller before they are kept; so does one that computes
+a column that the upper join compares, as a join can look up columns only.
 """
 
 from __future__ import annotations

@@ -2,13 +2,14 @@
 
     op(c, project(f, L), R)  =  project(f, op(c ∘ f, L, R))        for op a semi-join or an anti-join
 
-Why      Whether a row has a match, c tells by columns that f does not change; f computes each row by itself.
-Gain     Above: columns are computed for what is kept, projections come together, and the join that one hides
-         can change places. Below: smaller rows are kept, and each is computed once, however often it is cut.
-Guard    No column of L that f hides, and none that f gives, may have the name of a column of R.
+Why      c reads only columns that f does not change, so rows have the same matches; f computes each row
+         separately.
+Gain     Above: columns are computed for kept rows only, projections become adjacent, and a join below the
+         projection can change places. Below: smaller rows are kept, and each is computed once.
+Guard    No column of L that f hides, and none that f computes, may have the name of a column of R.
 Source   ours, by the function f of (8.10), (8.11) with erratum 5, and (8.16)
 
-What c compares must be a column above and below, as operators can look up nothing else.
+The columns that c compares must be plain columns above and below, as operators can look up nothing else.
 """
 
 from __future__ import annotations

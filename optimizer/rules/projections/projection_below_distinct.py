@@ -1,11 +1,11 @@
-"""Push a projection that keeps rows apart below duplicate elimination.
+"""Push a projection that keeps different rows different below duplicate elimination.
 
     project(f, distinct(S))  =  distinct(project(f, S))        if f renames columns and drops none
 
 Why      Rows are equal after f exactly if they were before.
-Gain     Projections come together, and what stands above meets duplicate elimination.
-Guard    Where f drops a column, rows become equal. Where it computes one, rows may differ that were equal: 1
-         and 1.0 are, and their texts are not.
+Gain     Projections become adjacent, and operators above meet the duplicate elimination.
+Guard    If f drops a column, rows may become equal. If it computes one, equal rows may become different: 1
+         and 1.0 are equal, and their texts are not.
 Source   thesis, section 10.3.1
 """
 

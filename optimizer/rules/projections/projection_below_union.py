@@ -2,7 +2,7 @@
 
     project(f, union(A, .., Z))  =  union(project(f, A), .., project(f, Z))
 
-Why      A row of a union is a row of one of its inputs, unchanged, and f is computed of it alone.
+Why      A row of a union is an unchanged row of one input, and f depends on this row alone.
 Gain     The union merges smaller rows; in each input the projection meets others, and joins can be
          distributed over the union.
 Source   thesis, (10.5)

@@ -1,10 +1,10 @@
-"""Let a grouping compute what it aggregates itself.
+"""Let a grouping compute the expressions that it aggregates.
 
     aggregate(a by K, project(f, S))  =  project(names, aggregate(a ∘ f by f(K), S))        if f gives columns
         of S for K
 
-Why      A group has the same rows, and of each the same values are aggregated.
-Gain     One operator less on the way of every row; groupings of derived streams meet what these are made of.
+Why      A group has the same rows, and the same values of each are aggregated.
+Gain     One operator less for every row; groupings of derived streams meet the operators of these.
 Source   thesis, section 10.3.1
 """
 

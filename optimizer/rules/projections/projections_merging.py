@@ -2,12 +2,12 @@
 
     project(f, project(g, S))  =  project(f ∘ g, S)        if nothing is computed twice
 
-Why      f asks for values that g has computed of the same row.
-Gain     One operator less, and no row in between.
+Why      f reads values that g has computed from the same row.
+Gain     One operator less, and no intermediate row.
 Source   thesis, section 10.3.1
 
-A column that g computes and f reads more than once stays where it is: expressions would double with each
-projection. So does what would become too large.
+A column that g computes and f reads more than once stays below: expressions would double with each
+projection. So do expressions that would become too large.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Drop columns that a projection does not read where the operator below it would keep rows with them.
+"""Drop columns that a projection does not read below the operator that would keep them in its state.
 
     project(f, join(c, L, R))  =  project(f, join(c, L, R) with the columns that f reads)
 
     project(f, semi-join(c, L, R))  =  project(f, semi-join(c, project(A, L), R))        where A are the
         columns that f and c read; likewise for anti-joins
 
-Why      What is not read changes nothing.
-Gain     Smaller rows in the state of the operator, and fewer columns to read further down.
+Why      Columns that are not read do not affect the result.
+Gain     Smaller rows in the state of the operator, and fewer columns to read below.
 Source   thesis, section 10.3.1
 """
 

@@ -1,14 +1,14 @@
-"""Drop columns that an operator does not read before it keeps rows with them.
+"""Drop columns that an operator does not read before it keeps them in its state.
 
     join(c, L, R)  =  join(c, project(A, L), project(B, R))        where A and B are the columns that c reads
         and the join gives; likewise for groupings, and for the right side of semi-joins and anti-joins
 
-Why      What is not read changes nothing.
+Why      Columns that are not read do not affect the result.
 Gain     Smaller rows in the operator's state.
 Source   thesis, section 10.3.1
 
-Where the input chooses columns itself, as a join does, it chooses fewer; else this costs a projection, which
-groupings are not worth: they keep no rows.
+If the input chooses its columns, as a join does, it chooses fewer. Otherwise a projection is added, except
+below groupings, which keep no rows.
 """
 
 from __future__ import annotations

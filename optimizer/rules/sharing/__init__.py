@@ -1,1 +1,1 @@
-"""Rules that bring out what subplans of several queries have in common."""
+"""Rules that reveal common parts of several queries."""

@@ -1,13 +1,13 @@
-"""Leave out the projection below a join that only chooses columns.
+"""Leave out a projection below a join that only drops columns.
 
-    join(project(L), R)  =  join(L, R)        if names are kept, and R has no name of a dropped column
+    join(project(L), R)  =  join(L, R)        if names stay, and R has no name of a dropped column
 
 Likewise for R.
 
-Why      A join reads columns by name, and lists those that it gives.
-Gain     One operator less; what stands below the projection may be shared with other queries.
-Guard    A column with a new name would not be found. A dropped column that has the name of one of the other
-         side would mean both.
+Why      A join reads columns by name, and lists its output columns.
+Gain     One operator less; the input of the projection may be shared with other queries.
+Guard    A column with a new name would not be found. A dropped column with a name of the other side would be
+         ambiguous.
 Source   thesis, section 10.4.3
 """
 
@@ -33,7 +33,7 @@ def names_are_distinct(node: Node, side: int) -> bool:
 
 
 def rewrite(node: Node, side: int) -> Node:
-    """The join of what is below the projection."""
+    """The join of the projection's input."""
     return node.with_input(side, node.inputs[side].inputs[0])
 
 

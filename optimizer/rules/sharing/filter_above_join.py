@@ -1,13 +1,13 @@
-"""Pull a filter above the join that it is an input of.
+"""Pull a filter above the join whose input it is.
 
-    join(filter(p, L), R)  =  filter(p, join(L, R))        if the join gives the columns that p reads
+    join(filter(p, L), R)  =  filter(p, join(L, R))        if the join has the columns that p reads
 
 Likewise for R.
 
-Why      A pair keeps the left half's values, so p says the same of the pair and of the half.
-Gain     None by itself, as more pairs are built; but where a join(L, R) runs already, p is only asked of its
-         results.
-Guard    The filter sees the columns that the join gives, and no others.
+Why      A pair has the values of its left half, so p has the same result for the pair and for the half.
+Gain     None by itself, as more pairs are built; but if a join(L, R) runs already, p is only evaluated on
+         its results.
+Guard    The filter reads output columns of the join, and no others.
 Source   thesis, section 10.4.3
 """
 

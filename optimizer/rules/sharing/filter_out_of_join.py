@@ -1,11 +1,11 @@
-"""Let a filter above a join ask what the join's condition asks.
+"""Move parts of a join's condition into a filter above the join.
 
-    join(p and c, L, R)  =  filter(p, join(c, L, R))        if the join gives the columns that p reads
+    join(p and c, L, R)  =  filter(p, join(c, L, R))        if the join has the columns that p reads
 
-Why      A pair of rows satisfies both conditions where the join finds it and the filter lets it pass.
-Gain     None by itself, as more pairs are built; but where a join(c, L, R) runs already, p is only asked of
-         its results.
-Guard    The filter sees the columns that the join gives, and no others.
+Why      A pair satisfies both conditions if the join finds it and the filter lets it pass.
+Gain     None by itself, as more pairs are built; but if a join(c, L, R) runs already, p is only evaluated
+         on its results.
+Guard    The filter reads output columns of the join, and no others.
 Source   thesis, section 10.4.3
 """
 

@@ -2,8 +2,8 @@
 
     filter(p and q, S)  =  filter(q, filter(p, S))
 
-Why      A row satisfies both conditions where both filters let it pass.
-Gain     None by itself; but where a filter(p, S) runs already, q is only asked of what passes it.
+Why      A row satisfies both conditions if both filters let it pass.
+Gain     None by itself; but if a filter(p, S) runs already, q is only evaluated on its results.
 Source   thesis, section 10.4.3
 """
 

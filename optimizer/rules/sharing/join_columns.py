@@ -1,12 +1,12 @@
-"""Let a join give all columns, in alphabetical order, and a projection choose among them; or the reverse.
+"""Let a join return all columns in alphabetical order, below a projection that chooses; or the reverse.
 
-    join(L, R)  =  project(join(L, R))        where the right join gives all columns
+    join(L, R)  =  project(join(L, R))        where the right join returns all columns
 
-Why      A join lists the columns that it gives; a projection can do that as well.
-Gain     None by itself. Joins of the same inputs become the same join, whichever columns queries want of it
-         and in which order, so that it can be shared.
-Guard    The join does not give all columns in that order yet. Read from right to left: the projection gives
-         columns of the join under the names that they have.
+Why      A join lists its output columns; a projection can do that as well.
+Gain     None by itself. Joins of the same inputs become the same join, whichever columns queries read and in
+         which order, so that it can be shared.
+Guard    The join does not return all columns in that order yet. Read from right to left: the projection keeps
+         the names of the join's columns.
 Source   thesis, section 10.4.3
 """
 

@@ -2,12 +2,12 @@
 
     filter(p, window(rows N by K, S))  =  window(rows N by K, filter(p, S))        if p reads only K
 
-Why      Rows of one group agree on K, so p is true of all of them or of none: the filter takes groups, and a
-         group's window does not depend on the others.
-Gain     Below: groups that nobody wants are not counted.
-Guard    A condition on other columns changes which rows of a group are the last. Where two rows of a group
-         may have one timestamp, and it is not declared that they count in the order of arrival, the window
-         over all groups raises an error that the window over fewer groups does not.
+Why      Rows of one group agree on K, so p is true for all of them or for none: the filter selects groups,
+         and a group's window does not depend on the others.
+Gain     Below: groups that do not pass the filter are not counted.
+Guard    A condition on other columns changes which rows of a group are the last. If two rows of a group may
+         have one timestamp, and it is not declared that they count in the order of arrival, the window over
+         all groups raises an error that the window over fewer groups does not raise.
 Source   ours; the thesis has it for no filter (10.3.2)
 """
 

@@ -2,12 +2,12 @@
 
     granularity(b, granularity(a, S))  =  granularity(b, S)
 
-Why      The upper one looks at the multiples of b only, which are multiples of a: there the lower one shows
-         what S has.
+Why      The upper one looks at the multiples of b only, which are multiples of a: at these the lower one
+         shows the rows of S.
 Gain     One operator less.
-Source   ours; that a divides b, the plan requires (thesis, 20.5)
+Source   ours; the plan requires that a divides b (thesis, 20.5)
 
-Granularities with bounds, of which the granule can be changed while they run, stay.
+Granularities with bounds stay, as their granule can change while they run.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""Let a granularity and an operator that is snapshot-reducible change places.
+"""Let a granularity and a snapshot-reducible operator change places.
 
     granularity(g, op(A, .., Z))  =  op(granularity(g, A), .., granularity(g, Z))
 
-Why      The operator's snapshot follows from those of its inputs at the same instant, and a granularity only
-         chooses the instant.
+Why      The operator's snapshot follows from the snapshots of its inputs at the same instant, and a
+         granularity only chooses the instant.
 Gain     Below: fewer changes enter the operator's state. Above: one conversion instead of many.
-Guard    All inputs are seen at the same instants: with a granularity on some of them, or with different ones,
-         snapshots of different instants meet.
+Guard    All inputs must be read at the same instants: with a granularity on some of them, or with different
+         ones, snapshots of different instants meet.
 Source   ours, by Definition 10.2 of the thesis
 
-A granularity with bounds, of which the granule can be changed while it runs, changes places only with an
-operator that treats each row by itself. A change asks when rows start (thesis, 21.3.2), and all other
-operators may give rows that start elsewhere.
+A granularity with bounds, whose granule can change while it runs, changes places only with an operator that
+treats each row separately. A change depends on when rows start (thesis, 21.3.2), and the results of all other
+operators may start elsewhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from midstream.plans.algebra.properties import reads_stream
 def match_below(node: Node) -> Iterable[Node]:
     """The operator below, if the granularity may pass it.
 
-    All its inputs must be able to have a granularity: constant relations cannot.
+    Each of its inputs must read a stream and not pass on constant rows: no granularity runs over relations.
     """
     below = node.inputs[0]
     if (

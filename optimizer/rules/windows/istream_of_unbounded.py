@@ -2,13 +2,13 @@
 
     istream(window(unbounded, S))  =  S
 
-Why      The window has at t all that S had up to then, so that it gains at t what S has at t.
+Why      At t the window contains all rows of S up to then, so it gains at t the rows of S at t.
 Gain     Two operators less, of which one would keep all rows for ever.
-Guard    A smaller window may lose a row in the instant in which it gains an equal one, which is then not seen
-         to come. One with a slide gains at once what S had at several instants.
-Source   ours; CQL's way back from a relation to its stream
+Guard    A smaller window may lose a row in the instant in which it gains an equal one, so that the gain is
+         not seen. A window with a slide gains the rows of several instants at once.
+Source   ours; CQL's conversion from a relation back to its stream
 
-With the rules that move filters, projections and unions below the window, it holds through them too.
+With the rules that move filters, projections and unions below the window, it also applies through these.
 """
 
 from __future__ import annotations

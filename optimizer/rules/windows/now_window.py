@@ -2,13 +2,13 @@
 
     window(1, S)  =  S
 
-Why      A window's snapshot at t is the sum of its input's snapshots in the last `size` chronons, which is
-         that at t alone.
-Gain     One operator less, and one part more in which conventional rules apply.
+Why      A window's snapshot at t is the sum of its input's snapshots in the last `size` chronons, that is, of
+         the snapshot at t alone.
+Gain     One operator less, and conventional rules apply across it.
 Guard    A larger window shows rows for longer; one with a slide shows rows of some instants only.
 Source   thesis, (10.7)
 
-Windows with bounds, of which the size can be changed while they run, stay.
+Windows with bounds stay, as their size can change while they run.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     project(f, window(rows N, S))  =  window(rows N, project(f, S))
 
-Why      A projection changes neither when rows come nor how many, and that is all that the window asks for.
+Why      A projection changes neither the time nor the number of rows, and the window depends on nothing else.
 Gain     Below: smaller rows in the window. Above: it can be shared.
 Source   thesis, (10.11)
 
-A filter changes how many rows there are, so that with it the equation does not hold.
+A filter changes the number of rows, so the equation does not hold for filters.
 """
 
 from __future__ import annotations

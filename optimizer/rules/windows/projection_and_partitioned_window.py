@@ -2,10 +2,10 @@
 
     project(f, window(rows N by K, S))  =  window(rows N by K', project(f, S))        if f keeps K, as K'
 
-Why      As with a count window; and rows are in one group on either side, as the columns are the same.
+Why      As with a count window; and the groups are the same on either side, as the key columns are the same.
 Gain     Below: smaller rows in the window. Above: it can be shared.
-Guard    A key that the projection drops or computes anew is not there to group by; grouping by what is
-         computed of it may put two groups together.
+Guard    A key that the projection drops or computes does not exist as a key; grouping by computed values may
+         merge groups.
 Source   thesis, (10.12)
 """
 

@@ -3,12 +3,12 @@
     filter(p, window(S))   =  window(filter(p, S))
     project(f, window(S))  =  window(project(f, S))
 
-Why      A window sums snapshots; a filter and a projection do with each row the same, whenever it is there.
-Gain     Below: the window gets fewer, or shorter, elements, and a queue in front of it too. Above: queries
-         that want other rows share the window.
+Why      A window sums snapshots; a filter and a projection treat each row in the same way at any time.
+Gain     Below: the window, and a queue in front of it, get fewer or shorter elements. Above: queries with
+         other filters and projections share the window.
 Source   thesis, (10.8) and (10.9)
 
-They hold for windows with a slide, and whatever size is set while they run.
+They also hold for windows with a slide, and for any size that is set while they run.
 """
 
 from __future__ import annotations

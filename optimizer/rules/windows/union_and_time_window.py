@@ -7,7 +7,7 @@ Gain     Above the union: one window instead of many. Below: each can be shared 
 Guard    Windows of other sizes or slides show rows of other instants.
 Source   thesis, (10.10)
 
-Windows with bounds, of which each can be resized by itself while it runs, stay as many as they are.
+Windows with bounds stay separate, as each can be resized by itself while it runs.
 """
 
 from __future__ import annotations

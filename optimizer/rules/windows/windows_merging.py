@@ -1,16 +1,16 @@
-"""Make one of two time windows below a duplicate elimination.
+"""Merge two time windows below a duplicate elimination.
 
     distinct(window(a, window(b, S)))  =  distinct(window(a + b - 1, S))
 
-Why      The upper window shows at t what the lower one has shown in the last a chronons, and that is what S
-         had in the last a + b - 1 of them: once for each chronon in which the lower one showed it, so that
-         numbers of rows differ, and rows do not.
-Gain     One operator less; and the window gives each row once where the two gave it as long as it was there.
+Why      At t the upper window shows what the lower one has shown in the last a chronons, that is, the rows of
+         S in the last a + b - 1 chronons: once for each chronon in which the lower one showed them. So the
+         multiplicities differ, but not the distinct rows.
+Gain     One operator less; and fewer copies of each row.
 Guard    A window with a slide shows rows of some instants only.
 Source   ours
 
-Windows with bounds, of which the size can be changed while they run, stay. Without the duplicate elimination
-a row that the lower window shows for b chronons is there up to b times at once.
+Windows with bounds stay, as their size can change while they run. Without the duplicate elimination, a row
+that the lower window shows for b chronons would be there up to b times at once.
 """
 
 from __future__ import annotations

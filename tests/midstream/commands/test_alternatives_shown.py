@@ -158,7 +158,7 @@ def of_bids(told: object) -> str:
             stats(streams={"bidz": {"d": 1}}),
             "found bidz, expected one that the query reads: bids, items",
         ),
-        (stats(streams={"bids": {"d": 1}}), "found nothing of items, people"),
+        (stats(streams={"bids": {"d": 1}}), "found nothing for items, people"),
         (of_bids(5), "bids: found 5"),
         (of_bids({}), "bids: found no d"),
         (of_bids({"d": -1}), "streams, bids: found d = -1"),

@@ -133,7 +133,7 @@ def test_standard_output_has_the_chart_alone(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("--along", "rate(bid)"), "found 'rate(bid)', expected what may change: rate(bids), rate(items)"),
+        (("--along", "rate(bid)"), "found 'rate(bid)', expected one of rate(bids), rate(items)"),
         (("--along", "bids=1..2"), "--along: found 'bids=1..2', expected rate(STREAM)"),
         (("--along", "rate(bids)=1..x"), "--along: found 'rate(bids)=1..x', expected rate(STREAM)"),
         (("--along", "rate(bids)=2..1"), "found [2.0, 1.0], expected a range with a length"),

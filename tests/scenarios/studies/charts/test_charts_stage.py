@@ -106,7 +106,7 @@ def refused(*given: str) -> str:
 
 def test_wrong_calls(drifting: Path, tmp_path: Path) -> None:
     study = str(drifting)
-    assert "expected what may change: rate(a)" in refused(study, "--along", "rate(z)")
+    assert "expected one of rate(a)" in refused(study, "--along", "rate(z)")
     for parts in ("0", "101"):
         assert "Invalid value for" in refused(study, "--parts", parts)
     assert "found 'rate'" in refused(study, "--along", "rate")

@@ -93,8 +93,8 @@ def test_places_are_numbered_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("told", "message"),
     [
-        (["rate(d)"], "expected what may change: rate"),
-        (["selectivity(a_x = c_x)=0..1"], "expected what may change"),
+        (["rate(d)"], "expected one of rate"),
+        (["selectivity(a_x = c_x)=0..1"], "expected one of"),
         (["rate(a)", "rate( A )=1..2"], r"found rate\(a\) twice"),
         (["rate(a)=1"], "--along: found 'rate"),
         (["rate(a)=2..1"], "expected a range with a length"),

@@ -88,7 +88,7 @@ def test_all_queries_together(engine: ms.Engine) -> None:
     assert choices["dear"].is_better
     assert [part.users for part in choices["dear"].common] == [("deals",)]
     assert choices["deals"].added == 0.0
-    assert choices["dear"].given == DEAR_DEALS.plan()
+    assert choices["dear"].original == DEAR_DEALS.plan()
     assert choices["dear"].added < choices["dear"].original_cost.total
     assert list(choices["dear"].plans)[-1] == choices["dear"].plan
     engine.replace(choices["dear"].plan, "dear")

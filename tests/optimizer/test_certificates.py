@@ -58,7 +58,7 @@ TAMPERED: dict[str, tuple[Callable[[Step], Step], str]] = {
     "place": (lambda step: replace(step, place=(*step.place, 0)), "another subplan stands in its place"),
     "no place": (lambda step: replace(step, place=(*step.place, 7)), "index out of range"),
     "place from behind": (lambda step: replace(step, place=(-1,)), "another subplan stands in its place"),
-    "before": (lambda step: replace(step, before=_another_subplan(step.before)), "stands another subplan"),
+    "before": (lambda step: replace(step, before=_another_subplan(step.before)), "another subplan stands"),
     "after": (lambda step: replace(step, after=_another_subplan(step.after)), "it does not turn"),
     "output": (lambda step: replace(step, output="other"), "there is no output other"),
 }

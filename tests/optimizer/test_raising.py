@@ -137,7 +137,7 @@ def test_a_certificate_may_not_ask_more() -> None:
     step = Step("filter-splitting", (), less.node, more.node)
     for forged in (step, Step("filter-merging", (), less.node, more.node, is_reversed=True)):
         checked = check_certificate(Certificate((forged,)), less.plan(), more.plan())
-        assert "may ask an expression that raises of further rows" in str(checked)
+        assert "may evaluate an expression that raises on further rows" in str(checked)
 
 
 def test_which_implementation_is_chosen_does_not_matter() -> None:

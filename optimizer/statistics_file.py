@@ -79,12 +79,12 @@ def statistics_from_json(data: object, plans: Iterable[Plan]) -> Statistics:
     nodes = [node for plan in plans for node in plan.nodes]
     leaves = {_name(node).lower(): node for node in nodes if not node.inputs}
     streams: dict[Node, StreamStatistics] = {}
-    for name, told in _object(data.get("streams", {}), "streams").items():
+    for name, entry in _object(data.get("streams", {}), "streams").items():
         if name.lower() not in leaves:
             known = ", ".join(_name(node) for node in leaves.values())
             raise StatisticsError(f"streams: found {name}, expected one that the query reads: {known}")
         node = leaves[name.lower()]
-        streams[node] = _stream(node, _object(told, name), name)
+        streams[node] = _stream(node, _object(entry, name), name)
     missing = [_name(node) for node in leaves.values() if node not in streams]
     if missing:
         raise StatisticsError(
@@ -114,43 +114,43 @@ def read_statistics(path: Path, plans: Iterable[Plan]) -> Statistics:
         raise StatisticsError(f"{path}: {error}") from error
 
 
-def _stream(node: Node, told: Mapping[str, Any], name: str) -> StreamStatistics:
-    if unknown := [field for field in told if field not in FIELDS]:
+def _stream(node: Node, entry: Mapping[str, Any], name: str) -> StreamStatistics:
+    if unknown := [field for field in entry if field not in FIELDS]:
         raise StatisticsError(f"streams, {name}: found {', '.join(unknown)}, expected {', '.join(FIELDS)}")
     is_constant = isinstance(node.operator, Relation)
-    if "d" not in told and not is_constant:
+    if "d" not in entry and not is_constant:
         raise StatisticsError(f"streams, {name}: found no d, expected the distance of elements in chronons")
     for field in ("d", "l", "g", "always"):
-        value = told.get(field, 1)
+        value = entry.get(field, 1)
         if field in ("d", "l") and value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
             raise StatisticsError(f"streams, {name}, {field}: found {value!r}, expected a number")
-    if int(granule := told.get("g", 1)) != granule:
+    if int(granule := entry.get("g", 1)) != granule:
         raise StatisticsError(f"streams, {name}, g: found {granule!r}, expected a whole number of chronons")
-    if not isinstance(told.get("even", False), bool):
-        raise StatisticsError(f"streams, {name}, even: found {told['even']!r}, expected true or false")
-    sample = _sample(node.schema, told["sample"], name) if "sample" in told else None
+    if not isinstance(entry.get("even", False), bool):
+        raise StatisticsError(f"streams, {name}, even: found {entry['even']!r}, expected true or false")
+    sample = _sample(node.schema, entry["sample"], name) if "sample" in entry else None
     place, columns = f"streams, {name}, distributions", {name: [node.schema] for name in node.schema.names}
-    distributions = _distributions(told.get("distributions", {}), columns, place)
+    distributions = _distributions(entry.get("distributions", {}), columns, place)
     apart, length = (math.inf, math.inf) if is_constant else (math.inf, 1.0)
     try:
         return StreamStatistics(
-            math.inf if told.get("d", apart) is None else told.get("d", apart),
-            math.inf if told.get("l", length) is None else told.get("l", length),
+            math.inf if entry.get("d", apart) is None else entry.get("d", apart),
+            math.inf if entry.get("l", length) is None else entry.get("l", length),
             int(granule),
             sample,
-            told.get("always", 0.0),
-            told.get("even", False),
+            entry.get("always", 0.0),
+            entry.get("even", False),
             distributions,
         )
     except MidstreamError as error:
         raise StatisticsError(f"streams, {name}: {error}") from error
 
 
-def _sample(schema: Schema, told: object, name: str) -> Sample:
+def _sample(schema: Schema, entry: object, name: str) -> Sample:
     place = f"streams, {name}, sample"
-    parts = _object(told, place)
+    parts = _object(entry, place)
     columns, rows = parts.get("columns"), parts.get("rows")
     if columns != list(schema.names):
         raise StatisticsError(f"{place}: found columns {columns!r}, expected {', '.join(schema.names)}")
@@ -173,11 +173,11 @@ def conditions_by_text(nodes: Iterable[Node]) -> dict[str, list[Expression]]:
 
 
 def _distributions(
-    told: object, columns: Mapping[str, Sequence[Schema]], place: str
+    entry: object, columns: Mapping[str, Sequence[Schema]], place: str
 ) -> dict[str, Distribution]:
     """By column, the share of each value, which must be valid in a schema with that column."""
     found: dict[str, Distribution] = {}
-    for column, pairs in _object(told, place).items():
+    for column, pairs in _object(entry, place).items():
         if column not in columns:
             raise StatisticsError(f"{place}: found {column}, expected some of {', '.join(columns)}")
         if not isinstance(pairs, list) or not all(
@@ -203,11 +203,11 @@ def _fit(schema: Schema, column: str, values: Sequence[tuple[Any, ...]]) -> bool
     return True
 
 
-def _shares(told: Mapping[str, Any], nodes: Iterable[Node]) -> dict[Expression, float]:
+def _shares(entry: Mapping[str, Any], nodes: Iterable[Node]) -> dict[Expression, float]:
     """The selectivities by condition of the plans, including the forms below projections."""
     known = conditions_by_text(nodes)
     shares: dict[Expression, float] = {}
-    for text, share in told.items():
+    for text, share in entry.items():
         if text not in known:
             expected = ", ".join(dict.fromkeys(str(equal[0]) for equal in known.values()))
             raise StatisticsError(
@@ -218,10 +218,10 @@ def _shares(told: Mapping[str, Any], nodes: Iterable[Node]) -> dict[Expression, 
     return shares
 
 
-def _share(told: object, place: str) -> float:
-    if isinstance(told, bool) or not isinstance(told, int | float) or not 0 <= told <= 1:
-        raise StatisticsError(f"{place}: found {told!r}, expected a share from 0 to 1")
-    return float(told)
+def _share(entry: object, place: str) -> float:
+    if isinstance(entry, bool) or not isinstance(entry, int | float) or not 0 <= entry <= 1:
+        raise StatisticsError(f"{place}: found {entry!r}, expected a share from 0 to 1")
+    return float(entry)
 
 
 def _conditions(node: Node) -> Sequence[Expression]:
@@ -239,10 +239,10 @@ def _forms(part: Expression, node: Node) -> Iterator[Expression]:
                 yield from _forms(one, child)
 
 
-def _object(told: object, place: str) -> dict[str, Any]:
-    if not isinstance(told, dict):
-        raise StatisticsError(f"{place}: found {told!r}, expected an object")
-    return told
+def _object(entry: object, place: str) -> dict[str, Any]:
+    if not isinstance(entry, dict):
+        raise StatisticsError(f"{place}: found {entry!r}, expected an object")
+    return entry
 
 
 def _name(node: Node) -> str:

@@ -41,7 +41,7 @@ class Plain(LogFormatter):
         return f"{x:g}" if super().__call__(x, pos) else ""
 
 
-def draw_chart(chart: Chart, way: Trajectory | None = None, title: str = "") -> Figure:
+def draw_chart(chart: Chart, trajectory: Trajectory | None = None, title: str = "") -> Figure:
     """Draw the regions of a chart with the names of their plans, and a stream's trajectory.
 
     The trajectory is a line from round to round, with a dot at each switch to another plan. With more than
@@ -57,14 +57,14 @@ def draw_chart(chart: Chart, way: Trajectory | None = None, title: str = "") -> 
     panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
     for axes, one in zip(panels, shown, strict=True):
         _regions(axes, one)
-        if way is not None:
-            _way(axes, one, shown, way)
-        _name_axes(axes, one, is_first=axes is panels[0], has_way=way is not None)
+        if trajectory is not None:
+            _draw_trajectory(axes, one, shown, trajectory)
+        _name_axes(axes, one, is_first=axes is panels[0], has_trajectory=trajectory is not None)
     handles: list[Patch | Line2D] = [
         Patch(color=_color(i), label=fill(name, 90)) for i, name in enumerate(names)
     ]
-    if way is not None:
-        handles += _way_handles(way)
+    if trajectory is not None:
+        handles += _trajectory_handles(trajectory)
     figure.legend(handles=handles, loc="outside lower left", frameon=False, fontsize=8.5, labelcolor=INK)
     if title:
         figure.suptitle(title, fontsize=10, color=INK)
@@ -136,15 +136,17 @@ def _labels(one: Slice) -> list[tuple[float, float, float, int]]:
     return found
 
 
-def _way(axes: Axes, one: Slice, shown: list[Slice], way: Trajectory) -> None:
+def _draw_trajectory(axes: Axes, one: Slice, shown: list[Slice], trajectory: Trajectory) -> None:
     """Draw the rounds that are in a slice, connected if they are consecutive."""
-    points = [_point(one, step.point, (i + 0.5) / len(way.steps)) for i, step in enumerate(way.steps)]
-    inside = [_nearest(shown, step.place) is one for step in way.steps]
+    points = [
+        _point(one, step.point, (i + 0.5) / len(trajectory.steps)) for i, step in enumerate(trajectory.steps)
+    ]
+    inside = [_nearest(shown, step.place) is one for step in trajectory.steps]
     lines = [pair for pair, here in zip(pairwise(points), pairwise(inside), strict=True) if all(here)]
     axes.add_collection(LineCollection(lines, colors=INK, linewidths=0.7, alpha=0.55, zorder=2))
     switched = [
         points[i + 1]
-        for i, (before, after) in enumerate(pairwise(way.steps))
+        for i, (before, after) in enumerate(pairwise(trajectory.steps))
         if before.number != after.number and inside[i + 1]
     ]
     if switched:
@@ -166,23 +168,23 @@ def _nearest(shown: list[Slice], place: object) -> Slice:
     return min(shown, key=lambda one: abs(one.beyond[0] - place[2]))
 
 
-def _way_handles(way: Trajectory) -> list[Patch | Line2D]:
-    rounds = f"{len(way.steps):,} rounds, {way.moves:,} moves to another place"
-    switches = f"{way.switches:,} switches to another plan"
+def _trajectory_handles(trajectory: Trajectory) -> list[Patch | Line2D]:
+    rounds = f"{len(trajectory.steps):,} rounds, {trajectory.moves:,} moves to another place"
+    switches = f"{trajectory.switches:,} switches to another plan"
     return [
         Line2D([], [], color=INK, linewidth=0.7, alpha=0.55, label=rounds),
         Line2D([], [], color=INK, marker="o", markersize=4, linestyle="", label=switches),
     ]
 
 
-def _name_axes(axes: Axes, one: Slice, *, is_first: bool, has_way: bool) -> None:
+def _name_axes(axes: Axes, one: Slice, *, is_first: bool, has_trajectory: bool) -> None:
     across, up = _dimensions(one)
     axes.set_xlabel(across.name, fontsize=9, color=INK)
     axes.set_xlim(across.low, across.high)
     axes.set_ylim(up.low, up.high)
     if not up.name:
         axes.set_yticks([])
-        axes.set_ylabel("rounds, upwards" if has_way else "", fontsize=9, color=INK)
+        axes.set_ylabel("rounds, upwards" if has_trajectory else "", fontsize=9, color=INK)
     elif is_first:
         axes.set_ylabel(up.name, fontsize=9, color=INK)
     if one.beyond:

@@ -23,7 +23,7 @@ def mark(number: int) -> str:
     return MARKS[number] if number < len(MARKS) else BEYOND
 
 
-def chart_text(chart: Chart, way: Trajectory | None = None) -> str:
+def chart_text(chart: Chart, trajectory: Trajectory | None = None) -> str:
     """A chart as a grid of marks, with the plans that they stand for, and counts of a stream's trajectory.
 
     >>> from midstream.optimizer.charts.chart import Dimension
@@ -53,11 +53,11 @@ def chart_text(chart: Chart, way: Trajectory | None = None) -> str:
     ]
     for one in slices(chart):
         lines += ["", *(f"{'':{INDENT}}{line}".rstrip() for line in _grid(one))]
-    if way is not None:
+    if trajectory is not None:
         lines += [
             "",
-            f"{_count(len(way.steps), 'round')}: {_count(way.moves, 'move')} to another place, "
-            f"{_count(way.switches, 'switch', 'switches')} to another plan",
+            f"{_count(len(trajectory.steps), 'round')}: {_count(trajectory.moves, 'move')} to another place, "
+            f"{_count(trajectory.switches, 'switch', 'switches')} to another plan",
         ]
     return "\n".join(lines)
 

@@ -100,7 +100,7 @@ def projected(node: Node) -> tuple[int, ...]:
 
 def combining(node: Node) -> tuple[int, ...]:
     """Number of operators with more than one input."""
-    return (per_way(node, lambda each: len(each.inputs) > 1),)
+    return (per_path(node, lambda each: len(each.inputs) > 1),)
 
 
 def conditions(node: Node) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ def conditions(node: Node) -> tuple[int, ...]:
             return 0
         return sum(1 for _ in walk(each.operator.condition))
 
-    return (per_way(node, of),)
+    return (per_path(node, of),)
 
 
 def negated(node: Node) -> tuple[int, ...]:
@@ -121,7 +121,7 @@ def negated(node: Node) -> tuple[int, ...]:
         parts = walk(each.operator.condition) if isinstance(each.operator, Filter) else ()
         return sum(sum(1 for _ in walk(part.condition)) for part in parts if isinstance(part, Not))
 
-    return (per_way(node, of),)
+    return (per_path(node, of),)
 
 
 def carrying(node: Node) -> tuple[int, ...]:
@@ -132,10 +132,10 @@ def carrying(node: Node) -> tuple[int, ...]:
             return 0
         return len(each.schema) + sum(len(child.schema) for child in each.inputs)
 
-    return (per_way(node, of),)
+    return (per_path(node, of),)
 
 
-def per_way(node: Node, of: Callable[[Node], int]) -> int:
+def per_path(node: Node, of: Callable[[Node], int]) -> int:
     """Sum of a quantity over operators, once for every path to them."""
     return _summed(node, lambda each: False, lambda each, below: of(each))
 

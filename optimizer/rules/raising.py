@@ -61,7 +61,7 @@ MOST_ALTERNATIVES = 8
 """Greatest number of union inputs from which rows may come."""
 MOST_PARTS = 1_000
 """Greatest size of expressions over leaves."""
-MOST_WAYS = 100
+MOST_ASSIGNMENTS = 100
 """Greatest number of assignments of leaves to other leaves that are tried."""
 
 
@@ -181,7 +181,7 @@ def _is_covered(asked: Asked, known: Sequence[Asked]) -> bool:
     sure = {
         part
         for other, more in known
-        for names in _ways(rows, more)
+        for names in _assignments(rows, more)
         for part in _certain(_under(other, names))
     }
     return _is_made_of(expression, sure)
@@ -326,7 +326,7 @@ def _size(rows: Rows) -> int:
     return sum(1 for part in parts for _ in islice(walk(part), MOST_PARTS + 1))
 
 
-def _ways(rows: Rows, more: Rows) -> Iterator[dict[str, str]]:
+def _assignments(rows: Rows, more: Rows) -> Iterator[dict[str, str]]:
     """The assignments by which all of `rows` are among `more`.
 
     Each maps columns of the leaves of `more` to columns of the leaves of `rows` that take their place.
@@ -342,7 +342,7 @@ def _ways(rows: Rows, more: Rows) -> Iterator[dict[str, str]]:
             ]
             for leaf in more.leaves
         ]
-        for chosen in islice(product(*candidates), MOST_WAYS):
+        for chosen in islice(product(*candidates), MOST_ASSIGNMENTS):
             if len(set(chosen)) < len(chosen):
                 continue
             names = {

@@ -26,7 +26,7 @@ MOST = 4
 
 
 @dataclass(frozen=True)
-class Way:
+class PlanSource:
     """A source of plans for a group: an operator over plans of its inputs, or a cluster of joins."""
 
     group: Group
@@ -106,33 +106,33 @@ class Cheapest:
 
     def compare(self, roots: Iterable[Node]) -> Iterator[None]:
         """Price the memo until no group gets another alternative; pauses now and then."""
-        ways = self._ways(roots)
+        sources = self._sources(roots)
         readers: dict[Group, list[int]] = {}
-        for number, way in enumerate(ways):
-            for child in way.inputs:
+        for number, source in enumerate(sources):
+            for child in source.inputs:
                 readers.setdefault(self._memo.group(child), []).append(number)
-        # Inputs come first, so that most ways are priced only once.
-        waiting = set(range(len(ways)))
+        # Inputs come first, so that most sources are priced only once.
+        waiting = set(range(len(sources)))
         while waiting:
             number = min(waiting)
             waiting.remove(number)
-            if (yield from self._look_at(ways[number])):
-                waiting.update(readers.get(ways[number].group, ()))
+            if (yield from self._look_at(sources[number])):
+                waiting.update(readers.get(sources[number].group, ()))
 
-    def _ways(self, roots: Iterable[Node]) -> list[Way]:
+    def _sources(self, roots: Iterable[Node]) -> list[PlanSource]:
         """Everything needed for some roots; inputs precede consumers, except in cycles."""
-        found: list[Way] = []
+        found: list[PlanSource] = []
         seen: set[Group] = set()
 
         def visit(group: Group) -> None:
             if group in seen:
                 return
             seen.add(group)
-            ways = [Way(group, one) for one in self._of_group(group)]
-            for way in ways:
-                for child in way.inputs:
+            sources = [PlanSource(group, one) for one in self._of_group(group)]
+            for source in sources:
+                for child in source.inputs:
                     visit(self._memo.group(child))
-            found.extend(ways)
+            found.extend(sources)
 
         for root in roots:
             visit(self._memo.group(root))
@@ -146,17 +146,17 @@ class Cheapest:
         found = self._clusters.of(group)
         return [*others, *(each.tree if len(each.leaves) == 2 else each for each in found)]
 
-    def _look_at(self, way: Way) -> Generator[None, None, bool]:
+    def _look_at(self, source: PlanSource) -> Generator[None, None, bool]:
         """Price what has not been priced yet; return True if the group has got another alternative."""
-        found = [tuple(self.of(child)) for child in way.inputs]
-        if isinstance(way.of, Cluster):
-            return (yield from self._order(way.group, way.of, found)) if all(found) else False
+        found = [tuple(self.of(child)) for child in source.inputs]
+        if isinstance(source.of, Cluster):
+            return (yield from self._order(source.group, source.of, found)) if all(found) else False
         has_changed = False
         # Below an input of the plan nothing need be known; it is the same in all plans.
-        is_input = not all(found) and not logical(way.of).is_snapshot_reducible
+        is_input = not all(found) and not logical(source.of).is_snapshot_reducible
         for inputs in [()] if is_input else product(*found):
-            if self._is_new(way.of, *(one.node for one in inputs)):
-                has_changed |= self._price(way.group, way.of, inputs)
+            if self._is_new(source.of, *(one.node for one in inputs)):
+                has_changed |= self._price(source.group, source.of, inputs)
                 yield
         return has_changed
 

@@ -52,7 +52,7 @@ class CheapestTogether(Cheapest):
         seen: set[Group] = set()
         shareable: set[Group] = set()
         for root in roots:
-            below = {way.group for way in self._ways([root])}
+            below = {source.group for source in self._sources([root])}
             shareable |= seen & below
             seen |= below
         self._shareable = shareable

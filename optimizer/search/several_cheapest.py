@@ -93,23 +93,23 @@ class SeveralCheapest:
 
     def compare(self, root: Node) -> Iterator[None]:
         """Price the memo until no group gets another plan; pauses after each expression."""
-        ways = self._ways(root)
+        expressions = self._expressions(root)
         readers: dict[Group, list[int]] = {}
-        for number, (_, expression) in enumerate(ways):
+        for number, (_, expression) in enumerate(expressions):
             for child in expression.inputs:
                 readers.setdefault(self._memo.group(child), []).append(number)
         # Inputs come first, so that most expressions are priced only once.
-        waiting = set(range(len(ways)))
+        waiting = set(range(len(expressions)))
         while waiting and self._left > 0:
             number = min(waiting)
             waiting.remove(number)
-            group, expression = ways[number]
+            group, expression = expressions[number]
             if self._look_at(group, expression):
                 waiting.update(readers.get(group, ()))
             yield
         self._is_over = bool(waiting)
 
-    def _ways(self, root: Node) -> list[tuple[Group, Node]]:
+    def _expressions(self, root: Node) -> list[tuple[Group, Node]]:
         """The expressions of all groups below a root; inputs precede consumers, except in cycles."""
         found: list[tuple[Group, Node]] = []
         seen: set[Group] = set()

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from midstream.optimizer.rules.filters.filtered import filtered
-from midstream.optimizer.rules.measures import per_way
+from midstream.optimizer.rules.measures import per_path
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.optimizer.rules.true_conditions import is_known, true_conditions
 from midstream.plans.algebra.operators import (
@@ -102,7 +102,7 @@ def still_missing(node: Node) -> tuple[int, ...]:
     def of(each: Node) -> int:
         return len({*missing(each)}) if isinstance(each.operator, KINDS) else 0
 
-    return (per_way(node, of),)
+    return (per_path(node, of),)
 
 
 FILTER_ACROSS = Rule(

@@ -23,7 +23,7 @@ class RangeSettings:
     often       share of those with a value outside above which ranges are made again
     tail        share of the values at each end that count as outliers
     margin      extension of ranges beyond the other values, as a share of their length
-    narrow      they are also made again after `history` rounds that need less than this share of their length
+    narrow      ranges are made again after `history` rounds that need less than this share of their length
     """
 
     first: int = 16

@@ -229,7 +229,7 @@ RULES: tuple[Stage, ...] = (
         ),
     ),
 )
-"""All rules, in the stages in which they are tried: first those that simplify, then those that explore."""
+"""The default rules, in the order of their stages: first those that simplify, then those that explore."""
 
 WINDOWS: tuple[Stage, ...] = (
     Stage("fewer windows", (NOW_WINDOW, WINDOWS_MERGING, GRANULARITIES_MERGING, ISTREAM_OF_UNBOUNDED)),

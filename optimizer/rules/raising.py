@@ -389,7 +389,7 @@ def _weaker(rows: Rows, names: Mapping[str, str] | None = None) -> Iterator[tupl
         names = {name: name for name in rows.schema.names}
     yield rows, names
     for place, leaf in enumerate(rows.leaves):
-        if (found := _whole(leaf)) is not None:
+        if (found := _superset(leaf)) is not None:
             node, columns, guards = found
             above = {f"{place}:{name}": f"{place}:{below}" for name, below in columns.items()}
             hidden = {
@@ -406,7 +406,7 @@ def _weaker(rows: Rows, names: Mapping[str, str] | None = None) -> Iterator[tupl
             yield from _weaker(more.where(_renamed(guard, here) for guard in guards), back)
 
 
-def _whole(leaf: Node) -> tuple[Node, dict[str, str], list[Guard]] | None:
+def _superset(leaf: Node) -> tuple[Node, dict[str, str], list[Guard]] | None:
     """The superset of a leaf that keeps some of another leaf's rows.
 
     Returns that other leaf, by column of the first leaf the column there, and guards; None if there is none.

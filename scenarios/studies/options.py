@@ -60,7 +60,7 @@ def declared_plan(study: Study, file: Path | None) -> Plan:
     plan = study.query if file is None else studied(read_plan(file))
     if plan is None:
         raise InputFileError(
-            f"study {study.name}: found no query and no --plan, expected one of them", path=study.name
+            f"study {study.name}: found no query and no plan, expected one of them", path=study.name
         )
     return plan
 

@@ -25,6 +25,6 @@ def test_the_autopilot_migrates() -> None:
             super()._hear(record)
             events.add(record.event)
 
-    few = settings(TestPiloted.settings, max_examples=6, derandomize=True, database=None)
+    few = settings(TestPiloted.settings, max_examples=20, derandomize=True, database=None)
     run_state_machine_as_test(Heard, settings=few)
     assert events >= {"move", "done"}

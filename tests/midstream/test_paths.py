@@ -211,7 +211,6 @@ CASES: dict[Name, dict[str, Case]] = {
         "--data": reads("data", folder=True),
         "--plan": reads("study.json"),
         "--output": writes("found", folder=True),
-        "--chart": writes("chart.png"),
     },
     ("study", "policies"): {
         "study": reads("study.toml"),

@@ -18,6 +18,7 @@ from midstream.console.options import AsJson
 from midstream.io.new_file import nothing_written
 from midstream.io.pictures import write_picture
 from midstream.io.requirements import require_libraries, require_spark
+from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.contents import Report
 from midstream.scenarios.studies.options import (
     BUCKET,
@@ -111,9 +112,14 @@ def _run(
     **values: Any,
 ) -> None:
     declared = load_declared(study, data, query).within(since, until)
-    request = Request(
-        declared, length_of(declared, bucket, "--bucket"), Path(), f"study {declared.name}", _bad_parameter
-    )
+    name = f"study {declared.name}"
+
+    def error(option: str, message: str) -> Exception:
+        if option:
+            return typer.BadParameter(message, param_hint=f"--{option}")
+        return InputFileError(f"{name}: {message}", path=declared.name)
+
+    request = Request(declared, length_of(declared, bucket, "--bucket"), Path(), name, error)
     options = options_of(stage, values, request)
     draws = output is not None and not no_pictures
     if draws:
@@ -146,10 +152,6 @@ def _run(
 
 def _files(value: str | list[str] | None) -> list[str]:
     return value if isinstance(value, list) else [value] if value else []
-
-
-def _bad_parameter(option: str, message: str) -> Exception:
-    return typer.BadParameter(message, param_hint=f"--{option}" if option else None)
 
 
 def _draw(report: Report, folder: Path) -> None:

@@ -31,7 +31,7 @@ def test_there_must_be_a_plan(command: tuple[str, ...], drifting: Path, tmp_path
     name, *more = command
     without = tmp_path / "study.toml"
     without.write_text(drifting.read_text().partition("[query]")[0])
-    expected = "study study: found no query and no --plan, expected one of them"
+    expected = "study study: found no query and no plan, expected one of them"
     assert expected in refused(name, str(without), *more)
 
 

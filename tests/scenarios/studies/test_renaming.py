@@ -72,7 +72,7 @@ def of_a_file(folder: Path) -> Plan:
 
 def of_a_study_file(folder: Path) -> Plan:
     file = parse_study_file("s.yaml", "streams: study.toml\nstages: {what-if: }", folder)
-    return file.query("what-if", "plan.json")
+    return file.request("what-if").plan("plan.json")
 
 
 def of_a_target(folder: Path) -> Plan:

@@ -82,7 +82,7 @@ def test_missing_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_matplotlib_is_missed_only_where_a_chart_is_asked_for(
+def test_matplotlib_is_missed_only_where_pictures_are_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requirements, "find_spec", lambda name: None if name == "matplotlib" else object())
@@ -92,7 +92,6 @@ def test_matplotlib_is_missed_only_where_a_chart_is_asked_for(
         ([], "found no java"),
         ([*output, "--no-pictures"], "found no java"),
         (output, r"midstream\[plot\]"),
-        (["--chart", str(tmp_path / "c.png")], r"midstream\[plot\]"),
     ]:
         result = CliRunner().invoke(app, [*COMMANDS[1], *options])
         with pytest.raises(MissingExtra, match=message):

@@ -1,4 +1,4 @@
-"""Files of a command that must not be the same."""
+"""Check that the files of a command are distinct."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from midstream.io.output import STDOUT
 from midstream.plans.values.errors import MidstreamError
 
 Use = tuple[str, str | os.PathLike[str]]
-"""What the user calls a use of a file, such as --output, and its path; "-" is standard input or output."""
+"""The user's name for a use of a file, such as --output, and its path; "-" is standard input or output."""
 
 PossibleUse = tuple[str, str | os.PathLike[str] | None]
-"""The same, or None where nobody has asked for it."""
+"""A use of a file; its path is None if the user did not ask for it."""
 
 
 def require_distinct_files(reads: Iterable[PossibleUse], writes: Iterable[PossibleUse]) -> None:
-    """Raise MidstreamError where a file is written that is also read, or written twice, and where a pipe,
-    which gives its bytes once, is read twice.
+    """Raise MidstreamError if a command would overwrite one of its files, or read a pipe twice.
 
-    The same file by another name counts as the same: through links, relative paths, `<file` and `>file`.
-    Devices may have several uses.
+    A file must not be written if it is also read, or written twice. Links, relative paths, `<file` and
+    `>file` are other names of one file. A pipe gives its bytes only once. Devices may have several uses.
 
     >>> require_distinct_files([("--source bid", "bid.csv")], [("--output", "out.csv")])
     >>> require_distinct_files([("--source bid", "bid.csv")], [("--output", "./bid.csv")])
     Traceback (most recent call last):
     midstream.plans.values.errors.MidstreamError: --output: found ./bid.csv, which --source bid reads; \
-expected another file
+    cted another file
     """
     known: dict[Hashable, str] = {}
     for name, path in reads:
@@ -50,7 +49,7 @@ expected another file
 
 
 def _identity(path: str | os.PathLike[str], descriptor: int) -> tuple[Hashable, bool]:
-    """What two names of one file share, and whether it can be read only once; None shares nothing."""
+    """An identity that all names of a file share, or None, and if the file can be read only once."""
     is_standard = os.fspath(path) == STDOUT
     try:
         status = os.fstat(descriptor) if is_standard else os.stat(path)

@@ -1,4 +1,4 @@
-"""What can be wrong with sources, sinks and relations, besides what can be wrong with their rows."""
+"""Errors of sources, sinks and relations as such; their rows have errors of their own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The manifest of a folder with ingested streams: what was read, and which files hold it.
+"""The manifest of a folder with ingested streams: the files that were read, and those that hold the result.
 
-Whoever reads such a folder looks at the files that its manifest names, and at no others: those are of a run
-that was interrupted. The manifest is replaced in one step, after all that it names is there.
+Readers of such a folder open only the files that its manifest names; other files come from an interrupted
+run. The manifest is replaced in one step, after all files that it names are complete.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MANIFEST = "manifest.json"
 VERSION = 1
 
 MOST_BYTES = 1 << 28
-"""How long a manifest may be: of a million files."""
+"""The largest size of a manifest in bytes; it suffices for a million files."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class IngestedInput:
 
 @dataclass(frozen=True)
 class StreamRun:
-    """What one run found of a stream.
+    """Findings of one run about a stream.
 
-    late    how many rows start before the last of those that earlier runs took
-    double  how many rows the run took that are like another one of it
-    cut     of how many timestamps something finer than a chronon was cut off
-    counts  by cell, how many rows are so late in their files
+    late    number of rows that start before the last row of earlier runs
+    double  number of rows taken that equal another row of the run
+    cut     number of timestamps that were rounded down to a chronon
+    counts  number of rows by upper bound of their lateness in their file
     greatest    the greatest lateness
     """
 
@@ -75,7 +75,7 @@ class StreamRun:
 
 @dataclass(frozen=True)
 class IngestRun:
-    """One run: the folder that it made, what it read, wrote and found."""
+    """One run: the folder that it made, its inputs, the files that it wrote, and its findings by stream."""
 
     folder: str
     inputs: tuple[IngestedInput, ...]
@@ -86,11 +86,11 @@ class IngestRun:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder holds.
+    """Contents of a folder with ingested streams.
 
-    chronon     how long a chronon is, in nanoseconds
-    epoch       when chronon 0 was, in nanoseconds since 1970
-    streams     how each stream was read: its columns, and more
+    chronon     length of a chronon, in nanoseconds
+    epoch       time of chronon 0, in nanoseconds since 1970
+    streams     by stream, its columns and how it was read
     """
 
     chronon: int
@@ -121,7 +121,10 @@ class Manifest:
         return Schema(tuple(parse_column(name, type_) for name, type_ in columns.items()))
 
     def named(self, stream: str, folder: Path | str) -> str:
-        """The stream of that name, whatever the case. Raises UnknownStreamError."""
+        """The exact name of a stream, from its name in any case.
+
+        Raises   UnknownStreamError.
+        """
         if stream in self.streams:
             return stream
         for name in self.streams:
@@ -135,14 +138,14 @@ class Manifest:
 
 
 def is_ingested(folder: Path | str) -> bool:
-    """Whether a folder has a manifest."""
+    """True if a folder has a manifest."""
     return (Path(folder) / MANIFEST).is_file()
 
 
 def read_manifest(folder: Path | str) -> Manifest:
-    """The manifest of a folder.
+    """Read the manifest of a folder.
 
-    Raises   InputFileError where there is none, or a file in its place that is none.
+    Raises   InputFileError where there is no manifest, or the file is not a manifest.
     """
     file = Path(folder) / MANIFEST
     text = read_text(file, MOST_BYTES)

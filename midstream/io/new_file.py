@@ -1,4 +1,4 @@
-"""Files that have their names once they are complete."""
+"""Files that get their names when they are complete."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from midstream.io.output import STDOUT, TextOutput
 from midstream.plans.values.errors import InputFileError
 
 UNFINISHED = ".unfinished"
-"""The end of the name of what is kept though it is not complete."""
+"""The suffix of an unfinished file that is kept."""
 
 
 def _nothing() -> str:
@@ -25,17 +25,16 @@ def _nothing() -> str:
 
 
 class NewFile:
-    """A file that gets its name at the end of a `with` block that did not fail.
+    """A file that gets its name at the end of a `with` block, if the block succeeds.
 
-    Until then it is written in `place`, beside its name, and what the name stood for before stays. Where a
-    link has the name, what it leads to is replaced. What is no regular file (standard output, a device, a
-    pipe) is its own place.
+    Until then the bytes go to `place`, a file in the same folder, and an existing file of that name stays.
+    If the name is a link, its target is replaced. Standard output, a device or a pipe is written directly.
 
-    name    what errors call it; by default its path
-    told    says in words what the file holds so far, "" for nothing worth keeping. A failed block keeps the
-            rest in a file NAME.unfinished, and the error gets a note that says so
+    name    the file's name in errors; by default its path
+    told    describes the content so far, in words; "" if it is not worth keeping. If the block fails, the
+            content goes to the file NAME.unfinished, and a note on the error says so
 
-    Raises   ConnectorError, from the beginning, where the file cannot be made.
+    Raises   ConnectorError, at construction, where the file cannot be made.
 
     >>> with NewFile("results.txt") as file:
     ...     size = Path(file.place).write_text("all")
@@ -57,7 +56,7 @@ class NewFile:
         self.name = self.path if name is None else name
         self.told = told
         self.note = ""
-        """What has been kept of an unfinished file, and where."""
+        """The path and content of the unfinished file that was kept, in words."""
         self._is_held_back = False
         self._target: Path | None = None
         self.place = self.path
@@ -87,20 +86,20 @@ class NewFile:
 
     @property
     def is_special(self) -> bool:
-        """Whether this is standard output, a device or a pipe, which is written where it is."""
+        """True for standard output, a device or a pipe, which are written directly."""
         return self._target is None
 
     def write(self, content: str | bytes) -> None:
-        """Write all that it is to hold."""
+        """Write the whole content of the file."""
         with closing(TextOutput(self.place, self.name)) as output:
             output.write(content)
 
     def hold_back(self) -> None:
-        """Treat the file as unfinished, though the block has come to its end."""
+        """Treat the file as unfinished, although the block succeeds."""
         self._is_held_back = True
 
     def discard(self) -> None:
-        """Keep nothing of the file if the block fails."""
+        """Keep no unfinished file if the block fails."""
         self.told = _nothing
 
     def finish(self) -> None:
@@ -115,7 +114,7 @@ class NewFile:
             raise ConnectorError(f"{self.name}: {error.strerror or error}", path=self.path) from error
 
     def give_up(self) -> None:
-        """Keep what is worth it under another name, and remove the rest."""
+        """Keep an unfinished file under another name if it is worth keeping; else remove it."""
         if self._target is None or not os.path.exists(self.place):
             return
         told = self.told()
@@ -153,7 +152,7 @@ class NewFile:
                 self._tell(error, is_complete=is_complete)
 
     def _tell(self, error: BaseException, *, is_complete: bool) -> None:
-        """Say in a note to an error what there is of the file."""
+        """Note on an error what exists of the file."""
         if self.note:
             error.add_note(self.note)
         elif isinstance(error, KeyboardInterrupt) and not self.is_special:
@@ -161,7 +160,7 @@ class NewFile:
 
 
 def file_of(path: Path, query: str) -> Path:
-    """The file of one of several queries: with its name before the suffix.
+    """The file for one of several queries: the query's name stands before the suffix.
 
     >>> file_of(Path("results.csv.gz"), "query_1").name
     'results.csv.query_1.gz'
@@ -170,13 +169,13 @@ def file_of(path: Path, query: str) -> Path:
 
 
 def is_special(path: Path) -> bool:
-    """Whether a path leads to a device, a pipe or a socket."""
+    """True if a path leads to a device, a pipe or a socket."""
     return path.exists() and not (path.is_file() or path.is_dir())
 
 
 @contextmanager
 def nothing_written() -> Iterator[None]:
-    """Work before the first file is written: whoever interrupts it is told so."""
+    """Work before the first file is written; an interruption gets a note that says so."""
     try:
         yield
     except KeyboardInterrupt as interruption:
@@ -185,13 +184,16 @@ def nothing_written() -> Iterator[None]:
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a whole file, or to standard output for "-". Raises ConnectorError."""
+    """Write a whole file; "-" is standard output.
+
+    Raises   ConnectorError.
+    """
     with NewFile(path) as file:
         file.write(content)
 
 
 def checked_folder(file: Path) -> None:
-    """Raise InputFileError unless the folder of a file to be written is there."""
+    """Raise InputFileError unless a new file has an existing folder, and is not a folder itself."""
     if not file.parent.is_dir():
         raise InputFileError(f"{file}: there is no folder {file.parent}", path=file)
     if file.is_dir():

@@ -1,4 +1,4 @@
-"""Where the bytes of a sink go: a file, or standard output."""
+"""Byte output of a sink: a file, or standard output."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ STDOUT = "-"
 
 
 class TextOutput:
-    """Takes whole lines in UTF-8, for a file, which is packed where its name ends in .gz, or for "-".
+    """Writes whole lines in UTF-8 to a file, or to standard output for "-"; .gz in the name compresses.
 
-    A reader of a pipe that goes away wants no more: that is no error, but the end.
+    If the reader of a pipe has gone, further output is dropped without an error.
 
-    name    what errors call it; by default its path
+    name    the output's name in errors; by default its path
 
     Raises   ConnectorError where the file cannot be opened or written.
     """
@@ -27,14 +27,14 @@ class TextOutput:
         self.path = path
         self.name = "stdout" if path == STDOUT else name or path
         self.is_wanted = True
-        """Whether someone is there to read what is written."""
+        """False once the reader of a pipe has gone."""
         try:
             self._file = _opened(path)
         except OSError as error:
             raise self._error(error) from error
 
     def write(self, lines: str | bytes) -> None:
-        """Write whole lines, or bytes that are no text."""
+        """Write whole lines, or binary data."""
         if self.is_wanted:
             # Half of a surrogate pair, which only a user's function can make, is escaped as JSON has it.
             encoded = lines.encode(errors="backslashreplace") if isinstance(lines, str) else lines
@@ -46,7 +46,7 @@ class TextOutput:
             self._try(self._file.flush)
 
     def close(self) -> None:
-        """Write what is left. Standard output stays open."""
+        """Write buffered bytes and close the file; standard output stays open."""
         if self.path == STDOUT:
             self.flush()
         elif self.is_wanted:
@@ -76,8 +76,7 @@ def _opened(path: str) -> IO[bytes]:
 
 
 def forget(file: IO[Any]) -> None:
-    """Let go what a file still holds, and what will be written to it, or the interpreter would complain of it
-    at its end."""
+    """Drop all buffered and later output of a file, so that the interpreter does not complain at its end."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, file.fileno())

@@ -10,11 +10,14 @@ from midstream.plans.algebra.serialise import loads
 from midstream.plans.values.errors import InputFileError, PlanFormatError
 
 MOST_BYTES = 1 << 24
-"""How long the file of a plan may be: programs write them, too."""
+"""The largest size of a plan's file in bytes; programs write such files, too."""
 
 
 def read_plan(file: Path) -> Plan:
-    """A plan from a JSON file. Raises InputFileError, naming the file and the reason."""
+    """Read a plan from a JSON file.
+
+    Raises   InputFileError, naming the file and the reason.
+    """
     try:
         return loads(read_text(file, MOST_BYTES))
     except PlanFormatError as error:

@@ -1,4 +1,4 @@
-"""How far long work is."""
+"""Progress of long work."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from itertools import count
 
 Progress = Callable[[int, int | None], object]
-"""Is told how much is done, and of how much, where that is known."""
+"""Receives how much work is done, and the total where it is known."""
 
 
 def counted(tell: Callable[[int, int], object], total: int) -> Callable[[], object]:
-    """A function to be called after each of so many pieces of work: it tells how many are done.
+    """A function to call after each of `total` pieces of work; it reports how many are done.
 
     >>> step = counted(lambda done, total: print(f"{done} of {total}"), 2)
     >>> step()

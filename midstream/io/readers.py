@@ -14,7 +14,7 @@ from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Schema, Type, parse_column, suggest
 
 LONGEST_LINE = 1 << 24
-"""How many bytes a line may have. A file without any line end must not come into memory as a whole."""
+"""The largest length of a line in bytes: a file without line ends must not fill the memory."""
 
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
 # The csv module takes fields of 128 KiB, and has one limit for all of its readers. A field may be as long as
@@ -24,7 +24,7 @@ Row = tuple[int, tuple[Any, ...]]
 """A timestamp and a payload."""
 
 UNKNOWN = ("", "NA")
-"""Texts that stand for None in a nullable column; in another one they are ordinary texts."""
+"""Texts that stand for None in a nullable column; in other columns they are ordinary texts."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class CsvStream:
     """A raw stream recorded in a CSV file with a header line.
 
     path       the file, in UTF-8
-    time       the column with the timestamps: integers, in whatever unit the file has
+    time       the column with the timestamps: integers, in the file's unit
     columns    by column of the file, its name and type in the stream; a type with `?` allows None
     where      by column of the file, the text that a row must have there to belong to the stream
 
-    The payload has the columns in the order given; others of the file are not looked at.
+    The payload has the columns in the order of `columns`; other columns of the file are ignored.
 
-    Raises   SchemaError for a type that there is not, or a name that occurs twice.
+    Raises   SchemaError for an unknown type, or a name that occurs twice.
     """
 
     path: Path
@@ -52,7 +52,7 @@ class CsvStream:
         return Schema(tuple(parse_column(name, type_) for name, type_ in self.columns.values()))
 
     def rows(self) -> Iterator[Row]:
-        """The timestamps and payloads, in the order of the file, read as they are asked for.
+        """Read timestamps and payloads in the order of the file, one row at a time.
 
         State    One row.
         Cost     O(columns) per row.
@@ -84,8 +84,10 @@ class CsvStream:
                 yield self._value(record[time], line, self.time, timestamp), payload
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """The records of the file, each with the number of its last line; blank lines are none. The first
-        has the names of the columns, and the others are as wide."""
+        """The records of the file, each with the number of its last line; blank lines are skipped.
+
+        The first record is the header. All others must have as many fields.
+        """
         line = width = 0
         try:
             with self.path.open(encoding="utf-8-sig", newline="") as file:
@@ -136,7 +138,7 @@ class CsvStream:
 
 
 def csv_fault(error: csv.Error) -> tuple[str, str]:
-    """The fault, and what was expected, where the csv module raises an error.
+    """The fault, and what was expected instead, from an error of the csv module.
 
     >>> csv_fault(csv.Error("unexpected end of data"))
     ('unexpected end of data', 'comma-separated values')
@@ -153,7 +155,7 @@ def csv_fault(error: csv.Error) -> tuple[str, str]:
 
 
 def other_separator(name: str, names: Sequence[str]) -> str:
-    """By what columns seem to be separated, where the name of one is a part of the only one; else nothing.
+    """The separator that the file seems to use instead of commas; empty if there is no sign of one.
 
     >>> other_separator("x", ["at;X;s"]), other_separator("x", ["at"])
     (';', '')
@@ -163,7 +165,7 @@ def other_separator(name: str, names: Sequence[str]) -> str:
 
 
 def separated(separator: str) -> tuple[str, str]:
-    """The fault of columns that something else than commas separates, and what was expected."""
+    """The fault of columns that are not separated by commas, and what was expected instead."""
     return (
         f"names separated by {separator!r}",
         "commas between fields, as nothing else is read; convert the file",
@@ -171,8 +173,7 @@ def separated(separator: str) -> tuple[str, str]:
 
 
 def position(columns: Sequence[str], name: str, error: Callable[[str, str], Exception]) -> int:
-    """Where a column is among those that there are. Raises an error that is made of what was found, and what
-    was expected."""
+    """The position of a column; `error` makes the exception if the column is missing or occurs twice."""
     match columns.count(name):
         case 0:
             if separator := other_separator(name, columns):
@@ -217,4 +218,4 @@ PARSERS: Mapping[Type, Callable[[str], Any]] = {
     Type.BOOLEAN: _boolean,
     Type.ANY: str,
 }
-"""How the text of a column of each type is read; raises ValueError where it is none."""
+"""By type of column, the parser of its text; raises ValueError for other texts."""

@@ -1,4 +1,4 @@
-"""What studies need besides Midstream itself: PySpark with its libraries, Java, matplotlib for charts."""
+"""Requirements of studies besides Midstream: PySpark with its libraries, Java, matplotlib for charts."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from midstream.plans.values.errors import MissingExtra
 
 LIBRARIES = ("pyspark", "pyarrow", "pandas")
 MODULES = {"PyYAML": "yaml"}
-"""The modules of libraries that are not called so."""
+"""The names of modules that differ from those of their libraries."""
 
 JAVA = 17
 """The oldest Java that runs Spark 4."""
 
 
 def require_spark() -> None:
-    """Raise MissingExtra unless Spark can start here. Starts nothing but `java -version`."""
+    """Raise MissingExtra unless Spark can start here; this runs only `java -version`."""
     require_libraries(LIBRARIES, "spark")
     require_java()
 
 
 def require_libraries(names: Sequence[str], extra: str, need: str = "this needs") -> None:
-    """Raise MissingExtra, saying what to install and for what, unless all libraries are there."""
+    """Raise MissingExtra, with what to install and its `need`, unless all libraries are installed."""
     missing = [name for name in names if find_spec(MODULES.get(name, name)) is None]
     if missing:
         raise MissingExtra(
@@ -36,7 +36,7 @@ def require_libraries(names: Sequence[str], extra: str, need: str = "this needs"
 
 
 def java_program() -> str | None:
-    """The java that Spark would use: that of JAVA_HOME, there or not, else the one on PATH, if any."""
+    """The java that Spark would use: that of JAVA_HOME, even if missing, else the one on PATH, if any."""
     home = os.environ.get("JAVA_HOME")
     return f"{home}/bin/java" if home else shutil.which("java")
 
@@ -59,7 +59,7 @@ def require_java() -> None:
 
 
 def _version(java: str) -> int | None:
-    """The major version that a java program reports; None where it is no such program."""
+    """The major version that a java program reports; None if it is not a java program."""
     try:
         done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
@@ -68,7 +68,7 @@ def _version(java: str) -> int | None:
 
 
 def parse_version(report: str) -> int | None:
-    """The major version in what `java -version` prints.
+    """The major version in the output of `java -version`.
 
     >>> parse_version('openjdk version "21.0.2" 2024-01-16'), parse_version('java version "1.8.0_402"')
     (21, 8)

@@ -11,13 +11,13 @@ from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import suggest
 
 MOST_BYTES = 1 << 20
-"""How long such a file may be. Nobody writes a longer one by hand, and parsers take seconds for it."""
+"""The largest size of such a file in bytes; nobody writes a longer one by hand, and parsing takes seconds."""
 
 
 def read_text(file: str | Path | Traversable, most: int = MOST_BYTES) -> str:
-    """The text of a file, in UTF-8, or of standard input for "-".
+    """The text of a file in UTF-8, or of standard input for "-".
 
-    Raises   InputFileError, naming the file and the reason, also for one of more than `most` bytes.
+    Raises   InputFileError, naming the file and the reason, also if the file has more than `most` bytes.
     """
     name = "standard input" if file == "-" else str(file)
     try:
@@ -36,7 +36,7 @@ def read_text(file: str | Path | Traversable, most: int = MOST_BYTES) -> str:
 
 
 def ready_made(folder: Traversable, suffixes: Iterable[str]) -> dict[str, Traversable]:
-    """The files of a folder that come with Midstream, by the names without suffixes."""
+    """The files that come with Midstream in a folder, by name without suffix."""
     files = sorted(folder.iterdir(), key=lambda file: file.name) if folder.is_dir() else []
     return {Path(file.name).stem: file for file in files if Path(file.name).suffix in suffixes}
 
@@ -44,7 +44,10 @@ def ready_made(folder: Traversable, suffixes: Iterable[str]) -> dict[str, Traver
 def find_text(
     what: str, name: str, ready: Mapping[str, Traversable], suffixes: tuple[str, ...]
 ) -> tuple[str, str]:
-    """Where a file is, and its text: a path, or the name of a ready-made one. Raises InputFileError."""
+    """The location and text of a file, from its path or the name of a ready-made file.
+
+    Raises   InputFileError.
+    """
     file = Path(name)
     if file.suffix in suffixes or _exists(file):
         return str(file), read_text(file)
@@ -58,7 +61,7 @@ def find_text(
 
 
 def _exists(file: Path) -> bool:
-    """Whether there is such a file; a name that no file can have is none."""
+    """True if the file exists; a name that no file can have does not."""
     try:
         return file.exists()
     except (OSError, ValueError):

@@ -14,20 +14,20 @@ from midstream.plans.values.units import SHORT
 NANOSECONDS: Mapping[str, int] = {
     short: BY_NAME[SHORT[short]] for short in ("ns", "us", "ms", "s", "m", "h", "d")
 }
-"""How long each unit is, by its short name."""
+"""The length of each unit in nanoseconds, by its short name."""
 
 UNITS: Mapping[int, str] = {size: short for short, size in NANOSECONDS.items()}
-"""The same the other way round: the short name by the length."""
+"""The short name of each unit, by its length in nanoseconds."""
 
 
 def largest_unit(nanoseconds: int) -> str:
-    """The short name of the largest unit that a duration is a multiple of."""
+    """The short name of the largest unit of which a duration is a multiple."""
     return max((u for u, size in NANOSECONDS.items() if nanoseconds % size == 0), key=NANOSECONDS.__getitem__)
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How long a chronon is, and when chronon 0 was, if that is known.
+    """The length of a chronon, and the date and time of chronon 0, if they are known.
 
     >>> from datetime import UTC
     >>> clock = Clock("s", datetime(1970, 1, 1, tzinfo=UTC))
@@ -39,9 +39,9 @@ class Clock:
     epoch: datetime | None = None
 
     def chronons(self, text: str) -> int:
-        """A duration such as "90s", "15m", "3h" or "1d" in chronons.
+        """Convert a duration such as "90s", "15m", "3h" or "1d" to chronons.
 
-        Raises ValueError for other texts, and for what is not a positive whole number of chronons.
+        Raises ValueError for other texts, and for durations that are not a positive whole number of chronons.
         """
         match = re.fullmatch(r"([0-9]+) ?([a-z]+)", text.strip())
         if match is None or match[2] not in NANOSECONDS:
@@ -55,9 +55,10 @@ class Clock:
         return count
 
     def chronon(self, text: str) -> int:
-        """An instant such as "2013-07-01" or "2013-07-01T12:00Z", or a number of chronons, as a chronon.
+        """Convert an instant to a chronon: "2013-07-01", "2013-07-01T12:00Z", or a number of chronons.
 
-        Raises ValueError for other texts, for dates where chronon 0 has none, and for what lies in between.
+        Raises ValueError for other texts, for dates where chronon 0 has no date, and for instants inside a
+        chronon.
 
         >>> from datetime import UTC
         >>> clock = Clock("s", datetime(1970, 1, 1, tzinfo=UTC))
@@ -78,7 +79,7 @@ class Clock:
         return chronon
 
     def show_duration(self, chronons: int) -> str:
-        """A duration in the largest unit that it is a multiple of.
+        """Show a duration in the largest unit of which it is a multiple.
 
         >>> Clock("s").show_duration(10800), Clock("ms").show_duration(1500)
         ('3 h', '1500 ms')

@@ -1,4 +1,4 @@
-"""Timestamps of a source: from integers, dates and dates with times to chronons."""
+"""Convert a source's timestamps to chronons: integers, dates, and dates with times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from midstream.plans.values.units import TimeUnit
 
 
 class UndeclaredUnit(ValueError):
-    """A timestamp is an integer, and nothing says what it counts: not the row is wrong, but its stream."""
+    """An integer timestamp whose unit is not declared: the stream is at fault, not the row."""
 
     def __init__(self, value: int, remedy: str) -> None:
         super().__init__(value)
@@ -20,14 +20,14 @@ class UndeclaredUnit(ValueError):
 
 
 class Timestamps:
-    """How the timestamps of a source become chronons, and what was seen of them so far.
+    """Converts the timestamps of one source to chronons, and counts those that lose precision.
 
-    chronon    what application time is counted in
-    unit       what integers count, a multiple of the chronon; None where nothing says it
-    remedy     how to say it, in words, with {0} for the unit
+    chronon    the unit of application time
+    unit       the unit of integers, a multiple of the chronon; None if it is not declared
+    remedy     how to declare it, in words, with {0} for the unit
 
-    Dates, and dates with times, need no unit. What they have that is finer than a chronon is cut off, and
-    counted.
+    Dates, and dates with times, need no unit. They are rounded down to chronons; `cut` counts those that
+    change.
 
     >>> seen = Timestamps(TimeUnit.of("milliseconds"), TimeUnit.of("seconds"))
     >>> seen.integers([7, None]), seen.instants([1_999_999, None]), seen.cut
@@ -38,28 +38,33 @@ class Timestamps:
         self.chronon = chronon
         self.unit = unit
         self.has_dates = False
-        """Whether there was a date, or a date with a time."""
+        """True if there was a date, or a date with a time."""
         self.cut = 0
-        """Of how many timestamps something was cut off."""
+        """The number of timestamps that were rounded down."""
         self.example: str | None = None
-        """The first of them."""
+        """The first timestamp that was rounded down."""
         self._remedy = remedy
         self._scale = 0 if unit is None else unit.nanoseconds // chronon.nanoseconds
 
     @classmethod
     def of(cls, unit: TimeUnit | Timestamps) -> Timestamps:
-        """Of a unit alone: integers are chronons."""
+        """Timestamps of one unit: integers are chronons."""
         return unit if isinstance(unit, Timestamps) else cls(unit, unit)
 
     def integer(self, value: int) -> int:
-        """The chronon of an integer. Raises UndeclaredUnit."""
+        """The chronon of an integer.
+
+        Raises   UndeclaredUnit.
+        """
         if not self._scale:
             raise UndeclaredUnit(value, self._remedy)
         return value * self._scale
 
     def integers(self, values: Sequence[int | None]) -> Sequence[int | None]:
-        """The same for several, some of which may be unknown. Raises ValueError where nothing says the unit:
-        `integer` knows for which."""
+        """The chronons of several integers; None stands for an unknown one.
+
+        Raises   ValueError where the unit is not declared; `integer` then reports the value.
+        """
         if self._scale == 1:
             return values
         if not self._scale:
@@ -69,13 +74,13 @@ class Timestamps:
         return [None if value is None else value * self._scale for value in values]
 
     def instant(self, nanoseconds: int) -> int:
-        """The chronon of a date, or a date with a time."""
+        """The chronon of a date, or a date with a time, in nanoseconds since 1970."""
         (chronon,) = self.instants([nanoseconds])
         assert chronon is not None
         return chronon
 
     def instants(self, found: Sequence[int | None]) -> list[int | None]:
-        """The same for several, some of which may be unknown."""
+        """The chronons of several instants in nanoseconds since 1970; None stands for an unknown one."""
         self.has_dates = True
         length = self.chronon.nanoseconds
         if length > 1:

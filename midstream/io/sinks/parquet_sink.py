@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 ROW_GROUP = 1 << 16
-"""How many rows are written at once; Parquet files get slow to read with small groups."""
+"""The number of rows written at once; small groups make Parquet files slow to read."""
 
 
 class ParquetSink(Sink):
-    """Writes the columns start and end, and those of the row; null is FOREVER as an end.
+    """Writes the columns start and end, and those of the row; the end FOREVER is null.
 
-    Times are integers, or timestamps without a zone, in UTC.
+    Times are integers, or timestamps without a zone, in UTC. A column of type any holds JSON.
 
-    Rows are written by groups of 65,536: that many stay in memory, and `flush` does not hurry them, because
-    no reader sees anything of a Parquet file before it is closed. A column of type any holds JSON.
+    Rows are written in groups of 65,536, which stay in memory until then. `flush` does not write them
+    earlier, because a Parquet file cannot be read before it is closed.
 
     Raises   ConnectorError for integers of more than 64 bits, and for a column called start or end;
              MissingExtra without pyarrow.
@@ -82,7 +82,7 @@ class ParquetSink(Sink):
             self._write()
 
     def _too_large(self, batch: Batch) -> str:
-        """The first integer of a batch that has more than 64 bits, in words; nothing where there is none."""
+        """Describe the first integer of a batch that has more than 64 bits; empty if there is none."""
         for number, (_, _, row) in enumerate(batch, self._written + 1):
             for column, value in zip(self.schema, row, strict=True):
                 if column.type is Type.INTEGER and value is not None and not -(2**63) <= value < 2**63:
@@ -101,7 +101,7 @@ class ParquetSink(Sink):
             self._output.close()
 
     def _begin(self) -> pq.ParquetWriter:
-        """The writer; before the first result it is not known how times are written."""
+        """The writer; it is made with the first result, because the form of times is unknown before."""
         if self._writer is not None:
             return self._writer
         import pyarrow as pa
@@ -123,7 +123,7 @@ class ParquetSink(Sink):
 
 
 class _Bytes(io.RawIOBase):
-    """What pyarrow takes for a file."""
+    """A file for pyarrow that writes to a TextOutput."""
 
     def __init__(self, output: TextOutput) -> None:
         self._output = output
@@ -137,7 +137,7 @@ class _Bytes(io.RawIOBase):
 
 
 def _instants(unit: TimeUnit) -> tuple[pa.DataType, int]:
-    """The type for instants, and how many of its units a chronon has. Parquet's longest are milliseconds."""
+    """The Parquet type of instants, at most milliseconds, and the number of its units in a chronon."""
     import pyarrow as pa
 
     name = {1: "ns", 1000: "us"}.get(unit.nanoseconds, "ms")

@@ -1,4 +1,4 @@
-"""What all sinks are."""
+"""The contract of all sinks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from midstream.plans.values.streams import Batch
 from midstream.plans.values.units import TimeUnit
 
 Times = Callable[[], TimeUnit | None]
-"""Tells, when there is a first result, how times are written: in ISO 8601, where it gives the unit that they
-are counted in; as integers, where it gives None. Before there was any input, it may not know."""
+"""Gives the unit of times to be written in ISO 8601, or None if times are written as integers.
+
+It is called at the first result. The unit may be unknown before there was any input.
+"""
 
 
 def integers() -> None:
@@ -18,27 +20,27 @@ def integers() -> None:
 
 
 class Sink(ABC):
-    """Takes results, in order of start, and writes them somewhere.
+    """Takes results, in order of start, and writes them.
 
-    A row that cannot be written ends the run with ConnectorError, and none of its batch is written. What is
-    there after an error ends with a complete row.
+    If a row cannot be written, ConnectorError ends the run, and no row of its batch is written. After an
+    error the output ends with a complete row.
     """
 
     @property
     def is_wanted(self) -> bool:
-        """Whether someone is there to read the results; if not, the rest can be left out."""
+        """False if nobody reads the results any more; then the rest can be left out."""
         return True
 
     @abstractmethod
     def write(self, batch: Batch) -> None:
-        """Write elements. They may stay in memory until `flush`."""
+        """Write elements, which may stay in memory until `flush`."""
 
     def flush(self) -> None:  # noqa: B027  # a format may have nothing to hand over
-        """Hand over what has been written so far, where the format lets readers see it already."""
+        """Hand over what has been written so far, if readers of the format can already see it."""
 
     @abstractmethod
     def close(self) -> None:
-        """Write what is left, and close the file."""
+        """Write buffered results, and close the file."""
 
     def __enter__(self) -> Sink:
         return self

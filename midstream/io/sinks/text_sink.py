@@ -1,4 +1,4 @@
-"""What the sinks of formats made of lines have in common."""
+"""The common part of sinks whose formats consist of lines."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Format = Callable[[Batch], str]
 
 
 class TextSink(Sink):
-    """Writes a line per element, formatted by generated code: one comprehension over f-strings a batch.
+    """Writes a line per element by generated code: for each batch one comprehension over f-strings.
 
-    times    asked before the first element is written
+    times    called before the first element is written
 
     Cost     O(columns) per element.
     """
@@ -60,7 +60,7 @@ class TextSink(Sink):
 
     @abstractmethod
     def prepare(self, iso: Callable[[int], str] | None) -> None:
-        """Elements will follow, whose times are written by `iso`, or as integers."""
+        """Prepare for elements, whose times are formatted by `iso`, or are integers if it is None."""
 
     @abstractmethod
     def lines(self, batch: Batch) -> str:
@@ -90,7 +90,7 @@ class TextSink(Sink):
 
 
 def too_long(schema: Schema, element: Element) -> str:
-    """The column of an integer that has more digits than Python writes; nothing where there is none."""
+    """The column of an integer with more digits than Python writes; empty if there is none."""
     most = sys.get_int_max_str_digits()
     for column, value in zip(schema, element[2], strict=True):
         if most and type(value) is int and abs(value) >= 10**most:
@@ -101,10 +101,10 @@ def too_long(schema: Schema, element: Element) -> str:
 def line_format(parts: Sequence[str], count: int, names: dict[str, Any]) -> Format:
     """A function from a batch to its lines.
 
-    parts    the source of an f-string's inside: literals, and expressions over `start`, `end` and the
-             payload's values `c0`, `c1`, …
-    count    how many values a payload has
-    names    what else the expressions name
+    parts    the source inside an f-string: literals, and expressions over `start`, `end` and the payload's
+             values `c0`, `c1`, …
+    count    the number of values of a payload
+    names    other names in the expressions
 
     >>> line_format([literal("it's {"), "{start}", literal("} "), "{c0}"], 1, {})([(1, 2, ("a",))])
     "it's {1} a\\n"
@@ -118,14 +118,16 @@ def line_format(parts: Sequence[str], count: int, names: dict[str, Any]) -> Form
 
 
 def literal(text: str) -> str:
-    """A text as it is spelled inside an f-string in single quotes."""
+    """A text as it is written inside an f-string in single quotes."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
     return escaped.replace("{", "{{").replace("}", "}}")
 
 
 def value_part(column: Column, value: str, nothing: str, expression: str | None) -> str:
-    """The part for a column's value, which is `nothing` where it is None. By the expression; without, numbers
-    are as they are, and booleans words."""
+    """The f-string part for a column's value; `nothing` stands for None.
+
+    Without an expression, numbers are written as they are, and booleans as words.
+    """
     if expression is None:
         expression = f'("true" if {value} else "false")' if column.type is Type.BOOLEAN else value
     return f'{{"{nothing}" if {value} is None else {expression}}}' if column.nullable else f"{{{expression}}}"

@@ -18,19 +18,19 @@ from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 
 Period = tuple[str, str]
-"""The names of the columns that hold when a row starts to be valid, and when it ceases to be."""
+"""The names of the columns with the start and the end of a row's validity."""
 
 CHUNK = 10_000
-"""How many rows are read, checked and reported at once."""
+"""The number of rows that are read, checked and reported at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where rows come from, as errors say it.
+    """The origin of rows, for error messages.
 
     name    the file, or the table and its database
-    unit    what a row's number counts: lines or rows
-    error   the type of error for what does not fit
+    unit    the unit of row numbers: lines or rows
+    error   the type of errors about the rows
     """
 
     name: str
@@ -45,7 +45,7 @@ class Origin:
         expected: str,
         error: type[MidstreamError] | None = None,
     ) -> MidstreamError:
-        """An error that says where what was found, and what was expected there."""
+        """An error that names the place, the value found there, and what was expected."""
         place = [self.name]
         if number is not None:
             place.append(f"{self.unit} {number}")
@@ -56,18 +56,18 @@ class Origin:
         return (error or self.error)(message, origin=self.name, **facts)
 
     def position(self, columns: Sequence[str], name: str) -> int:
-        """Where a column is among those that there are."""
+        """The position of a column among the existing ones."""
         return position(columns, name, partial(self.misfit, None, name))
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a relation is to be.
+    """The declaration of a relation.
 
     schema    its columns
-    names     by column, its name where the rows come from, if it is another one
-    period    which further columns hold the rows' validity; without them the relation is constant
-    clock     what dates and times are in chronons
+    names     by column, its name at the origin, if that differs
+    period    two more columns, with the rows' validity; without them the relation is constant
+    clock     converts dates and times to chronons
     """
 
     schema: Schema
@@ -81,14 +81,13 @@ class Declaration:
 
     @property
     def sources(self) -> list[str]:
-        """The names of the schema's columns where the rows come from."""
+        """The names of the schema's columns at the origin."""
         return [self.names.get(name, name) for name in self.schema.names]
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some rows as they were read: their numbers and payloads, and in a temporal relation when they are
-    valid."""
+    """Some rows as they were read: numbers, payloads, and for a temporal relation their validity."""
 
     numbers: Sequence[int]
     payloads: list[tuple[Any, ...]]
@@ -97,7 +96,7 @@ class Chunk:
 
 
 def rows_of(columns: Sequence[Sequence[Any]], count: int) -> list[tuple[Any, ...]]:
-    """Columns as rows; `count` tells how many where there is no column."""
+    """Columns as rows; `count` is the number of rows, which is needed if there is no column."""
     return list(zip(*columns, strict=True)) if columns else [()] * count
 
 
@@ -108,7 +107,7 @@ def collect(
     progress: Progress | None,
     total: int | None = None,
 ) -> list[Element]:
-    """The elements of a relation: always valid in a constant one, by the period in a temporal one.
+    """Make the elements of a relation: always valid if it is constant, else valid during the period.
 
     Output   Ordered by start; rows that start together stay in the order of their origin.
     Cost     O(columns) per row, and a sort where starts are not in order.

@@ -26,14 +26,14 @@ def load_csv(
     clock: Clock | str | None = None,
     progress: Progress | None = None,
 ) -> list[Element]:
-    """The content of a relation from a CSV file with a header line, in UTF-8.
+    """Load the content of a relation from a CSV file with a header line, in UTF-8.
 
-    schema    the relation's columns; others of the file are not looked at
+    schema    the relation's columns; other columns of the file are ignored
     period    the columns with the start and the end of validity; without it the relation is constant
-    columns   by column of the relation, its name in the file, where that is another one
-    clock     what dates and times in the period are in chronons: a Clock, or a unit that is counted from 1970
+    columns   by column of the relation, its name in the file, if that differs
+    clock     converts dates and times in the period to chronons: a Clock, or a unit that counts from 1970
 
-    Nothing and NA stand for None in a nullable column, and for FOREVER as an end.
+    An empty field and NA stand for None in a nullable column, and for FOREVER as an end.
 
     Raises   InputFileError, naming file, line and column, what was found and what was expected;
              IntervalError where validity is empty; SchemaError for a column that the schema lacks.
@@ -52,10 +52,13 @@ def load_csv(
 
 
 class _CsvFile(CsvStream):
-    """A file that is read as CsvStream reads it, but whose rows need no timestamp, and keep their line."""
+    """Reads a file like CsvStream, but without timestamps, and with each row's line number."""
 
     def chunks(self, declared: Declaration) -> Iterator[Chunk]:
-        """Its rows in the order of the file. State: one chunk."""
+        """The rows in the order of the file.
+
+        State    One chunk.
+        """
         records = self._records()
         first = next(records, None)
         if first is None:

@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 
 
 class MaintainedTable:
-    """A table that is, at every moment, a stream's snapshot at the table's time.
+    """A table that always holds a stream's snapshot at the table's time.
 
-        table  =  τ_time(S),      time = progress − 1: the last instant that is known for good
+        table  =  τ_time(S),      time = progress − 1: the last instant that cannot change any more
 
-    Rows are inserted when elements start, and deleted when they end. What has to change when time moves on
-    is changed in one transaction, so that a reader finds one snapshot or the next. A row that is valid n
-    times is there n times, as SQL has it: queries on the table need not know of multiplicities. So that one
-    of several equal rows can be deleted, a table of a database numbers them in a further column.
+    Rows are inserted when elements start, and deleted when they end. One transaction makes all changes of a
+    step in time, so that a reader sees one snapshot or the next. A row that is valid n times is n rows of the
+    table, as in SQL, so that queries need not handle multiplicities. A table in a database numbers its rows
+    in a further column, so that one of several equal rows can be deleted.
 
     schema     the stream's columns
-    database   a URL as SQLAlchemy has them, the path of an SQLite file, which is made where there is none,
-               or an engine of SQLAlchemy; without it, the table is in memory
+    database   a URL of SQLAlchemy, the path of an SQLite file, which is made if it is missing, or an engine
+               of SQLAlchemy; without it, the table is in memory
     table      its name
-    key        the name of the column with the rows' numbers
-    existing   what is to become of a table of this name: "refuse" it, or "replace" it
+    key        the name of the column with the row numbers
+    existing   "refuse" or "replace" an existing table of this name
 
-    Input    Batches of results, ordered by start; progress, as far as batches do not tell it.
-    State    The elements valid at `time`, those that start after it, and their rows' numbers.
-    Cost     One transaction for a batch or a step in time, however many rows change; O(1) amortised per
-             element where ends are ordered, else O(log n), and the database's own.
-    Raises   StreamOrderError, SchemaError; DatabaseError where the database refuses: then nothing of the step
-             is in the table, nothing is lost, and the next call tries again.
+    Input    Batches of results, ordered by start; progress, as far as batches do not imply it.
+    State    The elements valid at `time`, those that start after it, and the row numbers.
+    Cost     One transaction for a batch or a step in time, whatever the number of changes; O(1) amortised per
+             element where ends are ordered, else O(log n), and the database's own cost.
+    Raises   StreamOrderError, SchemaError; DatabaseError where the database refuses: then the table has no
+             change of the step, nothing is lost, and the next call tries again.
     Source   thesis, section 17.4.3
 
     >>> table = MaintainedTable(Schema.of(item="integer"))
@@ -79,11 +79,11 @@ class MaintainedTable:
 
     @property
     def time(self) -> Time:
-        """The instant whose snapshot the table is; BEGINNING at first, FOREVER where the stream has ended."""
+        """The instant of the table's snapshot; BEGINNING at first, FOREVER after the end of the stream."""
         return self._shown if self._shown in (BEGINNING, FOREVER) else self._shown - 1
 
     def push(self, batch: Iterable[Element]) -> None:
-        """Take results, and move on to where the last of them starts."""
+        """Take results, and advance the table to the start of the last one."""
         elements = list(batch)
         if elements:
             check_batch(elements, self.schema, self._received, self._name)
@@ -92,17 +92,22 @@ class MaintainedTable:
             self._show(self._received)
 
     def advance(self, progress: Time) -> None:
-        """No later result starts before `progress`, which is FOREVER at the end. What tells nothing new is
-        ignored."""
+        """Advance the table: no later result starts before `progress`, which is FOREVER at the end.
+
+        Progress that is not new is ignored.
+        """
         self._received = max(self._received, chronon_end(progress))
         self._show(self._received)
 
     def rows(self) -> Counter[Payload]:
-        """The rows that are in the table, with how often they are. Cost: O(rows)."""
+        """The rows of the table, with their multiplicities.
+
+        Cost     O(rows).
+        """
         return self._rows.rows()
 
     def close(self) -> None:
-        """Let go of the database; the table stays as it is."""
+        """Close the database; the table stays as it is."""
         self._rows.close()
 
     def __enter__(self) -> Self:
@@ -112,7 +117,7 @@ class MaintainedTable:
         self.close()
 
     def _show(self, progress: Time) -> None:
-        """Make the table the snapshot of the last instant before some progress."""
+        """Change the table to the snapshot of the last instant before `progress`."""
         if progress == self._shown:
             return
         last = progress - 1
@@ -133,14 +138,14 @@ class MaintainedTable:
 
 
 class _MemoryRows:
-    """A multiset of rows in memory that changes as a whole, for readers in any thread."""
+    """A multiset of rows in memory that readers in any thread see change as a whole."""
 
     def __init__(self) -> None:
         self._rows: Counter[Payload] = Counter()
         self._lock = Lock()
 
     def apply(self, changes: Mapping[Payload, int]) -> None:
-        """Add rows, and take away as many as a count is negative; all of it or nothing."""
+        """Add rows, and remove those with negative counts: all changes, or none."""
         with self._lock:
             for row, count in changes.items():
                 self._rows[row] += count
@@ -148,9 +153,9 @@ class _MemoryRows:
                     del self._rows[row]
 
     def rows(self) -> Counter[Payload]:
-        """The rows that are there."""
+        """A copy of the rows."""
         with self._lock:
             return Counter(self._rows)
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing: memory need not be closed."""

@@ -29,9 +29,9 @@ def load_parquet(
     clock: Clock | str | None = None,
     progress: Progress | None = None,
 ) -> list[Element]:
-    """The content of a relation from a Parquet file; the arguments are those of `load_csv`.
+    """Load the content of a relation from a Parquet file; the arguments are those of `load_csv`.
 
-    Null is None, and FOREVER as an end. Instants are exact to the nanosecond.
+    Null stands for None, and for FOREVER as an end. Instants are exact to the nanosecond.
 
     Raises   InputFileError, naming file, row and column, what was found and what was expected;
              IntervalError where validity is empty; MissingExtra without pyarrow.
@@ -52,7 +52,10 @@ def load_parquet(
 
 
 def _positions(file: pq.ParquetFile, declared: Declaration, origin: Origin) -> list[str]:
-    """The columns that are read. Raises the origin's error where one is not there or does not fit."""
+    """Names of the columns to read.
+
+    Raises   The origin's error where a column is missing or its type does not fit.
+    """
     names: list[str] = file.schema_arrow.names
     wanted = [*declared.sources, *(declared.period or ())]
     positions = {name: origin.position(names, name) for name in wanted}
@@ -64,7 +67,10 @@ def _positions(file: pq.ParquetFile, declared: Declaration, origin: Origin) -> l
 def _chunks(
     path: str | os.PathLike[str], names: Sequence[str], declared: Declaration, origin: Origin
 ) -> Iterator[Chunk]:
-    """The rows in the order of the file. State: one row group's pages of the columns that are read."""
+    """The rows in the order of the file.
+
+    State    One row group's pages of the columns that are read.
+    """
     read = 0
     for count, columns in read_columns(path, names, CHUNK):
         payload = [_values(columns[name], name, origin) for name in declared.sources]
@@ -106,7 +112,7 @@ def _values(column: pa.Array | Moments, name: str, origin: Origin) -> list[Any]:
 
 
 def _instants(column: pa.Array | Moments) -> Sequence[Any]:
-    """Timestamps as nanoseconds, because datetime ends at microseconds; all else as it is."""
+    """Timestamps as nanoseconds, because datetime ends at microseconds; other values unchanged."""
     import pyarrow as pa
 
     if isinstance(column, Moments):

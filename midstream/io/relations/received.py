@@ -1,4 +1,4 @@
-"""What results must be like to be kept."""
+"""Check of the batches that a table receives."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from midstream.plans.values.streams import Batch, Time
 
 
 def check_batch(batch: Batch, schema: Schema, reached: Time, name: str) -> None:
-    """Raise StreamOrderError where a batch goes back in time, SchemaError where a payload is no row of the
-    schema. Cost: O(batch × columns), in C loops."""
+    """Check the order and the payloads of a batch.
+
+    Cost     O(batch × columns), in C loops.
+    Raises   StreamOrderError where the batch goes back in time, SchemaError where a payload does not fit.
+    """
     starts = list(map(itemgetter(0), batch))
     if starts[0] < reached or any(map(lt, starts[1:], starts)):
         raise _out_of_order(batch, reached, name)

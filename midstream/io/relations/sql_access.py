@@ -1,4 +1,4 @@
-"""Databases through SQLAlchemy: open them, name them, and say what they refuse."""
+"""Databases through SQLAlchemy: engines, names for messages, and translated errors."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from midstream.io.errors import DatabaseError
 from midstream.plans.values.errors import InputFileError, MidstreamError, MissingExtra
 
 Database = str | os.PathLike[str] | sa.Engine
-"""A URL as SQLAlchemy has them, the path of an SQLite file, or an engine of SQLAlchemy."""
+"""A URL of SQLAlchemy, the path of an SQLite file, or an engine of SQLAlchemy."""
 
 
 @contextmanager
 def opened(database: Database) -> Iterator[sa.Engine]:
-    """A database to read, for as long as the block runs. One that was opened by the caller stays open.
+    """Open a database for reading during a block; an engine of the caller's stays open.
 
-    Raises   InputFileError where there is no such SQLite file: SQLite would make an empty one.
+    Raises   InputFileError where the SQLite file is missing: SQLite would make an empty one.
     """
     if isinstance(database, sa.Engine):
         yield database
@@ -38,13 +38,13 @@ def opened(database: Database) -> Iterator[sa.Engine]:
 
 
 def connect(database: str | os.PathLike[str], *, for_writing: bool = False) -> sa.Engine:
-    """An engine for a URL or the path of an SQLite file; nothing is connected yet.
+    """Make an engine for a URL or the path of an SQLite file; it does not connect yet.
 
-    With `for_writing`, an SQLite database gets a write-ahead log, so that others can read while results are
-    written, and commits need not wait for the disk; a power failure may take the last ones, but never a part
-    of one.
+    With `for_writing`, an SQLite database gets a write-ahead log. Then others can read while results are
+    written, and commits need not wait for the disk. A power failure may undo the last commits, but never a
+    part of one.
 
-    Raises   DatabaseError for a URL that is none, MissingExtra where its driver is not installed.
+    Raises   DatabaseError for an invalid URL, MissingExtra where its driver is not installed.
     """
     text = os.fspath(database)
     try:
@@ -81,7 +81,7 @@ def shown(engine: sa.Engine) -> str:
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """What SQLAlchemy and drivers raise, as an error of ours that says where."""
+    """Turn errors of SQLAlchemy and drivers into errors of Midstream that name the place."""
     try:
         yield
     except (exc.SQLAlchemyError, OverflowError, UnicodeError) as error:

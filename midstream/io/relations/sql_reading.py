@@ -1,4 +1,4 @@
-"""Rows as they stream out of a database."""
+"""Rows read from a database in chunks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from midstream.plans.values.schema import Column, Type, suggest
 def chunks(
     engine: sa.Engine, declared: Declaration, origin: Origin, table: str | None, query: str | None
 ) -> Iterator[Chunk]:
-    """The rows of a table or a query. State: one chunk, where the driver can stream."""
+    """Read the rows of a table or a query.
+
+    State    One chunk, if the driver can stream.
+    """
     wanted = [*declared.sources, *(declared.period or ())]
     with engine.connect() as connection:
         statement: sa.Executable
@@ -48,7 +51,7 @@ def chunks(
 def _selection(
     connection: sa.Connection, name: str, wanted: Sequence[str], origin: Origin
 ) -> tuple[sa.Executable, set[str]]:
-    """What reads the wanted columns of a table, and which of them give JSON as text."""
+    """A statement that reads the wanted columns of a table, and the columns that hold JSON as text."""
     try:
         table = sa.Table(name, sa.MetaData(), autoload_with=connection, resolve_fks=False)
     except sa.exc.NoSuchTableError:
@@ -70,8 +73,10 @@ def _selection(
 def _converted(
     numbers: Sequence[int], name: str, column: Column, values: Sequence[Any], is_json: bool, origin: Origin
 ) -> Sequence[Any]:
-    """Values whose type in the database stands for another one here; what fits none is left for the check of
-    the schema."""
+    """Values converted from the database's types to the column's type.
+
+    Values that do not fit stay as they are, and fail the check of the schema.
+    """
     if column.type is Type.ANY:
         return (
             [_parsed(n, name, v, origin) for n, v in zip(numbers, values, strict=True)] if is_json else values
@@ -104,4 +109,4 @@ CONVERTERS: Mapping[Type, Mapping[type, Callable[[Any], Any]]] = {
     Type.STRING: {},
     Type.BOOLEAN: {int: _flag},
 }
-"""By type of column, what stands for a value of it: exact decimals, and numbers where there are no flags."""
+"""By type of column, converters from other Python types: Decimal, and integers for booleans."""

@@ -1,7 +1,7 @@
-"""Tables that are written: their types, how they are made, and their rows.
+"""Tables that Midstream writes: column types, creation, and rows.
 
-Columns are known by keys (c0, c1, …) where statements are built, whatever their names: names may hold what
-SQLAlchemy gives a meaning to.
+Statements use keys (c0, c1, …) for columns instead of their names, because SQLAlchemy gives some characters
+in names a meaning.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from midstream.plans.values.schema import Column, Schema, Type
 from midstream.plans.values.streams import FOREVER, Batch, Element, Payload, Time
 
 Existing = Literal["refuse", "replace", "append"]
-"""What is to become of a table that is there already."""
+"""The treatment of an existing table of the same name."""
 
 
 class _Untyped(sa.types.UserDefinedType[Any]):
@@ -32,15 +32,18 @@ class _Untyped(sa.types.UserDefinedType[Any]):
     cache_ok = True
 
     def get_col_spec(self, **_: Any) -> str:
-        """The only type by whose name SQLite converts nothing. It would take JSON for numbers, and round
-        them."""
+        """The type BLOB, the only one that makes SQLite convert no value.
+
+        JSON would become numbers, which SQLite rounds.
+        """
         return "BLOB"
 
 
 class AnyValue(sa.types.TypeDecorator[Any]):
-    """Values of a column of type ANY: numbers, texts, booleans and NULL come back equal to what they were.
+    """Values of a column of type ANY: numbers, texts, booleans and NULL are read back equal.
 
-    They are JSON, but in SQLite, whose columns take values of any type, with 1 and 0 for true and false.
+    They are stored as JSON. SQLite, whose columns take values of any type, stores them as they are, with 1
+    and 0 for true and false.
     """
 
     impl = sa.JSON
@@ -50,11 +53,11 @@ class AnyValue(sa.types.TypeDecorator[Any]):
         super().__init__(none_as_null=True)
 
     def load_dialect_impl(self, dialect: sa.Dialect) -> TypeEngine[Any]:
-        """The type in a database of some kind."""
+        """The column type for a dialect."""
         return _Untyped() if dialect.name == "sqlite" else super().load_dialect_impl(dialect)
 
     def process_bind_param(self, value: Any, dialect: sa.Dialect) -> Any:
-        """Raises SchemaError for what would come back as something else."""
+        """Check a value; raises SchemaError for values that would not be read back equal."""
         if value is not None and type(value) not in (str, int, float, bool):
             raise SchemaError(
                 f"found {value!r} ({type(value).__name__}), expected a number, a text, a boolean or None"
@@ -71,14 +74,14 @@ SQL_TYPES: Mapping[Type, TypeEngine[Any]] = {
     Type.BOOLEAN: sa.Boolean(),
     Type.ANY: AnyValue(),
 }
-"""The type of the columns of a table for each type of ours."""
+"""The type of table columns, by type of a schema's column."""
 
 
 class _SqlTable:
-    """A table of a database, made anew or found as it was made: some leading columns, and those of a schema.
+    """A new or existing table of a database: some leading columns, and those of a schema.
 
-    Raises   DatabaseError where there is one that is to be refused, SchemaError where one to append to has
-             other columns.
+    Raises   DatabaseError for an existing table that is to be refused, SchemaError where a table to append to
+             has other columns.
     """
 
     def __init__(
@@ -124,17 +127,17 @@ class _SqlTable:
 
     @contextmanager
     def transaction(self) -> Iterator[sa.Connection]:
-        """All of it or nothing."""
+        """One transaction: all changes of a block, or none."""
         with sql_access.translated(self.place), self.engine.begin() as connection:
             yield connection
 
     def insert(self, connection: sa.Connection, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows, the leading columns first."""
+        """Add rows; the values of the leading columns come first."""
         keys = self.table.columns.keys()
         connection.execute(self.table.insert(), [dict(zip(keys, row, strict=True)) for row in rows])
 
     def close(self) -> None:
-        """Let go of the database, unless the caller opened it."""
+        """Close the database, unless the caller opened it."""
         if self.is_ours:
             self.engine.dispose()
 
@@ -147,7 +150,7 @@ def _columns(schema: Schema) -> list[sa.Column[Any]]:
 
 
 class SqlRows(_SqlTable):
-    """A multiset of rows; one that occurs n times is n rows, each with a number of its own as the key.
+    """A multiset of rows; a row that occurs n times is n rows, each with its own number as the key.
 
     State    The keys by row.
     """
@@ -168,7 +171,7 @@ class SqlRows(_SqlTable):
         self._next = 1
 
     def apply(self, changes: Mapping[Payload, int]) -> None:
-        """Add and take away rows in one transaction."""
+        """Add and remove rows in one transaction."""
         gone = {row: self._numbers[row][count:] for row, count in changes.items() if count < 0}
         come = [row for row, count in changes.items() for _ in range(count)]
         numbers = range(self._next, self._next + len(come))
@@ -188,7 +191,7 @@ class SqlRows(_SqlTable):
         self._next = numbers.stop
 
     def rows(self) -> Counter[Payload]:
-        """The rows as another reader would find them now."""
+        """The rows that another reader would see now."""
         with self.transaction() as connection:
             columns = list(self.table.columns)[1:]
             return Counter(tuple(row) for row in connection.execute(sa.select(*columns)))
@@ -217,7 +220,7 @@ class SqlElements(_SqlTable):
         self._deletion = self.table.delete().where(self.table.c.end <= sa.bindparam("limit"))
 
     def apply(self, batch: Batch, limit: Time | None) -> None:
-        """Add elements, then forget those that end at or before the limit, in one transaction."""
+        """Add elements, then delete those that end at or before the limit, in one transaction."""
         with self.transaction() as connection:
             if batch:
                 rows = ((start, None if end == FOREVER else end, *payload) for start, end, payload in batch)
@@ -226,5 +229,5 @@ class SqlElements(_SqlTable):
                 connection.execute(self._deletion, {"limit": limit})
 
     def elements(self) -> list[Element]:
-        """The elements as another reader would find them now."""
+        """The elements that another reader would see now."""
         return load_sql(self.engine, self._schema, table=self.table.name, period=self._period)

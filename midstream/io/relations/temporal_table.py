@@ -26,18 +26,18 @@ class TemporalTable:
         table@t  =  S@t      for every instant t from progress − retention up to, not including, progress
 
     schema      the stream's columns
-    database    a URL as SQLAlchemy has them, the path of an SQLite file, which is made where there is none,
-                or an engine of SQLAlchemy; without it, the table is in memory
+    database    a URL of SQLAlchemy, the path of an SQLite file, which is made if it is missing, or an engine
+                of SQLAlchemy; without it, the table is in memory
     table       its name
-    period      the names of the columns with start and end; the end of what is valid for ever is NULL
-    existing    what is to become of a table of this name: "refuse" it, "replace" it, or "append" to it
-    retention   for how many chronons results are kept after their end; None for ever
+    period      the names of the columns with start and end; an end of FOREVER is NULL
+    existing    "refuse", "replace" or "append" to an existing table of this name
+    retention   the number of chronons that results stay after their end; None for ever
 
-    Input    Batches of results, ordered by start; progress, as far as batches do not tell it.
+    Input    Batches of results, ordered by start; progress, as far as batches do not imply it.
     State    In memory, the elements; with a database, nothing.
-    Cost     One transaction per batch; O(log n) per element to forget it.
-    Raises   StreamOrderError, SchemaError; DatabaseError where the database refuses: then nothing of the
-             batch was taken.
+    Cost     One transaction per batch; O(log n) per element to delete it.
+    Raises   StreamOrderError, SchemaError; DatabaseError where the database refuses: then the table has
+             nothing of the batch.
     Source   thesis, section 17.4.3
 
     >>> table = TemporalTable(Schema.of(item="integer"), retention=10)
@@ -77,8 +77,11 @@ class TemporalTable:
             self._reached = elements[-1][0]
 
     def advance(self, progress: Time) -> None:
-        """No later result starts before `progress`. The end of the stream, FOREVER, makes nothing forgotten:
-        what was kept at the last instant stays. What tells nothing new is ignored."""
+        """Advance the table: no later result starts before `progress`, which is FOREVER at the end.
+
+        Results whose retention is over are deleted; at the end of the stream none is. Progress that is not
+        new is ignored.
+        """
         progress = chronon_end(progress)
         if progress > self._reached:
             limit = self._limit(progress)
@@ -87,11 +90,14 @@ class TemporalTable:
             self._reached = progress
 
     def elements(self) -> list[Element]:
-        """The table's content, ordered by start, as a relation of an engine takes it. Cost: O(rows)."""
+        """The content of the table, ordered by start, as the relation of an engine.
+
+        Cost     O(rows).
+        """
         return self._elements.elements()
 
     def close(self) -> None:
-        """Let go of the database; the table stays as it is."""
+        """Close the database; the table stays as it is."""
         self._elements.close()
 
     def __enter__(self) -> Self:
@@ -101,12 +107,12 @@ class TemporalTable:
         self.close()
 
     def _limit(self, progress: Time) -> Time | None:
-        """What ends up to here is forgotten; None where nothing is."""
+        """Results that end at or before this instant are deleted; None deletes nothing."""
         return None if self._retention is None or progress == FOREVER else progress - self._retention
 
 
 class _MemoryElements:
-    """Elements in memory, in order of arrival, so of start."""
+    """Elements in memory, in order of arrival, which is the order of start."""
 
     def __init__(self, is_forgetting: bool) -> None:
         self._kept: dict[int, Element] = {}
@@ -114,7 +120,7 @@ class _MemoryElements:
         self._expiry: Expiry[int] | None = Expiry() if is_forgetting else None
 
     def apply(self, batch: Batch, limit: Time | None) -> None:
-        """Add elements, then forget those that end at or before the limit."""
+        """Add elements, then delete those that end at or before the limit."""
         expiry = self._expiry
         for number, element in zip(self._arrivals, batch, strict=False):
             self._kept[number] = element
@@ -125,8 +131,8 @@ class _MemoryElements:
                 del self._kept[number]
 
     def elements(self) -> list[Element]:
-        """The elements that are there, ordered by start."""
+        """The elements, ordered by start."""
         return list(self._kept.values())
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing: memory need not be closed."""

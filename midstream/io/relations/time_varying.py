@@ -15,7 +15,7 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Payload,
 
 
 class Receiver(Protocol):
-    """What streams are pushed into: an engine, above all."""
+    """A receiver of streams, above all an engine."""
 
     def push(self, stream: str, elements: Iterable[Element], /) -> object:
         """Take a batch of elements of a stream."""
@@ -24,7 +24,7 @@ class Receiver(Protocol):
         """No later element of the stream starts before `time`."""
 
     def end(self, stream: str, /) -> object:
-        """Nothing more will come on the stream."""
+        """The stream has ended."""
 
 
 class TimeVaryingRelation:
@@ -32,19 +32,19 @@ class TimeVaryingRelation:
 
         Istream(R)@t  =  R@t − R@(t−1)         Dstream(R)@t  =  R@(t−1) − R@t         Rstream(R)@t  =  R@t
 
-    The differences are those of multisets: what is deleted and inserted again at one instant is in neither.
-    So the changes at an instant are streamed when it has passed, that is, at the first call with a later
-    time.
+    The differences are those of multisets: a row that is deleted and inserted again at one instant is in
+    neither. So the changes at an instant are streamed when it has passed, that is, at the first call with a
+    later time.
 
     schema      its columns
-    retention   for how many chronons rows are remembered after their deletion; None for ever
+    retention   the number of chronons that rows are remembered after their deletion; None for ever
 
-    Output   Raw streams, one chronon per element, with heartbeats; to all that subscribed, from the instant
-             at which they did.
-    State    The rows, and the deleted ones that are remembered.
+    Output   Raw streams, one chronon per element, with heartbeats; to each subscriber, from the instant at
+             which it subscribed.
+    State    The rows, and the remembered deleted ones.
     Cost     O(1) per row that is inserted or deleted.
-    Raises   StreamOrderError, RelationError, SchemaError, IntervalError; then nothing was changed. And what
-             receivers raise.
+    Raises   StreamOrderError, RelationError, SchemaError, IntervalError; then nothing was changed. And errors
+             of receivers.
     Source   thesis, section 17.4.1
 
     >>> people = TimeVaryingRelation(Schema.of(name="string"))
@@ -69,23 +69,22 @@ class TimeVaryingRelation:
 
     @property
     def time(self) -> Time:
-        """The instant at which changes are being made; those before it are known for good."""
+        """The instant at which changes are made; earlier instants cannot change any more."""
         return self._time
 
     def istream(self, receiver: Receiver, stream: str) -> None:
-        """Stream further insertions into a stream of an engine."""
+        """Stream later insertions into a stream of an engine."""
         self._subscribe(1, receiver, stream)
 
     def dstream(self, receiver: Receiver, stream: str) -> None:
-        """Stream further deletions into a stream of an engine, each at the first instant at which the row is
-        gone."""
+        """Stream later deletions into a stream of an engine, each at the first instant without the row."""
         self._subscribe(-1, receiver, stream)
 
     def rstream(self, start: int, end: int) -> Iterator[Element]:
         """Every row at every instant from `start` up to, not including, `end`, as a raw stream.
 
-        Cost     O(rows) for each instant, and a sort of what is remembered.
-        Raises   RelationError where some of these instants have not passed, or are forgotten.
+        Cost     O(rows) for each instant, and a sort of the remembered rows.
+        Raises   RelationError where some of these instants have not passed, or are no longer remembered.
         """
         if start < self._forgotten or end > self._time:
             raise RelationError(
@@ -103,8 +102,10 @@ class TimeVaryingRelation:
         self._changes.update(added)
 
     def delete(self, time: int, rows: Iterable[Payload]) -> None:
-        """Take rows away at an instant; one row for each that is given. Of equal ones, it is the oldest, or
-        one of the same instant."""
+        """Delete one row at an instant for each given row.
+
+        Of equal rows, the deleted one is the oldest, or one that was inserted at the same instant.
+        """
         gone = self._checked(time, rows)
         for row, count in Counter(gone).items():
             if count > (there := len(self._starts.get(row, ()))):
@@ -126,12 +127,12 @@ class TimeVaryingRelation:
         self._changes.subtract(gone)
 
     def advance(self, time: int) -> None:
-        """No later change is made before `time`."""
+        """Advance the time: no later change is made before `time`."""
         self._checked(time, ())
         self._move(time)
 
     def close(self) -> None:
-        """End the streams; the changes of the last instant are out afterwards."""
+        """Stream the changes of the last instant, and end the streams."""
         if isinstance(self._time, int):
             self._stream(self._time)
         for _, receiver, stream in self._subscribers:
@@ -139,13 +140,13 @@ class TimeVaryingRelation:
         self._subscribers.clear()
 
     def rows(self) -> Counter[Payload]:
-        """The rows that are there now, with how often they are."""
+        """The current rows, with their multiplicities."""
         return Counter({row: len(starts) for row, starts in self._starts.items()})
 
     def elements(self) -> list[Element]:
-        """What is known of all instants, as a temporal relation: ordered by start, FOREVER for what is there.
+        """All remembered rows as a temporal relation, ordered by start; current rows end at FOREVER.
 
-        Cost     O(n log n) in the rows that are there or remembered.
+        Cost     O(n log n) in the current and remembered rows.
         """
         there = [(start, FOREVER, row) for row, starts in self._starts.items() for start in starts]
         return sorted([*self._deleted, *there], key=itemgetter(0))
@@ -199,7 +200,10 @@ class TimeVaryingRelation:
 
 
 def _snapshots(elements: list[Element], start: int, end: int) -> Iterator[Element]:
-    """The rows at every instant of a range. State: the rows at one, and the changes to come."""
+    """The rows at every instant of a range.
+
+    State    The rows at one instant, and the later changes.
+    """
     changes: dict[Time, Counter[Payload]] = {}
     for begin, until, row in elements:
         if begin < end and until > start:

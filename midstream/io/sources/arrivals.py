@@ -1,4 +1,4 @@
-"""Bytes as they arrive, from files, standard input and sockets, cut after complete lines."""
+"""Bytes as they arrive from files, standard input and sockets, cut after complete lines."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ from midstream.io.sources.source import FileProgress
 from midstream.plans.values.errors import InputFileError
 
 CHUNK = 1 << 15
-"""How many bytes are read at once at most. What is made of more of them does not stay in a processor's cache:
-with 64 KiB, reading CSV takes a quarter longer, with 128 KiB twice as long."""
+"""The largest number of bytes that one call reads.
+
+The data made of a larger block leaves a processor's cache: with 64 KiB, reading CSV takes a quarter longer,
+with 128 KiB twice as long.
+"""
 
 CONNECTING = 30.0
-"""After how many seconds a server that does not answer is given up."""
+"""The timeout for connecting to a server, in seconds."""
 
 
 Arriving = Generator[bytes, None, None]
-"""Bytes as they come, until they are given up."""
+"""Bytes as they arrive, until the generator is closed."""
 
 
 class _Readable(Protocol):
@@ -35,8 +38,11 @@ class _Readable(Protocol):
 
 
 class _Packed(io.FileIO):
-    """A packed file. From Python 3.12 on gzip asks for 128 KiB, which a pipe may not have yet, and progress
-    would jump by."""
+    """A file for gzip that reads at most 8 KiB at once.
+
+    From Python 3.12 on gzip asks for 128 KiB, which a pipe may not have yet, and progress would move in
+    jumps.
+    """
 
     AT_ONCE = 1 << 13
 
@@ -45,9 +51,9 @@ class _Packed(io.FileIO):
 
 
 def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Arriving:
-    """A file's bytes, unpacked where its name ends in .gz. What a pipe of that name holds is given at once.
+    """A file's bytes, decompressed if its name ends in .gz; bytes in a pipe are passed on at once.
 
-    `file_progress` is told how far the file has been read.
+    `file_progress` counts the bytes that have been read.
 
     Raises   InputFileError.
     """
@@ -67,7 +73,7 @@ def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Arri
 
 
 def stdin_arrivals() -> Arriving:
-    """The bytes of standard input. It is not closed: it belongs to the process."""
+    """The bytes of standard input, which stays open because it belongs to the process."""
     with _named("stdin"):
         if isinstance(sys.stdin, io.TextIOWrapper):
             buffer = sys.stdin.buffer
@@ -80,7 +86,10 @@ def stdin_arrivals() -> Arriving:
 
 
 def socket_arrivals(host: str, port: int) -> Arriving:
-    """What a server sends until it closes the connection. Raises InputFileError."""
+    """The bytes that a server sends until it closes the connection.
+
+    Raises   InputFileError.
+    """
     with _named(f"{host}:{port}"), socket.create_connection((host, port), CONNECTING) as connection:
         connection.settimeout(None)
         while some := connection.recv(CHUNK):
@@ -88,10 +97,10 @@ def socket_arrivals(host: str, port: int) -> Arriving:
 
 
 def whole_lines(arrivals: Iterable[bytes], name: str = "") -> Iterator[bytes]:
-    """The same bytes, cut after lines: what has arrived of complete lines is given at once.
+    """Cut bytes after lines: complete lines are passed on as soon as they arrive.
 
-    State    One line that has begun.
-    Raises   InputFileError, with the name of what is read, for a line that is longer than LONGEST_LINE.
+    State    One incomplete line.
+    Raises   InputFileError, with the name of the source, for a line that is longer than LONGEST_LINE.
 
     >>> list(whole_lines([b"a\\nb", b"c", b"\\n\\nd\\ne"]))
     [b'a\\n', b'bc\\n\\nd\\n', b'e']
@@ -121,8 +130,10 @@ def _read(file: _Readable) -> Iterator[bytes]:
 
 
 def _read_raw(buffer: _Readable, raw: io.FileIO) -> Iterator[bytes]:
-    """The bytes of a buffered file. Its lock is not held while they are waited for: an interpreter that ends
-    while a thread holds the lock of standard input aborts the process."""
+    """The bytes of a buffered file; waiting does not hold the file's lock.
+
+    An interpreter that ends while a thread holds the lock of standard input aborts the process.
+    """
     _wait_for(raw)
     some: bytes | None = buffer.read1(CHUNK)  # the program may have read ahead
     while some or some is None:
@@ -139,7 +150,7 @@ def _wait_for(raw: io.FileIO) -> None:
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Errors of the operating system, and of unpacking, with the name of what is read."""
+    """Turn errors of the operating system and of decompression into InputFileError that names the source."""
     try:
         yield
     except (OSError, EOFError, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""What becomes of rows that do not fit their stream's declaration."""
+"""Rows that do not fit their stream's declaration: they end the run or go to a dead-letter file."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from midstream.io.output import TextOutput
 from midstream.plans.values.errors import InputFileError
 
 SHOWN = 80
-"""How many characters of a value a message shows at most."""
+"""The largest number of characters that a message shows of a value."""
 
 
 class Misfit(Exception):
-    """Why a row does not fit: what was found in which column, and what was expected there."""
+    """A row does not fit: the column, the value found there, and what was expected."""
 
     def __init__(self, column: str | None, found: str, expected: str) -> None:
         place = f"column {column}: " if column is not None else ""
@@ -28,11 +28,11 @@ class Misfit(Exception):
 
 
 class WrongSource(Misfit):
-    """Why a source does not fit, whatever its rows are: that ends the run in any case."""
+    """A source does not fit, whatever its rows are; this always ends the run."""
 
 
 def readable(text: str) -> str:
-    """A text without halves of surrogate pairs: they stand for bytes that are no text; no file takes them.
+    """Escape halves of surrogate pairs: they stand for bytes that are not text, and no file takes them.
 
     >>> readable("caf\\udce9")
     'caf\\\\udce9'
@@ -41,7 +41,7 @@ def readable(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as messages show it.
+    """A value as messages show it, cut to SHOWN characters.
 
     >>> shown("x" * 1000) == "'" + "x" * (SHOWN - 2) + "…"
     True
@@ -51,13 +51,13 @@ def shown(value: object) -> str:
 
 
 class BadRows:
-    """Where rows go that do not fit: the first one ends the run, or all go to a dead-letter file.
+    """Handles rows that do not fit: the first one ends the run, or all go to a dead-letter file.
 
-    dead_letters    a file in JSON Lines: per row its source, its line there (its number, where a source has
-                    no lines), the reason and the text of the row; a NewFile, which replaces what was there
+    dead_letters    a file in JSON Lines: per row its source, its line there (its number, if a source has no
+                    lines), the reason and the text of the row; a NewFile, which replaces an existing file
 
-    State    None but the count.
-    Raises   InputFileError for the first bad row where there is no file for them; ConnectorError for a file
+    State    Only the count.
+    Raises   InputFileError for the first bad row if there is no dead-letter file; ConnectorError for a file
              that cannot be written.
 
     >>> with BadRows(Path("dead.jsonl")) as bad:
@@ -73,7 +73,7 @@ class BadRows:
 
     def __init__(self, dead_letters: Path | None = None) -> None:
         self.count = 0
-        """How many rows have not been taken."""
+        """The number of rejected rows."""
         self._files = ExitStack()
         self._output: TextOutput | None = None
         self._lock = Lock()  # several sources may be read at the same time
@@ -84,7 +84,7 @@ class BadRows:
             self._output = self._files.enter_context(closing(TextOutput(file.place, name)))
 
     def report(self, source: str, unit: str, number: int, misfit: Misfit, row: str) -> None:
-        """Tell of a row. `unit` is what `number` counts: lines or rows."""
+        """Reject a row; `unit` is the unit of `number`: lines or rows."""
         if self._output is None:
             self.count += 1
             place = f"{source}, {unit} {number}{',' if misfit.column is not None else ':'} "
@@ -99,7 +99,7 @@ class BadRows:
         self._write({"source": source, "line": number, "reason": str(misfit), "row": readable(row)})
 
     def bury(self, source: str, number: int | None, reason: str, row: str) -> None:
-        """Tell of a row that fitted, but that its stream cannot take any more. There must be a file."""
+        """Write a dead letter for a row that fits, but comes too late for its stream; a file is required."""
         self._write({"source": source, "line": number, "reason": reason, "row": readable(row)})
 
     def _write(self, letter: dict[str, Any]) -> None:

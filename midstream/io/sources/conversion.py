@@ -1,4 +1,4 @@
-"""From the columns of a source to batches."""
+"""Convert the columns of a source to batches."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from midstream.plans.values.unit_words import advice
 from midstream.plans.values.units import TimeUnit
 
 BATCH = 1024
-"""How many elements a batch has at most."""
+"""The largest number of elements in a batch."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where rows come from, as errors say it: a file, and whether its lines or its rows are counted."""
+    """The origin of rows, for error messages: a source, and the unit of its row numbers, lines or rows."""
 
     name: str
     unit: str = "line"
@@ -36,7 +36,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A row that may be bad: its number, its text, and what it holds, or why it holds nothing."""
+    """A row that may be bad: its number, its text, and its values or the misfit."""
 
     number: int
     text: Callable[[], str]
@@ -44,11 +44,11 @@ class Candidate:
 
 
 class Conversion:
-    """Makes batches of rows as a stream's declaration says.
+    """Converts rows to batches as a stream's declaration says.
 
-    An element is valid for one chronon, from what `ordered_by` holds; without it, from when it is converted.
-    Columns are converted whole, in C loops. Where something is odd in them, the caller converts the batch row
-    by row, so that errors are exact.
+    An element is valid for one chronon, from the timestamp in the column `ordered_by`; without such a column,
+    from the time of its conversion. Whole columns are converted in C loops. If this fails for a batch, the
+    caller converts it row by row, so that errors are exact.
 
     Cost     O(columns) per row.
 
@@ -83,7 +83,10 @@ class Conversion:
         self._payload = [c for position, c in enumerate(self._converters) if position != self._time]
 
     def batch(self, columns: Sequence[Sequence[Any]], count: int) -> Batch:
-        """The elements of `count` rows, given by columns. Raises one of ODD where something is odd."""
+        """The elements of `count` rows, given by columns.
+
+        Raises   One of ODD where a value does not fit.
+        """
         if self._time is None:
             with self.counted():
                 return _elements([self._now()] * count, self.payloads(columns, count))
@@ -91,17 +94,26 @@ class Conversion:
         return self.stamped(columns[self._time], rest)
 
     def stamped(self, times: Sequence[Any], columns: Sequence[Sequence[Any]]) -> Batch:
-        """The same for columns of the payload, with the times apart."""
+        """The elements of rows, given by their times and the columns of the payload.
+
+        Raises   One of ODD where a value does not fit.
+        """
         with self.counted():
             return _elements(self._stamp.many(times), self.payloads(columns, len(times)))
 
     def payloads(self, columns: Sequence[Sequence[Any]], count: int) -> Iterable[tuple[Any, ...]]:
-        """The same for columns of the payload, without times."""
+        """The payloads of `count` rows, given by the columns of the payload.
+
+        Raises   One of ODD where a value does not fit.
+        """
         read = [converter.many(column) for converter, column in zip(self._payload, columns, strict=True)]
         return zip(*read, strict=True) if read else repeat((), count)
 
     def element(self, values: Sequence[Any]) -> Element:
-        """The element of one row. Raises Misfit."""
+        """The element of one row.
+
+        Raises   Misfit.
+        """
         read = [
             _read(name, converter, value)
             for name, converter, value in zip(self.names, self._converters, values, strict=True)
@@ -110,17 +122,23 @@ class Conversion:
         return start, start + 1, tuple(read)
 
     def payload(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """The payload of one row without its time. Raises Misfit."""
+        """The payload of one row, from its values without the time.
+
+        Raises   Misfit.
+        """
         named = zip(self._payload_names, self._payload, values, strict=True)
         return tuple([_read(name, converter, value) for name, converter, value in named])
 
     def instant(self, value: Any) -> int:
-        """The timestamp of one row. Raises Misfit."""
+        """The timestamp of one row.
+
+        Raises   Misfit.
+        """
         return int(_read(self.stream.ordered_by or "timestamp", self._stamp, value))
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """What is cut off counts once, also where a batch is converted again row by row."""
+        """Undo the count of rounded timestamps if a batch fails, because it is converted again row by row."""
         cut = self.timestamps.cut
         try:
             yield
@@ -150,10 +168,10 @@ def convert_each(
     origin: Origin,
     bad_rows: BadRows,
 ) -> Batch:
-    """The elements of rows, one by one; those that do not fit are told to `bad_rows`.
+    """Convert rows one by one, and report those that do not fit to `bad_rows`.
 
     Raises   InputFileError for an integer where timestamps need a unit, and for a source that does not fit:
-             these end the run in any case.
+             these always end the run.
     """
     batch: Batch = []
     numbers: list[int] = []
@@ -175,7 +193,7 @@ def convert_each(
 
 
 def _undeclared(candidates: Iterable[Candidate], convert: Callable[[Any], Element]) -> Iterator[int]:
-    """Integers of further rows that have no unit either: together they tell more."""
+    """Integers without a unit in later rows: several of them give better advice on the unit."""
     for candidate in candidates:
         try:
             if not isinstance(candidate.values, Misfit):
@@ -187,7 +205,7 @@ def _undeclared(candidates: Iterable[Candidate], convert: Callable[[Any], Elemen
 
 
 def lists_of(items: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
-    """Consecutive items, so many at once, taken when they are asked for.
+    """Lists of consecutive items, each of `size` items, taken on demand.
 
     >>> list(lists_of("abcde", 2))
     [['a', 'b'], ['c', 'd'], ['e']]
@@ -198,7 +216,7 @@ def lists_of(items: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
 
 
 def in_batches(batch: Batch) -> Iterator[Batch]:
-    """A batch cut into such as are not too long; nothing of an empty one."""
+    """Cut a batch into batches of at most BATCH elements; an empty batch yields none."""
     if 0 < len(batch) <= BATCH:
         yield batch
         return

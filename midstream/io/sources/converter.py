@@ -1,4 +1,4 @@
-"""Converters: from what a source holds in a column to what the stream has there."""
+"""Converters of a column's values from the source's form to the stream's."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from midstream.plans.sql.declarations import ColumnDeclaration
 from midstream.plans.values.schema import Type
 
 ODD = (ValueError, TypeError, KeyError, OverflowError)
-"""What `many` raises where it does not take a column. UnicodeEncodeError is a ValueError."""
+"""The exceptions by which `many` refuses a column; UnicodeEncodeError is a ValueError."""
 
 INSTANT = "an integer, or a date or a date with a time in ISO 8601"
 
 
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """How a column is read, whole and value by value.
+    """A converter for one column, with a fast way for batches and an exact way for values.
 
-    many       takes all values of a batch at once, in C loops; where something in them is out of the
-               ordinary it may raise one of ODD, also if all is well
-    one        takes a value; raises ValueError for what is none, and UndeclaredUnit
-    expected   what `one` takes, in words
+    many       converts all values of a batch at once, in C loops; it may refuse unusual values by one of ODD,
+               even if they are correct
+    one        converts a value; raises ValueError for a wrong value, and UndeclaredUnit
+    expected   the values that `one` accepts, in words
 
-    What `many` takes, `one` takes, and makes the same of it: that is a property test.
+    If `many` accepts a value, `one` accepts it with the same result: a property test checks this.
     """
 
     many: Callable[[Sequence[Any]], Sequence[Any]]
@@ -34,10 +34,10 @@ class Converter:
 
 
 Converters = Callable[[ColumnDeclaration, bool, Timestamps], Converter]
-"""From a column, whether it may be unknown, and how timestamps are read to its converter."""
+"""Makes a converter from a column, True if it may be unknown, and the conversion of timestamps."""
 
 
 def describe(column: ColumnDeclaration, nothing: str | None) -> str:
-    """What a column expects, in words; `nothing` is how its source spells that a value is unknown."""
+    """Describe the values that a column accepts; `nothing` is the source's text for an unknown value."""
     what = INSTANT if column.is_timestamp else "a value" if column.type is Type.ANY else column.type.value
     return what if nothing is None else f"{what}, or {nothing}"

@@ -18,15 +18,15 @@ from midstream.io.sources.text_reader import TextReader, decode, require_text
 from midstream.plans.values.streams import Batch
 
 LONG = 1 << 20
-"""Bytes of a record that is long."""
+"""The size in bytes from which a record is long."""
 
 _UNFINISHED = "unexpected end of data"
-"""What the csv module says where a quoted field is still open at the end."""
+"""The message of the csv module for a quoted field that is still open at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """Some lines from `first` on, where lines are counted in a block: their fields, or why there are none."""
+    """The lines of one record, from line `first` of a block on, with their fields or the misfit."""
 
     first: int
     lines: Sequence[str]
@@ -38,16 +38,16 @@ class _Record:
 
 
 class CsvReader(TextReader):
-    """Reads comma-separated values (RFC 4180), with or without a line of the columns' names.
+    """Reads comma-separated values (RFC 4180), with or without a header.
 
-    Columns are matched by name, whatever the case; without names, by position. Others are not looked at.
-    Lines end with a line feed, quoted fields may hold line feeds, blank lines are none. The number of a row
+    Columns are matched by name in any case; without names, by position. Other columns are ignored. Lines end
+    with a line feed, quoted fields may contain line feeds, and blank lines are skipped. The number of a row
     is that of its first line.
 
-    There are three ways through a block of lines, and they give the same: without quotes, fields are cut by a
-    replacement and a split; with quotes, by the csv module; where anything is odd, row by row.
+    A block of lines is read in one of three ways, with equal results: without quotes, a replacement and a
+    split cut the fields; with quotes, the csv module does; if both refuse, records are read one by one.
 
-    Raises   InputFileError where the columns' names do not fit the declaration, whatever the policy is.
+    Raises   InputFileError where the header does not fit the declaration, even if bad rows are dead letters.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class CsvReader(TextReader):
         super().__init__(name, conversion, bad_rows)
         self._begun = b""
         self._enough = 0
-        """The bytes of a long record that must have come before it is looked at again."""
+        """A long record is read again once it has this many bytes."""
         self._positions: list[int] | None = None
         self._width = len(conversion.names)
         if not has_header:
@@ -97,7 +97,7 @@ class CsvReader(TextReader):
         return convert_each(candidates, self.conversion.element, self.origin, self.bad_rows)
 
     def _unquoted(self, text: str) -> Batch | None:
-        """The elements of lines without quotes, blank lines and oddities; else None."""
+        """The elements of lines without quotes, blank lines and unusual values; else None."""
         # A field is never too long for the csv module then: it may say more of this text than this way does.
         if '"' in text or len(text) > csv.field_size_limit():
             return None
@@ -121,7 +121,7 @@ class CsvReader(TextReader):
             return None
 
     def _quoted(self, text: str) -> Batch | None:
-        """The elements of lines without oddities; else None."""
+        """The elements of well-formed records without unusual values; else None."""
         assert self._positions is not None
         try:
             records = list(filter(None, csv.reader(io.StringIO(text, newline="\n"), strict=True)))
@@ -133,7 +133,7 @@ class CsvReader(TextReader):
             return None
 
     def _read_header(self, text: str, *, is_last: bool) -> str:
-        """Read the names of the columns, if they are there. Returns the text behind them."""
+        """Read the header, if it is complete; returns the text after it."""
         number = self.number
         record = next(self._records(text, is_last=is_last), None)
         if record is None:
@@ -161,9 +161,9 @@ class CsvReader(TextReader):
         return Candidate(self.number + record.first, partial(getattr, record, "text"), fields)
 
     def _records(self, text: str, *, is_last: bool) -> Iterator[_Record]:
-        """The records of a text, one by one. What is begun and may yet be completed is kept.
+        """The records of a text, one by one; an incomplete last record is kept for the next block.
 
-        A record that goes wrong ends with its first line, for the next ones may be records of their own.
+        A malformed record ends with its first line, because the next lines may be records of their own.
         """
         lines = list(io.StringIO(text, newline="\n"))
         first = 0
@@ -192,7 +192,7 @@ class CsvReader(TextReader):
 
 
 def _first_lines(text: str, number: int) -> list[int]:
-    """The number of the first line of each record; that of the text's first line is given."""
+    """The number of the first line of each record; `number` is that of the text's first line."""
     reader = csv.reader(io.StringIO(text, newline="\n"), strict=True)
     found, first = [], 0
     for record in reader:

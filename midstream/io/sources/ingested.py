@@ -1,4 +1,4 @@
-"""Read streams that were ingested: canonical Parquet files, as far as their manifest names them."""
+"""Read ingested streams: the canonical Parquet files that a manifest names."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ Rows = Sequence[tuple[int, tuple[Any, ...]]]
 def ingested_batches(
     folder: Path, conversion: Conversion, bad_rows: BadRows, since: str | None, until: str | None
 ) -> Iterator[Batch]:
-    """The batches of a stream in a folder, in order of start, from the files that hold its time range.
+    """Read the batches of a stream from a folder, in order of start, from the files of its time range.
 
     since, until    dates, or dates with times: elements start in [since, until)
 
-    Where files do not overlap, only the declared columns are read. Where they do, as several runs were, all
-    are: rows of equal starts are in order of all values, as if one run had read them.
+    If the times of files do not overlap, only the declared columns are read. Files of several runs may
+    overlap: then all columns are read, and rows of equal starts are ordered by all values, as if one run had
+    read them.
 
-    State    One part of a row group; of files that overlap, one each.
+    State    One part of a row group; of files that overlap, one part each.
     Raises   InputFileError, ConnectorError; MissingExtra without pyarrow.
     """
     require_libraries(("pyarrow",), "arrow")
@@ -65,7 +66,7 @@ def ingested_batches(
 
 
 def overlapping(files: Sequence[IngestedFile]) -> Iterator[list[IngestedFile]]:
-    """Files in order of their first start, those together whose times overlap, directly or by others.
+    """Group files whose times overlap, directly or through others; they come in order of their first start.
 
     >>> one, two, three = (IngestedFile("s", "", 1, 1, *times) for times in ((0, 4), (4, 5), (6, 9)))
     >>> [len(group) for group in overlapping([one, two, three])]
@@ -94,7 +95,10 @@ def _chronon(manifest: Manifest, text: str | None, stream: str) -> int | None:
 
 
 def _columns(schema: Schema, conversion: Conversion, folder: Path) -> list[str]:
-    """The columns of a folder that a stream declares. Raises InputFileError."""
+    """The folder's columns that a stream declares.
+
+    Raises   InputFileError.
+    """
     try:
         return [schema.names[find_column(name, schema.names)] for name in conversion.stream.schema.names]
     except Misfit as misfit:
@@ -134,7 +138,7 @@ def _file_rows(
 
 
 def _overlaps(metadata: Any, group: int, first: int | None, end: int | None) -> bool:
-    """Whether a row group may hold starts of a range."""
+    """True if a row group may hold starts in a range."""
     parts = metadata.row_group(group)
     for number in range(parts.num_columns):
         column = parts.column(number)
@@ -153,7 +157,7 @@ def _merged(files: Sequence[Iterator[Rows]]) -> Iterator[Rows]:
 
 
 def _order(row: tuple[int, tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Of start and values; what is missing comes first."""
+    """The sort key of a row: its start, then its values; missing values come first."""
     start, values = row
     return start, [(value is not None, value) for value in values]
 

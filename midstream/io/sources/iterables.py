@@ -23,7 +23,7 @@ from midstream.plans.values.streams import Batch, Element
 from midstream.plans.values.units import TimeUnit
 
 NESTED = (tuple, list, Mapping)
-"""What a pair has beside a timestamp; no column holds one of these."""
+"""The types of the payload in a pair of timestamp and payload; no column holds such a value."""
 
 
 def rows_source(
@@ -35,14 +35,14 @@ def rows_source(
     clock: Now | None = None,
     together: int | None = None,
 ) -> Source:
-    """A source of rows, which are
+    """Make a source of rows in any of three forms.
 
     - tuples or lists of the declared columns, in order,
-    - mappings by the names of the columns, whatever the case,
-    - pairs of a timestamp and one of these without the column that the stream is ordered by.
+    - mappings by column name, in any case,
+    - pairs of a timestamp and one of these, without the column that the stream is ordered by.
 
-    together    how many rows are waited for, to make a batch; where it is not given, the rows of a collection
-                come 1,024 at once, and those of a generator, which may wait for each, one by one
+    together    the number of rows in a batch; by default, 1,024 for a collection, and one for a generator,
+                which may wait for each row
 
     >>> from midstream.plans.values.schema import Type
     >>> from midstream.plans.sql.declarations import ColumnDeclaration
@@ -67,10 +67,10 @@ def async_rows_source(
     bad_rows: BadRows | None = None,
     clock: Now | None = None,
 ) -> Source:
-    """A source of rows that come asynchronously; they are like those of `rows_source`.
+    """Make a source of rows that arrive asynchronously, in the forms of `rows_source`.
 
-    Rows that are there at once make a batch together. They are made in an event loop of the source's own,
-    which runs only while a batch is waited for.
+    Rows that are ready at once form a batch. The source has its own event loop, which runs only while a batch
+    is awaited.
 
     Raises   ConnectorError, when the first batch is asked for inside a running event loop.
     """
@@ -79,7 +79,7 @@ def async_rows_source(
 
 
 def _ready_together(rows: AsyncIterable[Any], name: str) -> Iterator[list[Any]]:
-    """Lists of rows that are there without a wait in between."""
+    """Lists of rows that are ready without waiting."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -119,7 +119,7 @@ async def _next(remaining: AsyncIterator[Any]) -> Any:
 
 
 class _RowReader:
-    """Turns rows into elements, and counts them."""
+    """Converts rows to elements, and numbers them."""
 
     def __init__(
         self, stream: StreamDeclaration, unit: TimeUnit | Timestamps, bad_rows: BadRows, clock: Now | None
@@ -132,7 +132,7 @@ class _RowReader:
         self._number = 0
 
     def source(self, lists: Iterator[list[Any]], *, is_live: bool) -> Source:
-        """A source of the elements of rows that come in lists."""
+        """A source of elements, from lists of rows."""
         batches = (batch for rows in lists if (batch := self._read(rows)))
         return Source(self._origin.name, batches, is_live, self._conversion.timestamps, "row")
 
@@ -147,7 +147,10 @@ class _RowReader:
         return convert_each(candidates, self._element, self._origin, self._bad_rows)
 
     def _together(self, rows: Sequence[Any]) -> Batch:
-        """The elements of rows that are all of one kind. Raises Misfit, or one of ODD, where they are not."""
+        """The elements of rows that all have one form.
+
+        Raises   Misfit, or one of ODD, where they differ or do not fit.
+        """
         kinds = set(map(type, rows))
         if kinds == {dict}:
             return self._conversion.batch(self._keys.columns(rows), len(rows))

@@ -24,7 +24,7 @@ MOST_QUERIES = 10
 """The largest number of queries that a message names."""
 
 LAYOUTS = 256
-"""How many different lists of keys are remembered."""
+"""The largest number of key lists that `Keys` remembers."""
 
 Object = Mapping[str, Any]
 
@@ -34,7 +34,7 @@ def _refuse(constant: str) -> Any:
 
 
 class Repeated(dict[str, Any]):
-    """An object that has a key twice, perhaps in two spellings: who goes through its keys meets both."""
+    """An object in which a key occurs twice; iteration yields every occurrence."""
 
     def __init__(self, pairs: Sequence[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -55,14 +55,14 @@ Scan = Callable[[str, int], tuple[Any, int]]
 _DECODER = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_object)
 _scan: Scan = _DECODER.scan_once  # type: ignore[attr-defined]
 _scan_fast: Scan = json.JSONDecoder(parse_constant=_refuse).scan_once  # type: ignore[attr-defined]
-"""A reader that does not see that a key is there twice. It takes two thirds of the time."""
+"""A reader that overlooks repeated keys, in two thirds of the time."""
 
 _SPACED = ('" ', '"\t', '"\r')
 """The characters that may stand between a key and its colon."""
 
 
 class Keys:
-    """Where objects have the declared columns: matched by key, whatever the case; others are not looked at.
+    """Finds the declared columns in objects by key, in any case; other keys are ignored.
 
     A column that an object has twice, in any spelling, is a misfit.
     """
@@ -72,7 +72,10 @@ class Keys:
         self._layouts: dict[tuple[str, ...], list[str]] = {}
 
     def of(self, layout: tuple[str, ...]) -> list[str]:
-        """The keys of the columns in an object that has these keys. Raises Misfit."""
+        """The keys of the columns in an object with the keys `layout`.
+
+        Raises   Misfit.
+        """
         found = self._layouts.get(layout)
         if found is None:
             found = [layout[find_column(name, layout)] for name in self.names]
@@ -82,7 +85,10 @@ class Keys:
         return found
 
     def columns(self, objects: Sequence[Object]) -> list[list[Any]]:
-        """The columns of several objects. Raises Misfit where one of them lacks a column."""
+        """The columns of several objects.
+
+        Raises   Misfit where an object lacks a column.
+        """
         layouts = set(map(tuple, objects))
         if len(layouts) == 1:
             return [list(map(itemgetter(key), objects)) for key in self.of(layouts.pop())]
@@ -90,14 +96,17 @@ class Keys:
         return [list(map(itemgetter(position), rows)) for position in range(len(self.names))]
 
     def values(self, found: Object) -> list[Any]:
-        """The values of one object. Raises Misfit."""
+        """The values of one object.
+
+        Raises   Misfit.
+        """
         return [found[key] for key in self.of(tuple(found))]
 
 
 class JsonReader(TextReader):
-    """Reads one JSON object a line; blank lines are none.
+    """Reads one JSON object per line, and skips blank lines.
 
-    The objects of a block of lines are read in one C loop; where anything is odd, line by line.
+    One C loop reads the objects of a block of lines; if it fails, they are read line by line.
     """
 
     def __init__(self, name: str, conversion: Conversion, bad_rows: BadRows) -> None:
@@ -120,15 +129,21 @@ class JsonReader(TextReader):
         return batch
 
     def batch(self, objects: Sequence[Object]) -> Batch:
-        """The elements of several objects. Raises Misfit, or one of ODD, where something is odd."""
+        """The elements of several objects.
+
+        Raises   Misfit, or one of ODD, where an object does not fit.
+        """
         return self.conversion.batch(self.keys.columns(objects), len(objects))
 
     def element(self, found: Object) -> Element:
-        """The element of one object. Raises Misfit."""
+        """The element of one object.
+
+        Raises   Misfit.
+        """
         return self.conversion.element(self.keys.values(found))
 
     def reads(self, found: Object) -> bool:
-        """Tell whether an object is one of the stream's rows."""
+        """True if an object is one of the stream's rows."""
         return True
 
     def _together(self, text: str) -> Batch | None:
@@ -163,10 +178,10 @@ class JsonReader(TextReader):
 
 
 def _may_repeat(text: str, objects: Sequence[Object]) -> bool:
-    """Tell whether the text of some objects may have more keys than they have.
+    """True if the text of some objects may contain more keys than the objects have.
 
-    Each key ends in a quotation mark and a colon. So where there are as many as the objects have keys, there
-    are no others, neither twice nor inside.
+    Each key ends in a quotation mark and a colon. If their number in the text is the number of the objects'
+    keys, no key is repeated or nested.
     """
     return text.count('":') != sum(map(len, objects)) or any(some in text for some in _SPACED)
 
@@ -174,11 +189,10 @@ def _may_repeat(text: str, objects: Sequence[Object]) -> bool:
 class ElementReader(JsonReader):
     """Reads results of Midstream: objects with `start`, `end` and `row`, which is valid in that interval.
 
-    Start and end are integers, or dates or dates with times in ISO 8601. An end of null is for ever. The
-    column that the stream is ordered by is no part of the rows.
+    Start and end are integers, or dates or dates with times in ISO 8601. An end of null is FOREVER. The rows
+    do not contain the column that the stream is ordered by.
 
-    Objects may name the `query` that they are results of. They must be those of one query, or `query` tells
-    which are read.
+    Objects may name their `query`. All must be results of one query, unless `query` selects one.
     """
 
     def __init__(
@@ -187,7 +201,7 @@ class ElementReader(JsonReader):
         super().__init__(name, conversion, bad_rows)
         self._query = query
         self._seen: dict[str, None] = {}
-        """The queries that objects have named, in order; the first ones of many."""
+        """The queries that objects have named, in order; of many only the first ones."""
 
     def reads(self, found: Object) -> bool:
         if self._query is None:
@@ -198,7 +212,7 @@ class ElementReader(JsonReader):
         return query == self._query or _repeats(found, "query")
 
     def begin(self, block: bytes) -> None:
-        """Take notice of the first line, where only a later part of the file is read."""
+        """Note the query of the first line when reading starts later in the file."""
         for candidate in self._candidates(decode(block)[0]):
             if not isinstance(candidate.values, Misfit):
                 self._seen[_query_of(candidate.values)] = None
@@ -267,7 +281,7 @@ class ElementReader(JsonReader):
         self._seen = seen
 
     def _instants(self, times: Sequence[Any]) -> Sequence[Any]:
-        """Chronons of times that are all integers, or all texts, where they are not unknown."""
+        """The chronons of times that are all integers, or all texts; None stands for unknown ones."""
         if set(map(type, times)) <= {int, type(None)}:
             return self.conversion.timestamps.integers(times)
         return self.conversion.timestamps.instants(

@@ -1,4 +1,4 @@
-"""What all sources are."""
+"""The contract of all sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from midstream.plans.values.streams import Batch
 
 @dataclass(slots=True)
 class FileProgress:
-    """How many bytes a file has, and how many of them have been read."""
+    """The size of a file in bytes, and the number of bytes read so far."""
 
     size: int
     read: int = 0
@@ -20,18 +20,18 @@ class FileProgress:
 
 @dataclass(slots=True)
 class Source:
-    """Batches of a stream, as they arrive, read when they are asked for.
+    """Batches of a stream, read on demand as they arrive.
 
-    name          what errors call it: a file, "stdin", a host and its port, a stream
-    is_live       whether it may wait for rows that are yet to come
-    timestamps    how its timestamps are read, and what was seen of them
-    unit          what the numbers of its rows count: lines or rows
-    file_progress how much of a file has been read, where that is known
+    name          the source's name in errors: a file, "stdin", a host and its port, a stream
+    is_live       True if it may wait for rows that are yet to come
+    timestamps    the conversion of its timestamps, with its counts so far
+    unit          the unit of its row numbers: lines or rows
+    file_progress the number of bytes read from a file, if known
 
     The order of timestamps is not checked here.
 
-    State    One batch, and what one call of the operating system gave.
-    Raises   InputFileError for what cannot be read, and for the first bad row where no dead letters are kept.
+    State    One batch, and the bytes of one call of the operating system.
+    Raises   InputFileError for unreadable input, and for the first bad row if there is no dead-letter file.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Source:
         return self.batches
 
     def close(self) -> None:
-        """Give up the rows that have not been read; close the file or connection.
+        """Drop the rows that have not been read; close the file or connection.
 
-        A source that another thread waits for at this moment stays open until what it waits for has come.
+        If another thread waits for a batch of the source, it stays open until that batch has come.
         """
         if isinstance(self.batches, Generator):
             with suppress(ValueError):  # it is running

@@ -30,7 +30,7 @@ from midstream.plans.values.streams import Batch
 from midstream.plans.values.units import TimeUnit
 
 SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
-"""The format of a file, by the end of its name."""
+"""The format of a file, by its suffix."""
 
 FORMATS = ("csv", "jsonl", "elements", "parquet")
 TEXT_FORMATS = ("csv", "jsonl", "elements")
@@ -45,13 +45,15 @@ KINDS = {
     "stdin": "stdin() or stdin('csv')",
     "socket": "socket('host', port)",
 }
-"""The kinds of sources, and how they are written. `tcp` is another word for `socket`, `json` for `jsonl`."""
+"""The kinds of sources, with their syntax; ALIASES lists further words."""
 
 ALIASES = {"tcp": "socket", "json": "jsonl", "ndjson": "jsonl"}
 
 
 def file_format(path: str | os.PathLike[str]) -> str:
-    """The format that a path's suffix tells, before .gz. Raises ConnectorError.
+    """The format of a file by its suffix; .gz may follow.
+
+    Raises   ConnectorError.
 
     >>> file_format("bids.csv"), file_format("bids.JSONL.gz")
     ('csv', 'jsonl')
@@ -79,16 +81,16 @@ def open_source(
     clock: Now | None = None,
     has_header: bool = True,
 ) -> Source:
-    """The source of a stream: that of its declaration, or another clause, or a path; "-" is standard input.
+    """Open the source of a stream: a clause, a path, "-" for standard input, or by default its declaration's.
 
-    unit          what a chronon is, and an integer counts; Timestamps where these differ
-    bad_rows      what becomes of rows that do not fit; without it the first one ends the run
-    clock         stamps the rows of a stream that has no timestamps of its own; system time by default
-    has_header    whether CSV begins with the names of the columns; else they are in the declaration's order
+    unit          the chronon, which is also the unit of integers; Timestamps if these differ
+    bad_rows      handles rows that do not fit; without it the first one ends the run
+    clock         stamps the rows of a stream without timestamps; system time by default
+    has_header    True if CSV begins with the names of the columns; else they are in the declaration's order
 
-    Nothing is opened before the first batch is asked for.
+    Files and connections open when the first batch is requested.
 
-    Raises   ConnectorError for a source that there cannot be.
+    Raises   ConnectorError for an impossible source.
 
     >>> from midstream.plans.values.schema import Type
     >>> from midstream.plans.sql.declarations import ColumnDeclaration
@@ -136,7 +138,7 @@ def open_source(
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """What all sources of one stream share."""
+    """The arguments that all sources of one stream share."""
 
     stream: StreamDeclaration
     unit: TimeUnit | Timestamps
@@ -201,7 +203,7 @@ def _text_format(clause: SourceClause, word: Any) -> str:
 
 
 def _other_format(path: str) -> str:
-    """The format that the suffix of a path tells, where it is not JSON Lines; else nothing."""
+    """The format that a path's suffix names, if it is not JSON Lines; else empty."""
     try:
         found = file_format(path)
     except ConnectorError:
@@ -210,11 +212,11 @@ def _other_format(path: str) -> str:
 
 
 def _may_wait(path: str) -> bool:
-    """Whether a path is a pipe or a device, or something else that does not have all its bytes yet."""
+    """True if a path is a pipe or a device, or anything else that does not have all its bytes yet."""
     return Path(path).exists() and not Path(path).is_file()
 
 
 def _closing(batches: Iterator[Batch], arrivals: Arriving) -> Iterator[Batch]:
-    """Batches whose bytes are given up with them."""
+    """Batches whose bytes are closed with them."""
     with closing(arrivals):
         yield from batches

@@ -1,4 +1,4 @@
-"""What the readers of formats made of lines have in common."""
+"""The common part of readers whose formats consist of lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class TextReader(ABC):
     """Reads batches from bytes as they arrive.
 
-    State    What one call of the operating system gave, and a record that has begun.
+    State    The bytes of one call of the operating system, and an incomplete record.
     """
 
     def __init__(self, name: str, conversion: Conversion, bad_rows: BadRows) -> None:
@@ -27,7 +27,7 @@ class TextReader(ABC):
         """The number of the next line."""
 
     def batches(self, arrivals: Iterable[bytes]) -> Iterator[Batch]:
-        """The batches of what arrives; the rows of complete lines are given at once."""
+        """The batches of arriving bytes; the rows of complete lines are passed on at once."""
         is_first = True
         for block in whole_lines(arrivals, self.origin.name):
             whole = block.removeprefix(BYTE_ORDER_MARK) if is_first else block
@@ -37,15 +37,15 @@ class TextReader(ABC):
 
     @abstractmethod
     def read(self, block: bytes) -> Batch:
-        """The elements of complete lines; the last line of all may lack its end."""
+        """The elements of complete lines; only the last line of the source may lack its end."""
 
     def finish(self) -> Batch:
-        """The elements of what is left when nothing more arrives."""
+        """The elements of the remaining bytes after the last arrival."""
         return []
 
 
 def decode(block: bytes) -> tuple[str, bool]:
-    """The text of bytes, and whether it is UTF-8; if not, wrong bytes are halves of surrogate pairs."""
+    """Decode bytes, and tell if they are UTF-8; wrong bytes become halves of surrogate pairs."""
     try:
         return block.decode(), True
     except UnicodeDecodeError:
@@ -53,7 +53,7 @@ def decode(block: bytes) -> tuple[str, bool]:
 
 
 def require_text(text: str) -> None:
-    """Raise Misfit where a text stands for bytes that are none in UTF-8."""
+    """Raise Misfit if a text contains bytes that are not UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

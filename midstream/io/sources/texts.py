@@ -1,7 +1,7 @@
-"""Converters for columns of texts, as CSV has them.
+"""Converters for columns of texts, as in CSV.
 
-An empty text is unknown in a nullable column, a string's as well: so DuckDB reads CSV, where `""` and nothing
-are the same.
+An empty text is unknown in a nullable column, also in one of strings. DuckDB reads CSV in this way: `""` and
+nothing are the same.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _instants(
 
 
 _UNUSUAL = re.compile("[.,][0-9]{7}|[+-][0-9:]+[.,]")
-"""What datetime would cut off without a word, and a fraction in the distance from UTC."""
+"""A fraction that datetime would cut silently, and a fraction in the distance from UTC."""
 
 
 def _booleans(one: Callable[[str], Any]) -> Callable[[Texts], Sequence[Any]]:

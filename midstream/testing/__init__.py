@@ -1,7 +1,7 @@
-"""Hypothesis strategies for streams, interleavings and plans, the check that a plan runs as it is specified,
-cases of migrations by their seeds, and the suite for Boxes.
+"""Property-based tests for operators, rules and Boxes of your own, with planted faults; needs hypothesis.
 
-For those who write operators, rules or boxes of their own and want to see them fail. Needs hypothesis.
+The package holds hypothesis strategies for streams, interleavings and plans, the check of a running plan
+against its specification, migration cases by seed, and the suite for Boxes.
 
     from hypothesis import given
     from midstream import testing

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for what arrives around a migration: elements that meet the split time."""
+"""Hypothesis strategies for arrivals around a migration: elements that start or end near the split time."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from midstream.plans.values.streams import FOREVER, Batch, Element, Time
 from midstream.testing.streams import elements, rows
 
 LATEST = 30
-"""No element starts after this instant: the specification takes a look at every one."""
+"""Elements start at this instant at the latest, because the specification computes every snapshot."""
 
 GAPS = (0, 0, 1, 1, 2, 4, 7, "the mark", "behind the mark")
-"""From an element to the next, at most longer than the windows are. The mark is the chronon of the split
-time, or of the next migration's."""
+"""Gaps from one element to the next, at most longer than the windows.
+
+The mark is the chronon of the split time, or of the next migration's split time.
+"""
 
 LENGTHS = (1, 1, 2, 3, 6, 9, "to the mark", "past the mark")
 
 
 def relations_for(plan: Plan) -> st.SearchStrategy[dict[str, list[Element]]]:
-    """The rows of a plan's relations."""
+    """Rows for all relations of a plan."""
     constants = st.lists(rows(2), max_size=4).map(constant)
     temporal = elements(rows(2), forever=False, max_size=4)
     return st.fixed_dictionaries(
@@ -32,11 +34,11 @@ def relations_for(plan: Plan) -> st.SearchStrategy[dict[str, list[Element]]]:
 
 
 ELEMENTS = st.tuples(st.sampled_from(GAPS), st.sampled_from(LENGTHS), rows(2))
-"""How the next elements follow: the gap before each, its length, its row."""
+"""Steps from an element to the next: the gap before it, its length, its row."""
 
 
 def placed(steps: Sequence[tuple[int | str, int | str, Any]], time: int, mark: int, chronons: bool) -> Batch:
-    """Elements behind an instant, as far as they start by the latest one."""
+    """Elements after an instant, given by steps; those that would start after LATEST are left out."""
     batch: Batch = []
     for gap, length, row in steps:
         time = later(gap, time, mark)
@@ -51,7 +53,7 @@ def placed(steps: Sequence[tuple[int | str, int | str, Any]], time: int, mark: i
 
 
 def later(gap: int | str, time: int, mark: int) -> int:
-    """The instant that follows another one."""
+    """The start of the next element after a gap."""
     if isinstance(gap, str):
         return max(time, mark if gap == "the mark" else mark + 1)
     return time + gap

@@ -1,4 +1,4 @@
-"""The suite for a Box: whatever arrives, in whatever order, it keeps what is asked of it.
+"""The suite for a Box: it must keep its promises for any arrivals in any order.
 
 Midstream's own operators pass it, too (tests/operators/test_conformance.py).
 """
@@ -29,14 +29,16 @@ Streams = Sequence[Sequence[Element]]
 """By input, all its elements."""
 
 PortEvent = tuple[Kind, int, Any]
-"""What happens on an input: elements, a heartbeat with its time, or the end (with None)."""
+"""An event on an input: elements, a heartbeat with its time, or the end (with None)."""
 
 Meaning = Plan | Callable[..., Iterable[Element]]
-"""A plan over streams named as the inputs; or a function that gets the elements of each input and gives those
-of the only output."""
+"""The specification of a Box: a plan over streams named like the inputs, or a function.
+
+The function takes the elements of each input, and returns the elements of the only output.
+"""
 
 BETWEEN: Sequence[Time] = (0.5, 2**60 + Fraction(1, 2))
-"""Times are moved by these, to where no chronon begins."""
+"""Distances that move times to where no chronon begins."""
 
 
 def check_box(
@@ -50,17 +52,19 @@ def check_box(
     examples: int | None = None,
     shrinks: bool = True,
 ) -> None:
-    """Try to find streams for which a Box breaks a promise that Boxes make.
+    """Search for streams for which a Box breaks one of the promises of Boxes.
 
-    `factory` makes a Box that has been given nothing. `inputs` draw the elements of each input; by default
-    payloads are pairs of small integers. `means` is what the results are compared with. `to` makes the Box
-    to which migrations lead, by default one of the same kind. Without `migrates`, migrations are left out,
-    and so is what only they need: timestamps between chronons, and state that goes by time alone; such are
-    windows. `after_event` may check more after every event of the first run. `examples` is how many streams
-    are tried, by default as many as the profile of hypothesis says. Unless it `shrinks` what it has found,
-    which takes seconds, it shows streams that are larger than they need be.
+    factory        makes a new Box
+    inputs         strategies for the elements of each input; by default payloads are pairs of small integers
+    means          the specification that the results are compared with
+    to             makes the Box to which migrations lead; by default another one by `factory`
+    migrates       False leaves out migrations, timestamps between chronons, and the check that progress and
+                   state depend on time alone, which only migrations need: use it for windows
+    after_event    called after every event of the first run, for further checks
+    examples       the number of streams to try; by default that of hypothesis's profile
+    shrinks        False skips the search for smaller streams, which takes seconds
 
-    Raises   BrokenPromise with the smallest streams that were found, and what is asked of Boxes.
+    Raises   BrokenPromise with the smallest streams that were found, and the promise.
 
     >>> from midstream import PlanBox, stream
     >>> pairs = stream("s", intervals=True, x="integer", y="integer").distinct().plan()
@@ -122,7 +126,7 @@ def _run(
     *,
     repeating: bool = False,
 ) -> Watched:
-    """A new Box to which all happens, and then the end; `repeating` tells again and again what is known."""
+    """Run a new Box over arrivals to its end; `repeating` repeats known heartbeats and ends each time."""
     watched = Watched(factory(), by_time=by_time)
     for arrival in arrivals:
         _let_happen(watched, arrival)
@@ -155,7 +159,7 @@ def _compare_with_meaning(watched: Watched, means: Meaning) -> None:
 
 
 def _one_by_one(arrivals: Iterable[PortEvent]) -> list[PortEvent]:
-    """The same element by element."""
+    """The arrivals with one element per batch."""
     return [
         (kind, port, part)
         for kind, port, what in arrivals
@@ -164,12 +168,12 @@ def _one_by_one(arrivals: Iterable[PortEvent]) -> list[PortEvent]:
 
 
 def _at_once(streams: Streams) -> list[PortEvent]:
-    """Each stream in one batch, one stream after the other, and no heartbeats."""
+    """Each stream in one batch, one stream after the other, without heartbeats."""
     return [("push", port, list(batch)) for port, batch in enumerate(streams) if batch]
 
 
 def _moved(arrivals: Iterable[PortEvent], by: Time) -> list[PortEvent]:
-    """The same at other times."""
+    """The arrivals with all times moved by a distance."""
     kinds: dict[str, Callable[[Any], Any]] = {
         "push": lambda batch: _moved_elements(batch, by),
         "advance": lambda time: time + by,
@@ -189,7 +193,7 @@ def _check_migrations(
     data: st.DataObject,
     first: Watched,
 ) -> None:
-    """Migrate there and back, at any time: the results are those of the Box that never was migrated."""
+    """Migrate there and back, at any time: the results must be those of a Box that does not migrate."""
     there = data.draw(st.integers(0, len(arrivals)))
     back = data.draw(st.integers(there, len(arrivals) + 1))
     watched = Watched(factory(), by_time=False)

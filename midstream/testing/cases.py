@@ -1,6 +1,6 @@
-"""Cases of a migration: a query, a plan that means the same, what arrives, and when to move in which way.
+"""Migration cases: a query, an equivalent plan, arrivals, and the time and strategy of the migration.
 
-A case is plain data. It is drawn from a seed alone, written as JSON, and checked against the law:
+A case is plain data. A seed determines it, JSON stores it, and a check compares it with the law:
 
     output(migrated) = what the logical algebra specifies, snapshot by snapshot, in order;
     and the migration ends.
@@ -47,18 +47,16 @@ FORMAT = "midstream-case"
 VERSION = 1
 
 COUNTED = "counted"
-"""The outcome of a case that says something: the plans differ logically, and the migration moved with
-elements alive on both sides."""
+"""The outcome of a case that counts: the plans differ logically, and elements were valid on both sides."""
 
 OUTCOMES = (COUNTED, "empty", "same plan", "refused", "not drawn")
-"""What can come of a case that does not break the law.
+"""The outcomes of a case that keeps the law.
 
-counted    the plans differ logically, and the migration moved with elements alive on both sides: of those
-           that came before it, one was still valid, and one that came later is valid where the old plan gives
-           nothing
-empty      it moved, without such elements
+counted    the plans differ logically, and the migration had valid elements on both sides: one from before it
+           was still valid, and one from after it is valid where the old plan gives no results
+empty      the migration had no such elements
 same plan  the plans are logically the same
-refused    the strategy does not take them, for a known reason
+refused    the strategy refused the plans, for a known reason
 not drawn  the seed gave no case
 """
 
@@ -66,7 +64,7 @@ QUERY = "query"
 
 
 class Tried(NamedTuple):
-    """What came of a case that did not break the law."""
+    """The strategy and outcome of a case that keeps the law."""
 
     strategy: str
     outcome: str
@@ -74,27 +72,26 @@ class Tried(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A query that moves to another plan after some events."""
+    """A query that migrates to another plan after some events."""
 
     plan: Plan
-    """The one that runs first."""
+    """The plan that runs first."""
     to: Plan
     strategy: str
     replace_all: bool
-    """Whether all above the windows is exchanged, or only where the plans differ."""
+    """True if everything above the windows is replaced, else only the parts where the plans differ."""
     after: int
-    """How many events come before the migration."""
+    """The number of events before the migration."""
     events: Sequence[Event]
     relations: Mapping[str, Sequence[Element]]
     is_logged: bool
-    """Whether a log of the windows is kept."""
+    """True if the engine keeps a log of the windows."""
     preserving: bool
-    """Whether the query is made of operators that preserve starts, so that the reference-point method takes
-    it."""
+    """True if all operators of the query preserve starts, as the reference-point method requires."""
 
     @property
     def streams(self) -> dict[str, list[Element]]:
-        """All elements that arrive."""
+        """All elements that arrive, by stream."""
         found: dict[str, list[Element]] = {source.stream: [] for source in self.plan.sources}
         for kind, name, what in self.events:
             if kind == "push":
@@ -106,7 +103,7 @@ class Case:
 def cases(
     draw: st.DrawFn, kinds: Sequence[str] = tuple(KINDS), strategies: Sequence[str] = tuple(STRATEGIES)
 ) -> Case:
-    """Queries of some kinds that move once, by one of some strategies."""
+    """Queries of some kinds that migrate once, by one of some strategies."""
     forever = draw(st.integers(0, 9)) == 9
     family = draw(families(kinds, forever))
     is_logged = draw(st.booleans())
@@ -137,16 +134,16 @@ def cases(
 
 
 _EARLY = st.tuples(st.sampled_from((0, 0, 1, 2)), st.sampled_from((1, 3, 6, 9)), rows(2))
-"""How the last elements before a migration follow: close together, so that some are valid then."""
+"""Steps between the last elements before a migration: short, so that some elements are valid then."""
 
 _LATE = st.tuples(
     st.sampled_from((0, 1, 2, 7, "the mark", "behind the mark")), st.sampled_from(LENGTHS), rows(2)
 )
-"""How elements follow later: many from where only the new plan gives results."""
+"""Steps between later elements: many lead to where only the new plan gives results."""
 
 
 class _Arrivals:
-    """Events, with an engine that is told them, so that elements can be put around the split time."""
+    """Events, and an engine that processes them, so that elements can be placed near the split time."""
 
     def __init__(self, plan: Plan, relations: Mapping[str, Sequence[Element]]) -> None:
         self.events: list[Event] = []
@@ -156,20 +153,20 @@ class _Arrivals:
 
     @property
     def open(self) -> list[str]:
-        """The streams on which more may come."""
+        """The streams that have not ended."""
         return [stream for stream in self._engine.streams if stream not in self._ended]
 
     def fix_mark(self) -> None:
-        """The migration begins, and its split time stays where it is."""
+        """Fix the split time when the migration begins."""
         self._fixed = self._mark()
 
     def push(self, stream: str, steps: Sequence[Any]) -> None:
-        """Elements arrive."""
+        """Push elements that follow by some steps."""
         if batch := placed(steps, self._now(stream), self._mark(), chronons=stream != "a"):
             self._tell(("push", stream, batch))
 
     def happen(self, kind: str, which: int, what: Any) -> None:
-        """Elements, a heartbeat or the end come on one of the streams, or elements that never end."""
+        """Apply a step to one of the open streams."""
         if not self.open:
             return
         stream = self.open[which % len(self.open)]
@@ -199,13 +196,15 @@ class _Arrivals:
 
 
 _Step = tuple[str, int, Any]
-"""What is to happen, on which stream, and with what."""
+"""A step: an event's kind, the number of its stream, and its content."""
 
 
 @functools.cache
 def _steps(forever: bool, ends: bool = False) -> st.SearchStrategy[_Step]:
-    """What may happen next: for the most part, elements arrive; elements without an end, or ends of streams,
-    where asked for."""
+    """A strategy for the next step: mostly arriving elements.
+
+    Elements without an end, and ends of streams, come only on request.
+    """
     which, gaps = st.integers(0, 2), st.sampled_from(GAPS)
     pushed = st.tuples(st.just("push"), which, st.lists(ELEMENTS, min_size=1, max_size=5))
     advanced = st.tuples(st.just("advance"), which, gaps)
@@ -215,15 +214,17 @@ def _steps(forever: bool, ends: bool = False) -> st.SearchStrategy[_Step]:
 
 
 def _max_ends(engine: Engine) -> list[Time]:
-    """The largest end seen on each input of what can be exchanged."""
+    """The largest end seen on each input of the exchangeable part."""
     return [end for node, end in engine.max_ends(QUERY).items() if reads_stream(node)]
 
 
 def case_of(
     seed: int, kinds: Sequence[str] = tuple(KINDS), strategies: Sequence[str] = tuple(STRATEGIES)
 ) -> Case | None:
-    """The case of a seed, the same in every process; None where the seed gives none. Another version of
-    Midstream or of hypothesis may draw another one: what is to last is written with `case_to_json`."""
+    """The case of a seed, equal in every process; None where the seed gives none.
+
+    Another version of Midstream or of hypothesis may draw another case. `case_to_json` makes a lasting copy.
+    """
     return drawn(_cases(tuple(kinds), tuple(strategies)), seed)
 
 
@@ -233,7 +234,7 @@ def smallest_case(
     strategies: Sequence[str] = tuple(STRATEGIES),
     mutant: str | None = None,
 ) -> Case | None:
-    """The simplest case that breaks the law, starting from that of a seed; None where that one does not."""
+    """The simplest case that breaks the law, starting from a seed; None where the seed's case keeps it."""
 
     def fails(case: Case) -> bool:
         return failure_of(case, mutant) is not None
@@ -247,13 +248,13 @@ def _cases(kinds: Sequence[str], strategies: Sequence[str]) -> st.SearchStrategy
 
 
 def failure_of(case: Case, mutant: str | None = None) -> str | None:
-    """How a case breaks the law, perhaps with a planted fault; None where it does not."""
+    """The way in which a case breaks the law, perhaps with a planted fault; None if it keeps it."""
     found = try_case(case, mutant)
     return found if isinstance(found, str) else None
 
 
 def try_case(case: Case, mutant: str | None = None) -> Tried | str:
-    """What came of a case, perhaps with a planted fault, or how it breaks the law."""
+    """The outcome of a case, perhaps with a planted fault, or the way in which it breaks the law."""
     with MUTANTS[mutant].patched() if mutant else nullcontext():
         try:
             return check_case(case)
@@ -262,7 +263,10 @@ def try_case(case: Case, mutant: str | None = None) -> Tried | str:
 
 
 def check_case(case: Case) -> Tried:
-    """Run it to the end of all streams. Raises AssertionError where the law does not hold."""
+    """Run a case to the end of all streams.
+
+    Raises   AssertionError where the case breaks the law.
+    """
     runner = Runner({name: list(rows) for name, rows in case.relations.items()})
     runner.add(QUERY, case.plan)
     if case.is_logged:
@@ -290,7 +294,7 @@ def _keep_log(engine: Engine) -> None:
 
 
 def _has_elements(engine: Engine) -> bool:
-    """Whether an element that has come is still valid behind an input of what can be exchanged."""
+    """True if an element that arrived is still valid on an input of the exchangeable part."""
     return any(
         end > min(engine.progress(source.stream) for source in Plan(node).sources)
         for node, end in engine.max_ends(QUERY).items()
@@ -299,12 +303,12 @@ def _has_elements(engine: Engine) -> bool:
 
 
 def _threshold(transition: Transition) -> Time:
-    """Behind this, only the new plan gives results."""
+    """The time after which only the new plan gives results."""
     return transition.started if transition.split == BEGINNING else transition.split
 
 
 def _move(case: Case, runner: Runner) -> Transition | None:
-    """Migrate; None where that is refused."""
+    """Begin the migration; None if it is refused."""
     engine = runner.engine
     query = engine.query(QUERY)
     must = must_move(engine, QUERY, case.to, case.strategy, preserving=case.preserving)
@@ -325,7 +329,7 @@ def _tell(runner: Runner, events: Sequence[Event], transition: Transition | None
 
 
 def _check_on_the_way(runner: Runner, transition: Transition | None) -> None:
-    """Promises are kept, and no old plan outlives its last input's passing the split time."""
+    """Check that promises are kept, and that the old plan ends when the last input passes the split time."""
     for at in runner.given:
         runner.progress(at)
     for part in transition.parts if transition else ():
@@ -336,7 +340,7 @@ def _check_on_the_way(runner: Runner, transition: Transition | None) -> None:
 
 
 def _finish(case: Case, runner: Runner, transition: Transition | None = None) -> None:
-    """End all streams, and compare what came with what is specified."""
+    """End all streams, and compare the results with the specification."""
     engine = runner.engine
     engine.close()
     _check_on_the_way(runner, transition)
@@ -375,7 +379,10 @@ def case_to_json(case: Case) -> dict[str, Any]:
 
 
 def case_from_json(data: Any) -> Case:
-    """Read back what `case_to_json` gave. Raises PlanFormatError where it is something else."""
+    """Read a case that `case_to_json` wrote.
+
+    Raises   PlanFormatError for other data.
+    """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise PlanFormatError(f'this is no case: expected an object with "format": "{FORMAT}"')
     if data.get("version") != VERSION:
@@ -400,7 +407,7 @@ def case_from_json(data: Any) -> Case:
 
 
 def _batch(elements: Sequence[Element]) -> list[Any]:
-    """Elements as JSON; null stands for times that never come."""
+    """Elements as JSON; null stands for BEGINNING and FOREVER."""
     return [
         [None if abs(start) == FOREVER else start, None if end == FOREVER else end, list(row)]
         for start, end, row in elements

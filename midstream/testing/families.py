@@ -1,5 +1,4 @@
-"""Hypothesis strategies for queries in several forms that mean the same: by rewrites, equations and
-implementations."""
+"""Hypothesis strategies for equivalent forms of queries: by rewrites, equations and implementations."""
 
 from __future__ import annotations
 
@@ -31,36 +30,36 @@ from midstream.testing.rephrasing import (
 
 @dataclass(frozen=True)
 class Family:
-    """Plans that mean the same; the first is the one to begin with."""
+    """Equivalent plans; the first is the one to begin with."""
 
     plans: tuple[Plan, ...]
     is_rewritten: bool = True
-    """Whether operators with state may come, and other implementations be used."""
+    """True if stateful operators may be added, and other implementations chosen."""
     suits: tuple[str, ...] = ()
-    """The strategies that are of most interest."""
+    """The strategies that this family is meant for."""
     is_flow: bool = False
-    """Whether it is stateless for the most part, and is to stay so."""
+    """True if the plans are mostly stateless, and must stay so."""
 
     @property
     def is_join_tree(self) -> bool:
-        """Whether parallel track may take it."""
+        """True if parallel track may migrate the plans."""
         return "parallel-track" in self.suits
 
     def beginning_with(self, plan: Plan) -> Family:
-        """The same with another plan to begin with."""
+        """The family with another plan to begin with."""
         return replace(self, plans=(plan, *self.plans))
 
 
 @st.composite
 def carried_out(draw: st.DrawFn, plan: Plan) -> Plan:
-    """The plan with splits and coalesces put in, and with implementations chosen, signed ones among them."""
+    """A plan with random splits and coalesces, and with random implementations, signed ones among them."""
     if draw(st.integers(0, 3)) == 0:
         plan = draw(arranged(plan))
     return draw(implemented(plan, upper=True)) if draw(st.booleans()) else plan
 
 
 def equations(a: Stream, b: Stream, c: Stream) -> list[tuple[Stream, Stream]]:
-    """Pairs of queries that mean the same, over streams with a column u, u and v."""
+    """Pairs of equivalent queries, over streams with the columns u, u and v."""
     p, on, less = col("u") > 0, [("u", "v")], col("u") < col("v")
     kinds = (Stream.difference, Stream.strict_difference, Stream.intersection, Stream.max_union)
     matches = (Stream.semi_join, Stream.anti_join)
@@ -81,7 +80,7 @@ def equations(a: Stream, b: Stream, c: Stream) -> list[tuple[Stream, Stream]]:
 
 @st.composite
 def pairs(draw: st.DrawFn, forever: bool) -> tuple[Plan, Plan]:
-    """Two plans that mean the same by an equation for an operator for which there are no rules."""
+    """Two plans that are equivalent by an equation that no rule states."""
     below = [Stream(draw(plans(depth=1, forever=forever, **WHOLE)).root) for _ in "abc"]
     one, other = draw(st.sampled_from(equations(*map(one_column, below, "uuv"))))
     match draw(st.integers(0, 3)):
@@ -93,7 +92,7 @@ def pairs(draw: st.DrawFn, forever: bool) -> tuple[Plan, Plan]:
 
 
 def one_column(below: Stream, name: str) -> Stream:
-    """A column of known integers; null is equal to null as a row, but not in a condition."""
+    """One column of integers that are never null: null equals null in a row, but not in a condition."""
     found = (c.name for c in below.schema if c.type is Type.INTEGER and not c.nullable)
     column = next(found, None)
     return below.select(**{name: col(column) if column else 0})
@@ -117,7 +116,7 @@ def _joins(draw: st.DrawFn, forever: bool) -> Family:
 
 @st.composite
 def _flowing(draw: st.DrawFn, forever: bool) -> Family:
-    """Unions, filters and projections that read each other, and perhaps something above them or beside."""
+    """Unions, filters and projections that read each other, perhaps with another operator above or beside."""
     parts = [stream("a", x="integer", y="integer", intervals=True)]
     for name in "bc":
         source = stream(name, x="integer", y="integer")
@@ -145,7 +144,7 @@ def _flowing(draw: st.DrawFn, forever: bool) -> Family:
 
 @st.composite
 def _several(draw: st.DrawFn, forever: bool) -> Family:
-    """Outputs that share what is below them; one may be ahead of the others."""
+    """Outputs that share their subplan; one may be ahead of the others."""
     one = Stream(draw(plans(depth=1, forever=forever, shared=True)).root)
     other = Stream(draw(plans(depth=1, forever=forever, shared=True)).root)
     apart = other.rename({name: f"other_{name}" for name in other.schema.names})
@@ -156,8 +155,7 @@ def _several(draw: st.DrawFn, forever: bool) -> Family:
 
 @st.composite
 def _twins(draw: st.DrawFn, forever: bool) -> Family:
-    """Two outputs that mean the same, of which one gives other elements: each may come to read what the other
-    does."""
+    """Two equivalent outputs with different elements: each may come to read the other's subplan."""
     rows = Stream(draw(plans(depth=1, preserving=True, forever=forever, windows=True)).root)
     some = rows.filter(draw(condition(rows.schema.names)))
     others = (rows.intersection(rows), rows.max_union(some), rows.union(some).difference(some))
@@ -180,20 +178,22 @@ KINDS: Mapping[str, Any] = {
     "several": _several,
     "twins": _twins,
 }
-"""By name, the families of a kind, with windows and elements that never end or without."""
+"""Strategies for families, by kind; each takes `forever`, which allows endless windows and elements."""
 
 
 @st.composite
 def families(draw: st.DrawFn, kinds: Sequence[str] = tuple(KINDS), forever: bool = False) -> Family:
-    """A query to begin with, in one of the forms that it may take."""
+    """A family with one of the equivalent forms to begin with."""
     family: Family = draw(KINDS[draw(st.sampled_from(kinds))](forever))
     return family.beginning_with(draw(members(family)))
 
 
 @st.composite
 def members(draw: st.DrawFn, family: Family, running: Plan | None = None, strategy: str = "genmig") -> Plan:
-    """A plan that means what a query means, which rewrites lead to; from the `running` one on to such a plan
-    as a strategy may exchange."""
+    """A plan of a family, or reached from one by rewrites.
+
+    If `running` is given, the plan is one to which a strategy is likely to migrate it.
+    """
     plan = draw(st.sampled_from(family.plans if running is None else (running, running, *family.plans)))
     if strategy == "swap" and running is not None and not family.is_flow:
         plan = running
@@ -213,7 +213,7 @@ def members(draw: st.DrawFn, family: Family, running: Plan | None = None, strate
 
 
 def _rewrites(family: Family, plan: Plan, strategy: str) -> Sequence[Rewrite]:
-    """Those that a strategy is likely to take."""
+    """The rewrites that a strategy is likely to accept."""
     if strategy == "swap":
         upper = above(logical_plan(plan), input_nodes(logical_plan(plan)))
         # What has a state goes on over what is known to mean the same; windows that have moved are not.
@@ -223,13 +223,13 @@ def _rewrites(family: Family, plan: Plan, strategy: str) -> Sequence[Rewrite]:
 
 
 PICKY = ("genmig-reference-point", "parallel-track", "moving-states")
-"""The strategies that take few plans, or ask for a log."""
+"""The strategies that accept few plans, or need a log."""
 
 
 def strategies_for(
     family: Family, strategies: Sequence[str], *, is_logged: bool, is_exchanged: bool = False
 ) -> Sequence[str]:
-    """All of some strategies, and several times those that are not likely to be refused."""
+    """The given strategies, with those that are unlikely to be refused repeated."""
     suited = (*family.suits, "moving-states") if is_logged else family.suits
     seldom = {*PICKY} - {*suited} | ({"swap", "parallel-track"} if is_exchanged else set())
     likely = [one for one in strategies if one not in seldom]

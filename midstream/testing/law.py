@@ -1,4 +1,4 @@
-"""What must hold of a query that moves: its promises are kept, and nobody refuses without reason."""
+"""The law of migrations: queries keep their promises, and no migration is refused without reason."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ REFUSALS = (
     "positive and negative elements|runs for other queries|ask for a log"
     "|there is no log of|log of the query is not"
 )
-"""What refusals may say."""
+"""A pattern that matches the messages of all known refusals."""
 
 
 class Runner:
-    """An engine, and what its queries have given and promised."""
+    """An engine, with the results and promises of its queries."""
 
     def __init__(self, relations: dict[str, list[Element]]) -> None:
         self.engine = Engine(relations=relations)
@@ -34,7 +34,7 @@ class Runner:
         self._promised: dict[tuple[str, str], Time] = {}
 
     def add(self, name: str, plan: Plan) -> None:
-        """Run a query, and listen to its outputs."""
+        """Run a query, and collect the results of its outputs."""
         self.engine.add(plan, name=name)
         for output in plan.outputs:
             self.given[name, output] = []
@@ -47,7 +47,7 @@ class Runner:
         self.given[at].extend(batch)
 
     def progress(self, at: tuple[str, str]) -> Time:
-        """What an output promises, which it must keep from now on."""
+        """The progress of an output; results that start before it will be an error."""
         name, output = at
         progress = self.engine.query(name).progress(output)
         assert progress >= self._promised[at], f"{at} takes back {self._promised[at]}: {progress}"
@@ -57,15 +57,18 @@ class Runner:
 
 
 def steps(form: NormalForm) -> Iterator[Element]:
-    """Elements that mean what a normal form says."""
+    """Elements with a given normal form."""
     for payload, found in form.items():
         for start, end, n in found:
             yield from [(start, end, payload)] * n
 
 
 def must_move(engine: Engine, name: str, plan: Plan, strategy: str, *, preserving: bool) -> bool:
-    """Whether nothing speaks against migrating a query that is not being exchanged. `preserving` says that
-    it was made of operators that preserve starts, which the reference-point method asks for."""
+    """True if nothing prevents the migration of a query that is not being exchanged.
+
+    `preserving` tells that it consists of operators that preserve starts, as the reference-point method
+    requires.
+    """
     query = engine.query(name)
     if strategy in ("swap", "parallel-track", "moving-states"):
         return False
@@ -82,13 +85,15 @@ def must_move(engine: Engine, name: str, plan: Plan, strategy: str, *, preservin
 
 
 def is_bounded(plan: Plan) -> bool:
-    """Whether streams bound whatever it gives; where this is wrongly true, the law does not hold."""
+    """True if the inputs bound every result; where this is wrongly true, the law does not hold."""
     return not _is_refused(require_bounded, plan.outputs.values(), set(input_nodes(plan)))
 
 
 def is_preserving(physical: Plan) -> bool:
-    """Whether a result's start tells which plan it belongs to; converters count, which pair ends with starts
-    anew."""
+    """True if a result's start tells which plan gives it.
+
+    Converters count as well, because they pair ends with starts anew.
+    """
     return not _is_refused(require_start_preserving, above(physical, input_nodes(physical)))
 
 
@@ -103,8 +108,10 @@ def _is_refused(require: Callable[..., None], *what: object) -> bool:
 def vouched(
     engine: Engine, plan: Plan, strategy: str = "genmig", query: str | None = None, **how: Any
 ) -> Transition:
-    """Migrate at once to a plan of which the normal form does not see that it means the same, or that does
-    not: where a test is about how plans are exchanged, not about which. No rules are tried to prove it, which
-    would take longer than the migration."""
+    """Migrate at once to a plan that the normal form cannot prove equivalent, or that is not.
+
+    This is for tests of the exchange itself. No rules are tried for a proof, because that would take longer
+    than the migration.
+    """
     proof = equivalent(engine.query(query).plan, plan, steps=0)
     return engine.migrate(plan, strategy, query, proof=proof, unproved="accept", **how)

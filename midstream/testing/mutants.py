@@ -1,4 +1,4 @@
-"""Planted faults: ways to get migrations wrong, each as a patch of the code, which checks must find.
+"""Planted faults: each is a patch that makes migrations wrong, and that checks must find.
 
 with MUTANTS["split-too-early"].patched():
     ...                                    # migrations are wrong in here
@@ -43,23 +43,22 @@ from midstream.plans.values.streams import BEGINNING, Batch, Element, Payload, T
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault."""
+    """A planted fault."""
 
     name: str
     sentence: str
-    """What is wrong."""
+    """A sentence that describes the fault."""
     patches: tuple[tuple[Any, str, Any], ...]
-    """Other functions in modules, and other methods or properties of classes: the owner, the name, and what
-    stands in its place."""
+    """The patched functions, methods and properties: their owner, their name, and their replacement."""
     beyond: str = ""
-    """Why cases of one migration of one query cannot show it; empty where they can."""
+    """The reason that cases of one migration of one query cannot show it; empty where they can."""
 
     def __str__(self) -> str:
         return self.name
 
     @contextmanager
     def patched(self) -> Iterator[None]:
-        """Makes it so for the time of a block."""
+        """Plant the fault for the time of a block."""
         with ExitStack() as stack:
             for owner, name, body in self.patches:
                 stack.enter_context(patch.object(owner, name, body))
@@ -71,7 +70,7 @@ def _nothing(*_: Any) -> None:
 
 
 def _counting(self: Migration, port: int, batch: Batch, progress: Time) -> Any:
-    """Every element from behind the split time counts as an input that has passed it."""
+    """Count every element after the split time as an input that has passed it."""
     if self.old is None:
         return _event(self, port, batch, progress)
     late = sum(start > self.split for start, _, _ in batch) or int(progress >= self.split)
@@ -159,12 +158,12 @@ def _losing(self: Migration, port: int, batch: Batch, progress: Time) -> list[Ba
 
 
 def _none(*_: object) -> Iterator[Node]:
-    """No operator holds anything."""
+    """Operators that hold elements: none."""
     return iter(())
 
 
 def _around(plan: Plan, running: Plan, *, replace_all: bool = False) -> Plan:
-    """As it is, but for windows over what is arranged in another way."""
+    """The plan as it is, except for windows over another arrangement."""
     found = _as_it_runs(plan, running, replace_all=replace_all)
     if any(isinstance(node.operator, Physical | Boxed) for node in plan.nodes):
         return found
@@ -298,4 +297,4 @@ _ALL = (
 )
 
 MUTANTS: Mapping[str, Mutant] = {one.name: one for one in _ALL}
-"""By name, as docs/verification.md lists them."""
+"""The mutants by name; docs/verification.md lists them."""

@@ -48,10 +48,10 @@ WHOLE: Mapping[str, bool] = {
     "tuples": True,
     "shared": True,
 }
-"""What `plans` is given to draw from the whole algebra."""
+"""Arguments for `plans` that allow the whole algebra."""
 
 LARGEST_SETTING = 8
-"""Every window and granularity with bounds may have so many granules."""
+"""Every bounded window and granularity may grow to this number of granules."""
 
 
 @st.composite
@@ -87,7 +87,7 @@ def _condition(draw: st.DrawFn, names: Sequence[str]) -> Operand:
 
 @dataclass
 class _Options:
-    """What may be drawn. It numbers what gives names, so that every use has column names of its own."""
+    """The operators that may be drawn, with a counter that makes column names unique."""
 
     preserving: bool
     joins_only: bool
@@ -103,12 +103,12 @@ class _Options:
     """The subplans so far."""
 
     def number(self) -> int:
-        """One that was not used yet."""
+        """A number that is not used yet."""
         self.used += 1
         return self.used
 
     def bounds(self, granule: int = 1) -> tuple[int, int] | None:
-        """Bounds that no other setting has; None where settings are fixed."""
+        """Bounds that differ from those of all other settings; None where settings are fixed."""
         return (granule, granule * (LARGEST_SETTING + self.number())) if self.adjustable else None
 
 
@@ -129,18 +129,22 @@ def plans(
 ) -> Plan:
     """A random plan over the streams a, b and c with integer columns.
 
-    By default all snapshot-reducible operators over time windows that slide chronon by chronon. `preserving`
-    leaves out what does not preserve starts; `joins_only` leaves joins and filters only; without `forever`
-    there are no unbounded windows, and the plan is meant for streams without endless elements.
+    By default, plans have all snapshot-reducible operators, over time windows that slide by one chronon.
 
-    `windows` adds windows of all kinds, granularity conversion, istream and dstream, also above other
-    operators; `arrangements` adds split and coalesce; `relations` adds the relations `constant` and
-    `temporal`, to which streams are joined and compared; `tuples` adds top_k, whose values cannot be compared
-    with numbers; `shared` lets subplans be read in several places. `WHOLE` is all of these.
+    preserving      leaves out operators that do not preserve starts
+    joins_only      leaves only joins and filters
+    forever         False leaves out unbounded windows; then the streams must not have endless elements
+    windows         adds all kinds of windows, granularity conversion, istream and dstream, also above other
+                    operators
+    arrangements    adds split and coalesce
+    relations       adds the relations `constant` and `temporal`, which are joined and compared with streams
+    tuples          adds top_k, whose values cannot be compared with numbers
+    shared          lets several operators read one subplan
+    adjustable      gives bounds to granularities and to bounded time windows, from one granule to at least
+                    LARGEST_SETTING granules; all bounds differ, so that they can be found in plans that rules
+                    make
 
-    `adjustable` gives bounds to time windows that end and to granularities, from one granule up to
-    `LARGEST_SETTING` granules and more. No two have the same, so that they can be found in every plan that
-    rules make.
+    `WHOLE` is all of windows, arrangements, relations, tuples and shared.
     """
     options = _Options(
         preserving or joins_only,
@@ -170,7 +174,7 @@ def _subplans(draw: st.DrawFn, depth: int, options: _Options) -> Stream:
 
 
 def _kinds(options: _Options) -> list[Callable[..., st.SearchStrategy[Stream]]]:
-    """The operators that may be drawn, the frequent ones several times."""
+    """Strategies for the allowed operators, with the frequent ones several times."""
     kinds = [_filtered, _joined, _joined]
     if not options.joins_only:
         kinds += [_projected, _united]
@@ -260,8 +264,10 @@ def _arranged(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], op
 
 @st.composite
 def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
-    """What follows a stream through time, or one of the windows, which need chronons: not over what never
-    ends, nor over what never begins."""
+    """An operator over time, such as istream or a window.
+
+    Windows need chronons: they are not drawn over streams that may be endless, nor over constants.
+    """
     if gives_constants(one.node):
         return one
     kind = draw(st.sampled_from(("granularity", "istream", "dstream", "window", "window", "last")))
@@ -290,8 +296,10 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], op
 
 @st.composite
 def _other(draw: st.DrawFn, below: st.SearchStrategy[Stream], options: _Options) -> Stream:
-    """A second input: a subplan, one that is there already, or what is made of a relation; the first input
-    always reads a stream."""
+    """A second input: a new subplan, an existing one, or one over a relation.
+
+    The first input always reads a stream.
+    """
     if options.shared and draw(st.integers(0, 3)) == 0:
         return draw(st.sampled_from(options.made))
     if not options.relations or draw(st.integers(0, 3)):
@@ -323,7 +331,7 @@ def _leaf(draw: st.DrawFn, options: _Options) -> Stream:
 
 @st.composite
 def _window(draw: st.DrawFn, source: Stream, options: _Options) -> Stream:
-    """A window over timestamps. There are ties among them, which their order of arrival breaks."""
+    """A window over timestamps; the order of arrival breaks ties."""
     size = draw(st.sampled_from((*([None] if options.forever else []), 1, 3, 6, 6)))
     kind = draw(st.integers(0, 7)) if options.windows else 0
     bounds = options.bounds() if size is not None else None
@@ -349,7 +357,7 @@ def _numbers(schema: Schema) -> list[str]:
 
 
 def _may_be_endless(node: Node, options: _Options) -> bool:
-    """Whether an element of a subplan may be valid for ever."""
+    """True if a subplan may have an element that is valid for ever."""
     inputs = (_may_be_endless(child, options) for child in node.inputs)
     match logical(node):
         case Source(intervals=intervals):
@@ -382,22 +390,21 @@ def _has_same_columns(one: Stream, other: Stream) -> bool:
 
 
 def _with_own_names(one: Stream, other: Stream, options: _Options) -> Stream:
-    """The second of two subplans with names of its own, where they share columns."""
+    """The second of two subplans, with its columns renamed where both share names."""
     common = [name for name in other.schema.names if name in one.schema]
     number = options.number() if common else 0
     return other.rename({name: f"s{number}_{i}" for i, name in enumerate(common)}) if common else other
 
 
 def _alike(one: Stream, other: Stream, options: _Options, most: int | None = None) -> tuple[Stream, Stream]:
-    """Two subplans narrowed to common columns, of which there are `most` at most."""
+    """Two subplans reduced to common columns, at most `most`."""
     width = min(len(one.schema), len(other.schema), most or len(one.schema))
     number = options.number()
     return _narrowed(one, width, number), _narrowed(other, width, number)
 
 
 def _narrowed(one: Stream, width: int, number: int) -> Stream:
-    """The first columns under common names; what is no integer, such as an average, is replaced by a
-    constant."""
+    """The first columns under common names; a constant replaces a column without integers."""
     columns = list(one.schema)[:width]
     return one.select(
         **{
@@ -419,11 +426,10 @@ def _join_condition(draw: st.DrawFn, left: Sequence[str], right: Sequence[str]) 
 
 @st.composite
 def implemented(draw: st.DrawFn, plan: Plan, *, upper: bool = False) -> Plan:
-    """A plan with a random implementation for every operator, or, of the `upper` ones, for those above its
-    inputs, which a migration may exchange.
+    """A plan with a random implementation for every operator, or only for the exchangeable `upper` ones.
 
-    What stands below a window that counts rows works on intervals: converters do not keep the order of
-    arrival, by which it may have to go.
+    Operators below a window that counts rows use intervals: converters do not keep the order of arrival,
+    which that window may need.
     """
     counted = [node for node in plan.nodes if isinstance(logical(node), Counting)]
     below = {node for window in counted for child in window.inputs for node in child.walk()}

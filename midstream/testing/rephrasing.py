@@ -1,7 +1,7 @@
-"""Other plans that mean the same: rewrites of one place in a plan, many of which no optimizer would make.
+"""Equivalent plans by rewrites of one place in a plan, many of which no optimizer would make.
 
-What matters here is that plans come to differ, share subplans or stop to do so, and hold elements in other
-places. A rewrite changes a subplan in one of the places where it is read, not in all.
+The plans come to differ, to share subplans or to stop sharing them, and to hold elements in other places. A
+rewrite changes a subplan in one of the places where it is read, not in all.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from midstream.plans.expressions.expressions import (
 from midstream.plans.values.errors import PlanError
 
 Rewrite = Callable[[Node], Iterator[Node]]
-"""Subplans that mean the same as one."""
+"""Yields subplans that are equivalent to a given one."""
 
 MOST_NODES = 16
-"""Larger plans do not grow any more."""
+"""Plans with at least this number of nodes do not grow any more."""
 
 
 def renamed(node: Node) -> Iterator[Node]:
@@ -63,19 +63,19 @@ def renamed(node: Node) -> Iterator[Node]:
 
 
 def filtered(node: Node) -> Iterator[Node]:
-    """X = filter(true, X), where it takes a look to tell that."""
+    """X = filter(true, X), with a condition whose truth only evaluation shows."""
     always = _always(node)
     is_one = node.operator == Filter(always)
     yield node.inputs[0] if is_one else Node(Filter(always), (node,))
 
 
 def doubled(node: Node) -> Iterator[Node]:
-    """X = X + filter(false, X)"""
+    """X = X + filter(false, X)."""
     yield Node(Union(), (node, Node(Filter(Not(_always(node))), (node,))))
 
 
 def conditions(node: Node) -> Iterator[Node]:
-    """filter(p and q, X) = filter(p, filter(q, X)), filter(p, X) = filter(p, filter(p, X))"""
+    """filter(p and q, X) = filter(p, filter(q, X)), filter(p, X) = filter(p, filter(p, X))."""
     if isinstance(node.operator, Filter):
         (below,), parts = node.inputs, conjuncts(node.operator.condition)
         if len(parts) > 1:
@@ -86,7 +86,7 @@ def conditions(node: Node) -> Iterator[Node]:
 
 
 def unions(node: Node) -> Iterator[Node]:
-    """X + Y = Y + X, (X + Y) + Z = X + (Y + Z) = X + Y + Z"""
+    """X + Y = Y + X, (X + Y) + Z = X + (Y + Z) = X + Y + Z."""
     if isinstance(node.operator, Union):
         first, *rest = node.inputs
         yield Node(Union(), (*rest, first))
@@ -98,7 +98,7 @@ def unions(node: Node) -> Iterator[Node]:
 
 
 def along_unions(node: Node) -> Iterator[Node]:
-    """f(X + Y) = f(X) + f(Y) for filters and projections"""
+    """f(X + Y) = f(X) + f(Y) for filters and projections."""
     match node.operator:
         case Filter() | Project() if isinstance(node.inputs[0].operator, Union):
             yield Node(Union(), tuple(Node(node.operator, (child,)) for child in node.inputs[0].inputs))
@@ -110,7 +110,7 @@ def along_unions(node: Node) -> Iterator[Node]:
 
 
 def windows(node: Node) -> Iterator[Node]:
-    """f(window(X)) = window(f(X)) for filters, projections and unions"""
+    """f(window(X)) = window(f(X)) for filters, projections and unions."""
     match node.operator:
         case TimeWindow() as window:
             below = node.inputs[0]
@@ -125,7 +125,7 @@ def windows(node: Node) -> Iterator[Node]:
 
 
 def multisets(node: Node) -> Iterator[Node]:
-    """X = min(X, X) = max(X, X) = (X + X) - X = min(X + X, X)"""
+    """X = min(X, X) = max(X, X) = (X + X) - X = min(X + X, X)."""
     twice = Node(Union(), (node, node))
     yield Node(Intersection(), (node, node))
     yield Node(MaxUnion(), (node, node))
@@ -134,8 +134,10 @@ def multisets(node: Node) -> Iterator[Node]:
 
 
 def sets(node: Node) -> Iterator[Node]:
-    """distinct(X) = distinct(X + X) = distinct(distinct(X)); of what is matched, it does not matter how often
-    it is there."""
+    """distinct(X) = distinct(X + X) = distinct(distinct(X)), and likewise for the right input of matches.
+
+    Semi-join and anti-join ignore the multiplicity of rows in their right input.
+    """
     match node.operator:
         case Distinct():
             yield Node(Distinct(), (node,))
@@ -148,7 +150,7 @@ def sets(node: Node) -> Iterator[Node]:
 
 
 SHOWN: tuple[Rewrite, ...] = (renamed, conditions, along_unions, unions, unions)
-"""Of these it is known that what they give means the same, so that operators above go on."""
+"""Rewrites whose results the normal form proves equivalent, so that operators above keep their state."""
 
 STATELESS: tuple[Rewrite, ...] = (*SHOWN, filtered, doubled)
 STATEFUL: tuple[Rewrite, ...] = (*STATELESS, multisets, sets)
@@ -163,7 +165,7 @@ def _always(node: Node) -> Expression:
 def rephrased(
     draw: st.DrawFn, plan: Plan, rewrites: Sequence[Rewrite] = STATEFUL, *, rules: bool = True
 ) -> Plan:
-    """A plan that means the same, by one or two rewrites; with `rules` also by those of the optimizer."""
+    """An equivalent plan by one or two rewrites; with `rules` also by those of the optimizer."""
     current = logical_plan(plan)
     for _ in range(draw(st.sampled_from((1, 1, 2)))):
         if rules and draw(st.booleans()):
@@ -190,11 +192,11 @@ def _rewritten(draw: st.DrawFn, plan: Plan, rewrites: Sequence[Rewrite]) -> Plan
 
 
 Place = tuple[Node | str, int]
-"""Where a subplan is read: by which node or as which output, and at which port."""
+"""A place where a subplan is read: the reading node or the name of an output, and the port."""
 
 
 def _places(plan: Plan) -> list[Place]:
-    """Those from the outputs down to the inputs of the part that can be exchanged."""
+    """Places from the outputs down to the inputs of the exchangeable part."""
     upper = above(plan, input_nodes(plan))
     outputs: list[Place] = [(name, 0) for name in plan.outputs]
     return outputs + [(node, port) for node in upper for port in range(len(node.inputs))]
@@ -217,8 +219,11 @@ def _with(plan: Plan, place: Place, new: Node) -> Plan:
 
 @st.composite
 def arranged(draw: st.DrawFn, plan: Plan) -> Plan:
-    """The plan with a split or a coalesce at random places: also below windows and what else is not
-    snapshot-reducible, as far as that takes it."""
+    """The plan with splits or coalesces at random places.
+
+    They may also stand below windows and other operators that are not snapshot-reducible, if these accept
+    them.
+    """
     kinds = (None, None, Split(2), Split(3), Coalesce(1), Coalesce(6))
 
     def maybe(node: Node) -> Node:
@@ -238,7 +243,7 @@ def arranged(draw: st.DrawFn, plan: Plan) -> Plan:
 
 
 def _runs(node: Node) -> bool:
-    """Whether there is an implementation, which some windows have not over everything."""
+    """True if the operator has an implementation over its inputs; some windows have none."""
     try:
         physical_plan(Plan(node))
     except PlanError:

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for subplans that rules are about, and the check of a rule."""
+"""Hypothesis strategies for the subplans of rules, and the check of a rule."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.values.verdicts import Answer
 
 TRIES = 200
-"""How many subplans are drawn at most for one to which a rule applies."""
+"""The largest number of subplans that are drawn to find one to which a rule applies."""
 
 
 SEEDS = st.integers(0, 2**32 - 1)
-"""A subplan that does not fit together is drawn again, which a seed does without further choices."""
+"""Seeds of subplans; a seed redraws a subplan that does not fit together without further choices."""
 
 
 @st.composite
@@ -27,7 +27,7 @@ def subplans(draw: st.DrawFn, shape: Shape) -> Node:
 
 @st.composite
 def applications(draw: st.DrawFn, rule: Rule) -> tuple[Node, Node]:
-    """Subplans to which a rule applies, each with what the rule makes of it."""
+    """Subplans to which a rule applies, each with one of its results."""
     made = Subplans(Random(draw(SEEDS)))
     for _ in range(TRIES):
         node = made.of(rule.shape)
@@ -39,8 +39,8 @@ def applications(draw: st.DrawFn, rule: Rule) -> tuple[Node, Node]:
 def check_rule(rule: Rule, *, plans: int = 10, inputs: int = 2_000) -> None:
     """Fail unless a rule holds, and needs each of its guards.
 
-    It is tried as by `verify_rule`; then where one guard after the other refuses it, and there it must be
-    wrong, or impossible to carry out.
+    The rule is tried as by `verify_rule`. Then each guard is dropped in turn, on subplans that it refuses:
+    there the rule must be wrong, or impossible to apply.
     """
     check = verify_rule(rule, plans=plans, inputs=inputs)
     assert check, str(check)

@@ -1,7 +1,7 @@
-"""Values that hypothesis strategies draw from a seed alone, each by itself, and smaller ones in their place.
+"""Values that hypothesis strategies draw from a seed alone, and the search for smaller ones.
 
-Hypothesis has no public way to draw one value from a seed, or to shrink what was not found by itself. What
-is used of its inside is in this file.
+Hypothesis has no public way to draw one value from a seed, or to shrink a value that it did not find itself.
+Only this file uses its internals.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Value = TypeVar("Value")
 
 KEY = b"what was drawn"
 SECONDARY = KEY + b".secondary"
-"""Where hypothesis keeps what it has not shrunk yet."""
+"""The key under which hypothesis stores values that are not shrunk yet."""
 
 
 def drawn(strategy: SearchStrategy[Value], seed: int) -> Value | None:
-    """What a strategy draws with a seed, the same everywhere; None where it gives up.
+    """The value that a strategy draws with a seed, equal in every process; None where it gives up.
 
     It depends on the version of hypothesis.
 
@@ -42,8 +42,9 @@ def drawn(strategy: SearchStrategy[Value], seed: int) -> Value | None:
 def smallest(
     strategy: SearchStrategy[Value], seed: int, fails: Callable[[Value], bool], tries: int = 2_000
 ) -> Value | None:
-    """The simplest value for which something fails, starting from the one of a seed; None where that one
-    does not fail, or is not drawn.
+    """The simplest value for which `fails` is true, starting from the value of a seed.
+
+    None if the seed gives no value, or `fails` is false for it.
 
     >>> from hypothesis import strategies as st
     >>> smallest(st.integers(5, 9), 4, lambda number: number % 2 == 1 or number > 5)

@@ -17,14 +17,14 @@ LATEST = 24
 # Hypothesis looks at each strategy before it draws from it for the first time, so they are made once.
 _STARTS = st.integers(0, 4)
 _GAPS = st.sampled_from((0, 0, 1, 1, 2, 5, None))
-"""From an element to the next; None stands for the same element again."""
+"""Gaps from one element to the next; None repeats the element."""
 _LENGTHS = st.integers(1, 12)
 _LENGTHS_OR_FOREVER = st.one_of(_LENGTHS, _LENGTHS, _LENGTHS, st.just(FOREVER))
 
 
 @functools.cache
 def rows(columns: int) -> st.SearchStrategy[tuple[int, ...]]:
-    """Payloads of small integers, so that they are often equal."""
+    """Payloads of small integers, which are often equal."""
     return st.tuples(*[st.integers(0, 3)] * columns)
 
 
@@ -39,8 +39,8 @@ def elements(
 ) -> list[Element]:
     """A physical stream with the cases that operators get wrong.
 
-    Ties, one-chronon intervals, intervals that end where others start, gaps, duplicates, and, if asked for,
-    ends that never come.
+    These are ties, one-chronon intervals, intervals that end where others start, gaps, duplicates, and with
+    `forever` endless elements.
     """
     payloads = rows(2) if payloads is None else payloads
     lengths = _LENGTHS_OR_FOREVER if forever else _LENGTHS
@@ -62,8 +62,10 @@ def elements(
 def interleavings(
     draw: st.DrawFn, streams: Mapping[str, Sequence[Element]], *, early: bool = False
 ) -> list[Event]:
-    """An order of arrival: batches of any size, heartbeats, skew between streams, streams that idle, ends
-    early or late; if asked for, heartbeats `early`, before the first element."""
+    """An order of arrival: batches of any size, heartbeats, skew, idle streams, ends early or late.
+
+    With `early`, heartbeats may come before the first element.
+    """
     queues: dict[str, list[Event]] = {}
     for name, complete in streams.items():
         queue: list[Event] = []
@@ -88,6 +90,6 @@ def interleavings(
 
 
 def is_ordered(results: Sequence[Element]) -> bool:
-    """Whether a stream never goes back in time and holds no empty interval."""
+    """True if a stream never goes back in time and has no empty interval."""
     starts = [start for start, _, _ in results]
     return starts == sorted(starts) and all(start < end for start, end, _ in results)

@@ -1,4 +1,4 @@
-"""A Box whose every event is checked against what is asked of Boxes."""
+"""A Box that checks its promises after every event."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ PROMISES: Mapping[str, str] = {
     "nothing, and leaves the batch that arrived as it was.",
     "true figures": "size() is the number of elements in state(); counters never go down.",
 }
-"""What is asked of a Box; docs/embedding.md gives the reasons under the same names."""
+"""The promises of a Box; docs/embedding.md gives the reasons under the same names."""
 
 
 class BrokenPromise(AssertionError):
-    """A Box does not do what is asked of one.
+    """A Box breaks one of its promises.
 
-    The message says what was pushed, what was found, what is asked, and where to read about it.
+    The message gives the events so far, the violation, the promise, and where to read about it.
     """
 
     def __init__(self, who: str, promise: str, found: str, log: Sequence[str]) -> None:
@@ -55,12 +55,12 @@ class BrokenPromise(AssertionError):
             f'  Read docs/embedding.md, "What a Box must promise": {promise}.'
         )
         self.promise = promise
-        """Its name, one of `PROMISES`."""
+        """The promise's name in `PROMISES`."""
         self.found = found
 
 
 class Watched:
-    """A Box, and all that has happened to it.
+    """A Box that records its events and checks its promises after each one.
 
     Raises   BrokenPromise where an event shows that a promise is not kept.
     """
@@ -71,17 +71,17 @@ class Watched:
         self.histories: list[list[Element]] = [[] for _ in box.inputs]
         """By input, the elements that have arrived."""
         self.reached: list[Time] = [BEGINNING for _ in box.inputs]
-        """By input, how far it is."""
+        """By input, its progress."""
         self.results: list[list[Element]] = [[] for _ in box.outputs]
         """By output, all results."""
         self.log: list[str] = []
-        """What happened, an event a line."""
+        """The events so far, one per line."""
         self.migrations: list[tuple[Migration, Box]] = []
-        """Those that have begun, each with its new Box."""
+        """The migrations so far, each with its new Box."""
         self.promised_before: Time = BEGINNING
-        """What was `promised` before the last event."""
+        """The value of `promised` before the last event."""
         self._by_time = by_time
-        """Whether what ends makes progress and state go on, which is not so of windows that count rows."""
+        """True if progress and state depend on time alone, unlike those of windows that count rows."""
         self._progress: list[Time] = [BEGINNING for _ in box.outputs]
         self._counters: dict[str, int] = {}
         self._latest: Time = BEGINNING
@@ -89,7 +89,7 @@ class Watched:
         self._examine()
 
     def push(self, port: int, batch: Sequence[Element]) -> None:
-        """Elements arrive."""
+        """Push elements."""
         self.histories[port] += batch
         self.reached[port] = batch[-1][0]
         sent = list(batch)
@@ -99,17 +99,17 @@ class Watched:
             raise self.broken("events", f"the batch that arrived was changed to {sent!r}")
 
     def advance(self, port: int, time: Time) -> None:
-        """A heartbeat comes."""
+        """Send a heartbeat."""
         self.reached[port] = max(self.reached[port], time)
         self._take(self._call("advance", port, time))
 
     def end(self, port: int) -> None:
-        """An input ends."""
+        """End an input."""
         self.reached[port] = FOREVER
         self._take(self._call("end", port))
 
     def repeat(self) -> None:
-        """Tell what is known already, which changes nothing."""
+        """Repeat the heartbeats and ends so far, which must change nothing."""
         known, kept = len(self.log), self.box.size()
         for port, reached in enumerate(self.reached):
             results = self._call("advance", port, reached) + self._call("advance", port, BEGINNING)
@@ -123,7 +123,7 @@ class Watched:
         del self.log[known:]
 
     def finish(self) -> None:
-        """Let all inputs pass every end, and then end."""
+        """Advance all inputs beyond every end, and then end them."""
         ends = [end for history in self.histories for _, end, _ in history if end != FOREVER]
         late = (
             max([*ends, *(time for time in self.reached if time not in (BEGINNING, FOREVER))], default=0) + 1
@@ -145,7 +145,10 @@ class Watched:
             self._push_behind_the_end(port)
 
     def migrate(self, new: Box) -> None:
-        """Begin a migration to another Box, by GenMig. Raises MigrationRefused where elements never end."""
+        """Begin a migration to another Box, by GenMig.
+
+        Raises   MigrationRefused where elements never end.
+        """
         ends = [max((end for _, end, _ in history), default=BEGINNING) for history in self.histories]
         migration, ready = migrate_box(self.box, new, find_strategy("genmig"), ends, self.reached)
         self.migrations.append((migration, new))
@@ -154,7 +157,7 @@ class Watched:
         self._take(ready)
 
     def require_same(self, promise: str, expected: Sequence[Iterable[Element]], whose: str) -> None:
-        """Compare all results with others, output by output, on the snapshot normal form."""
+        """Compare all results with others, output by output, by the snapshot normal form."""
         for output, (right, found) in enumerate(zip(expected, self.results, strict=True)):
             outcome = compare(normal_form(right), normal_form(found))
             if not outcome:
@@ -162,15 +165,15 @@ class Watched:
                 raise self.broken(promise, f"{whose} (left) against {where} (right): {outcome}")
 
     def promised(self) -> Time:
-        """Before this, all is known on every output."""
+        """The smallest progress of all outputs."""
         return min(self._progress, default=FOREVER)
 
     def broken(self, promise: str, found: str) -> BrokenPromise:
-        """What says so."""
+        """The exception for a broken promise, with the events so far."""
         return BrokenPromise(self.name, promise, found, self.log)
 
     def _call(self, event: str, *args: Any) -> list[Batch]:
-        """Let an event happen; the results, if they have the right form."""
+        """Send an event to the Box; returns its results, if they have the right form."""
         shown = ", ".join(repr(arg) if isinstance(arg, list) else _said(arg) for arg in args)
         self.log.append(f"box.{event}({shown})")
         try:
@@ -186,7 +189,7 @@ class Watched:
         return results
 
     def _take(self, results: list[Batch]) -> None:
-        """See what an event brings."""
+        """Record and check the results of an event."""
         for output, batch in enumerate(results):
             for element in batch:
                 self._take_result(output, element)
@@ -210,7 +213,7 @@ class Watched:
         before.append(element)
 
     def _examine(self) -> None:
-        """See what the Box tells of itself."""
+        """Check the Box's progress, state and counters."""
         progress = self._told()
         for output, (before, now) in enumerate(zip(self._progress, progress, strict=True)):
             if now < before:

@@ -1,4 +1,4 @@
-"""A plan with streams for it, and the check that it runs as it is specified."""
+"""A plan with streams for it, and the check of its results against the specification."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Workload:
 
     plan: Plan
     streams: Mapping[str, Sequence[Element]]
-    """The elements of every source, and of every relation."""
+    """The elements of every source and every relation."""
     events: Sequence[Event]
 
     @property
@@ -37,13 +37,15 @@ class Workload:
         return {operator.relation: self.streams[operator.relation] for operator in self.plan.relations}
 
     def specified(self) -> NormalForm:
-        """What the results mean by the logical algebra."""
+        """The normal form of the results by the logical algebra."""
         return specified(self.plan, self.streams)
 
 
 def streams_for(plan: Plan, *, forever: bool = True) -> st.SearchStrategy[dict[str, list[Element]]]:
-    """Complete streams for all sources of a plan, and the elements of its relations, as they are declared;
-    columns must be integers."""
+    """Complete streams for a plan's sources, and rows for its relations, that obey their declarations.
+
+    Columns must be integers.
+    """
     drawn: dict[str, st.SearchStrategy[list[Element]]] = {
         source.stream: elements(rows(len(source.columns)), chronons=not source.intervals, forever=forever)
         for source in plan.sources
@@ -70,11 +72,11 @@ def workloads(
 
 
 def drive(engine: Engine, events: Iterable[Event]) -> None:
-    """Let events happen at an engine."""
+    """Send events to an engine."""
     for _ in driving.drive(Trial(engine), events):
         pass
 
 
 def verdict(expected: NormalForm, results: Iterable[Element]) -> Equivalence:
-    """Compare results with what they should mean."""
+    """Compare results with the specified ones."""
     return compare(expected, normal_form(results))

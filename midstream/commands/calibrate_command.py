@@ -27,15 +27,19 @@ Costs = Annotated[
 
 
 def default_place() -> Path:
-    """Where the profile is that all commands use: midstream/costs.json in the user's configuration folder."""
+    """The profile that all commands use: midstream/costs.json in the user's configuration folder."""
     folder = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(folder) / "midstream" / "costs.json"
 
 
 def costs_in_use(path: Path | None) -> AbstractContextManager[None]:
-    """A block in which plans are priced by a profile: the one given, that in the default place, or the
-    defaults. Of an outdated one in the default place, which nobody has asked for, a note tells that the
-    defaults hold. Raises StatisticsError for a file that is none."""
+    """Price plans by a cost profile during a block.
+
+    It is the given profile, else that in the default place, else the default costs hold. If the profile in
+    the default place is outdated, a note says that the default costs hold.
+
+    Raises   StatisticsError for a given profile that is outdated, and for a file that is not a profile.
+    """
     place = path or default_place()
     if path is None and not place.is_file():
         return nullcontext()
@@ -80,7 +84,7 @@ def calibrate(
 
 
 def _show(profile: Profile, fitted: Sequence[Timed], held_out: Sequence[Timed], place: Path) -> None:
-    """The cost variables, and what is left of errors, by operator."""
+    """Show the cost variables, and the remaining errors by operator."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

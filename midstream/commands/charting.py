@@ -1,4 +1,4 @@
-"""Charts for `midstream chart`: made by asking the optimizer, or read from a file."""
+"""Charts for `midstream chart`: made by the optimizer, or read from a file."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.errors import InputFileError, MidstreamError, PlanError
 
 MOST_BYTES = 1 << 26
-"""How long a chart, or statistics over time, may be: programs write them."""
+"""The largest size of a chart, or of statistics over time, in bytes; programs write them."""
 
 Rounds = Sequence[tuple[float, ...]]
-"""What was seen of a stream: the values of a chart's measures, round by round."""
+"""Observations of a stream: the values of a chart's measures, round by round."""
 
 
 def made_chart(
@@ -45,8 +45,9 @@ def made_chart(
     objective: Objective,
     tell: Callable[[int, int], None],
 ) -> Chart:
-    """The chart of a query, by the optimizer. Without statistics, the latest ones that were seen are taken,
-    or those that `explain` assumes.
+    """Make the chart of a query with the optimizer.
+
+    Without statistics, the last of `seen` is used, or those that `explain` assumes.
 
     Raises   ChartError, and PlanError where a plan says how results are cut, or names implementations.
     """
@@ -60,8 +61,11 @@ def made_chart(
 
 
 def _assumed(plan: Plan) -> Statistics:
-    """What is assumed of streams, and of windows that never end. What is known of other windows would come
-    before the rates of streams, so that these would change nothing."""
+    """Statistics that are assumed of streams and unbounded windows.
+
+    Those of other windows are left out: they would take precedence over the rates of streams, so that rates
+    would change nothing.
+    """
     known = assumed_statistics(plan)
     kept = {node: one for node, one in known.streams.items() if not node.inputs or _is_unbounded(node)}
     return replace(known, streams=kept)
@@ -72,7 +76,10 @@ def _is_unbounded(node: Node) -> bool:
 
 
 def saved_chart(file: str) -> Chart:
-    """A chart from a file. Raises InputFileError, with its name."""
+    """Read a chart from a file.
+
+    Raises   InputFileError, with the file's name.
+    """
     try:
         return Chart.loads(read_text(file, MOST_BYTES))
     except InputFileError:
@@ -82,7 +89,10 @@ def saved_chart(file: str) -> Chart:
 
 
 def read_seen(file: Path, plans: Sequence[Plan]) -> list[Statistics]:
-    """Statistics over time, an object a line. Raises InputFileError, with the file and the line."""
+    """Read statistics over time from a file with one JSON object per line.
+
+    Raises   InputFileError, with the file and the line.
+    """
     found = []
     for number, line in enumerate(read_text(file, MOST_BYTES).splitlines(), 1):
         if line.strip():
@@ -94,7 +104,7 @@ def read_seen(file: Path, plans: Sequence[Plan]) -> list[Statistics]:
 
 
 def way_of(chart: Chart, seen: Sequence[Statistics]) -> Trajectory | None:
-    """A stream's way over a chart, if it was seen."""
+    """A stream's trajectory over a chart; None if there are no observations."""
     if not seen:
         return None
     measures = [measure_named(dimension.name, chart.plans) for dimension in chart.dimensions]
@@ -102,7 +112,10 @@ def way_of(chart: Chart, seen: Sequence[Statistics]) -> Trajectory | None:
 
 
 def rounds_of(measures: Sequence[Measure], seen: Sequence[Statistics]) -> Rounds:
-    """What statistics tell of some measures. Raises ChartError where they do not."""
+    """Values of some measures in each of the given statistics.
+
+    Raises   ChartError where statistics lack a measure.
+    """
     found = []
     for number, known in enumerate(seen, 1):
         point = [measure.read(known) for measure in measures]
@@ -114,14 +127,14 @@ def rounds_of(measures: Sequence[Measure], seen: Sequence[Statistics]) -> Rounds
 
 
 def draw(chart: Chart, way: Trajectory | None, file: Path, title: str) -> None:
-    """Write a picture."""
+    """Draw a chart to a picture file."""
     from midstream.optimizer.charts.drawing import draw_chart
 
     write_picture(draw_chart(chart, way, title), file, file.suffix[1:])
 
 
 def text_of(chart: Chart, way: Trajectory | None) -> str:
-    """A chart, a stream's way, and the plans as trees."""
+    """A chart, a stream's trajectory, and the plans as trees."""
     plans = [
         f"plan {number}: {name}\n{indent(tree(plan), '   ')}"
         for number, (name, plan) in enumerate(zip(plan_names(chart.plans), chart.plans, strict=True), 1)
@@ -130,7 +143,7 @@ def text_of(chart: Chart, way: Trajectory | None) -> str:
 
 
 def facts_of(chart: Chart, way: Trajectory | None) -> dict[str, Any]:
-    """The same for JSON."""
+    """A chart and a stream's trajectory as plain data for JSON."""
     facts = {
         "chart": json.loads(chart.dumps()),
         "names": list(plan_names(chart.plans)),

@@ -1,4 +1,4 @@
-"""The cheapest plans of a query beside each other: what their operators take, and why the first wins."""
+"""The cheapest plans of a query side by side: the costs of their operators, and why the first wins."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """The cheapest plans, the first one first, and whether what is known of the streams was assumed."""
+    """The cheapest plans, the first one first; `is_assumed` if the statistics were assumed."""
 
     choices: Sequence[Choice]
     objective: Objective
     is_assumed: bool
 
     def notes(self, node: Node) -> tuple[str, ...]:
-        """What an operator takes; nothing for an input."""
+        """The cost, state, bytes and rate of an operator; empty for an input."""
         for choice in self.choices:
             if (estimate := choice.cost.operators.get(node)) is not None:
                 return (
@@ -49,19 +49,19 @@ class Comparison:
         return ()
 
     def text(self) -> str:
-        """All plans, one below the other, with what differs between the first and each other one."""
+        """All plans, one below the other, each with its differences from the first."""
         return "\n\n".join([*map(self._plan_text, range(len(self.choices))), self._summary()])
 
     def dot(self) -> str:
-        """All plans in one graph for Graphviz: what they share is there once."""
+        """All plans in one graph for Graphviz, with shared operators only once."""
         return dot(self._together, self.notes)
 
     def svg(self) -> str:
-        """All plans in one drawing: what they share is there once."""
+        """All plans in one drawing, with shared operators only once."""
         return svg(self._together, self.notes)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same for JSON. The terms of a plan are not rounded; what is infinite is null."""
+        """The comparison as plain data for JSON; terms are not rounded, and infinity is null."""
         return {
             "alternatives": [self._as_dict(number) for number in range(len(self.choices))],
             "statistics": "assumed" if self.is_assumed else "given",
@@ -70,7 +70,7 @@ class Comparison:
         }
 
     def differences(self, number: int) -> dict[str, tuple[float, float]]:
-        """The terms of the objective that differ: by name, the first plan's and this one's."""
+        """The terms of the objective that differ: by name, the first plan's value and this plan's."""
         first, other = self._terms[0], self._terms[number]
         return {
             name: (first[name], other[name])
@@ -79,8 +79,10 @@ class Comparison:
         }
 
     def operators_that_differ(self, number: int) -> list[tuple[str, float | None, float | None]]:
-        """The operators that do not take the same in the first plan and in this one: what they take in each,
-        None where a plan does not have them. What differs most comes first."""
+        """Operators whose cost differs between the first plan and this one, the largest difference first.
+
+        Each comes with its costs in both plans, None where a plan lacks it.
+        """
         in_both = self.choices[0].cost.operators.keys() & self.choices[number].cost.operators.keys()
         first, other = self._by_text(0, in_both), self._by_text(number, in_both)
         found = [
@@ -92,7 +94,7 @@ class Comparison:
         return sorted(found, key=lambda each: -abs((each[1] or 0.0) - (each[2] or 0.0)))
 
     def _by_text(self, number: int, without: Set[Node]) -> dict[str, list[float]]:
-        """What operators of a plan take, by how they are shown."""
+        """The costs of a plan's operators, by the operator's text."""
         found: dict[str, list[float]] = {}
         for node, estimate in self.choices[number].cost.operators.items():
             if node not in without:
@@ -100,7 +102,7 @@ class Comparison:
         return {text: sorted(values) for text, values in found.items()}
 
     def _own(self, estimate: Any) -> float:
-        """What an operator adds to the objective, or where that is no sum its processing."""
+        """The cost that an operator adds to the objective, or to processing if the objective is not a sum."""
         by = self.objective if self.objective.is_additive else PROCESSING
         return by.of_operator(estimate)
 
@@ -148,7 +150,7 @@ class Comparison:
         ]
 
     def _taken(self, first: float | None, other: float | None) -> str:
-        """What an operator takes in the first plan and in another one."""
+        """A text on the cost of an operator in the first plan and in another one."""
         if first is None:
             return f"only here, {other:.4g} {self._unit}"
         if other is None:
@@ -204,8 +206,9 @@ class Comparison:
 def compare(
     plan: Plan, number: int, statistics: Statistics | None = None, objective: Objective = PROCESSING
 ) -> Comparison:
-    """Find the cheapest plans of a query, so many at most; without statistics, by those that `explain`
-    assumes.
+    """Find the cheapest plans of a query, at most `number`.
+
+    Without statistics, those that `explain` assumes are used.
 
     Raises   PlanError where a plan says how results are cut, or names implementations: it runs as it is.
     """

@@ -31,14 +31,14 @@ from midstream.plans.pictures.diagrams import dot, svg
 from midstream.plans.pictures.notes import Notes
 
 ASSUMED_ROWS = 1_000
-"""Where no statistics are given, so many rows of every stream start within the longest window of a plan."""
+"""The assumed rows per stream in the longest window of a plan, if no statistics are given."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A plan on its way from the query to what runs.
+    """A plan between the query and the running plan.
 
-    cost      microseconds of processing per chronon above the windows, where it was priced
+    cost      microseconds of processing per chronon above the windows, if the plan was priced
     placed    the nodes that the planner has put between operators: splits and converters
     """
 
@@ -49,7 +49,7 @@ class Stage:
     placed: frozenset[Node] = frozenset()
 
     def notes(self, node: Node) -> tuple[str, ...]:
-        """What is known of a node, in lines."""
+        """Known facts about a node, as lines."""
         own = ["placed by the planner"] if node in self.placed else []
         if isinstance(node.operator, Physical) and form(node) == "signs":
             own.append("gives signed elements")
@@ -64,7 +64,7 @@ class Stage:
         return columns_read(self.plan)
 
     def text(self, with_notes: bool = True) -> str:
-        """The stage's name, why the plan is as it is, and the plan as a tree."""
+        """The stage's name, its reason, its cost, and the plan as a tree."""
         head = f"{self.name}: {self.reason}" if self.reason else self.name
         cost = "" if self.cost is None else f"\n   cost {self.cost:.4g} µs per chronon"
         drawing = tree(self.plan, below=self.notes) if with_notes else tree(self.plan)
@@ -79,7 +79,7 @@ class Stage:
         return svg(self.plan, self.notes if with_notes else lambda node: ())
 
     def as_dict(self) -> dict[str, Any]:
-        """The same for JSON. Nodes are numbered, inputs before consumers."""
+        """The stage as plain data for JSON; nodes are numbered, inputs before consumers."""
         numbers = {node: i for i, node in enumerate(self.plan.nodes)}
         return {
             "name": self.name,
@@ -106,11 +106,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The stages of a plan, the logical plan as given first, the physical plan last.
+    """The stages of a plan, from the logical plan as given to the physical plan.
 
-    `choice` is what the optimizer found; the statistics that it went by were given or, where `is_assumed`,
-    assumed. It is None for a plan that says how results are cut, or names implementations: that runs as it
-    is.
+    `choice` is the result of the optimizer. It is None for a plan that says how results are cut, or names
+    implementations: such a plan runs as it is. `is_assumed` tells that no statistics were given.
     """
 
     stages: tuple[Stage, ...]
@@ -132,7 +131,7 @@ class Explanation:
         return "\n\n".join([*(stage.text(with_notes) for stage in self.stages), self._summary()])
 
     def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """The explanation as plain data for JSON."""
         return {
             "stages": [stage.as_dict() for stage in self.stages],
             "statistics": "assumed" if self.is_assumed else "given",
@@ -159,15 +158,14 @@ def explain(
     budget: Budget | int = QUICK_STEPS,
     objective: Objective = PROCESSING,
 ) -> Explanation:
-    """Explain a plan: the plan itself, the steps by which rules make of it the cheapest equivalent one, and
-    the physical plan of that.
+    """Explain a plan: the rules that turn it into the cheapest equivalent plan, and its physical plan.
 
-    Without statistics, streams of equal rates are assumed. `explanation.physical.plan` is the plan to run if
-    the run is to be as explained.
+    Without statistics, streams of equal rates are assumed. Run `explanation.physical.plan` to run the
+    explained plan.
 
     Cost     that of `optimize` with that budget.
-    Raises   StatisticsError where statistics are given and an input has none; PlanError where nothing runs an
-             operator.
+    Raises   StatisticsError where statistics are given and an input has none; PlanError where an operator has
+             no implementation.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> a, b = (stream(name, **{name: "integer"}).window(60) for name in "ab")
@@ -191,15 +189,17 @@ def explain(
 
 
 def shared_parts(explanations: Mapping[str, Explanation]) -> tuple[CommonPart, ...]:
-    """What queries that run together share, by their physical plans, and what it costs by the statistics that
-    are assumed where none are given."""
+    """The common parts of the physical plans of queries that run together, with their costs.
+
+    The costs follow from statistics that are assumed where none are given.
+    """
     _, roots = labelled({name: each.physical.plan for name, each in explanations.items()})
     plan = Plan(roots)
     return common_parts(plan, CostModel(assumed_statistics(plan)).price(plan))
 
 
 def plan_to_run(plan: Plan) -> Plan:
-    """The physical plan that `explain` comes to without statistics, without the way to it."""
+    """The physical plan that `explain` finds without statistics."""
     given = _as_given(plan)
     choice = _choice(plan, given, assumed_statistics(given), QUICK_STEPS)
     return physical_plan(choice.plan if choice is not None and choice.is_better else plan)
@@ -210,7 +210,7 @@ def _as_given(plan: Plan) -> Plan:
 
 
 def is_free(plan: Plan) -> bool:
-    """Whether rules may rewrite a plan: it neither says how results are cut, nor names implementations."""
+    """True if rules may rewrite a plan: it neither says how results are cut, nor names implementations."""
     # Whoever asks for split or coalesce by name wants results in pieces, which rules know nothing of.
     given = _as_given(plan)
     return given == plan and logical_plan(given) == given
@@ -219,15 +219,15 @@ def is_free(plan: Plan) -> bool:
 def _choice(
     plan: Plan, given: Plan, known: Statistics, budget: Budget | int, objective: Objective = PROCESSING
 ) -> Choice | None:
-    """What the optimizer makes of a plan; None where that is to run as it is."""
+    """The optimizer's choice for a plan; None if the plan must run as it is."""
     return optimize(given, known, budget=budget, objective=objective) if is_free(plan) else None
 
 
 def assumed_statistics(plan: Plan) -> Statistics:
-    """Statistics for a plan of whose streams nothing is known: all have the same rate, windows are as long as
-    they are, relations have as many rows as a window, and nothing is said of values.
+    """Assumed statistics for a plan with unknown streams.
 
-    What never ends is taken for ten times as long as the longest window.
+    All streams have the same rate, windows have their declared lengths, relations have as many rows as a
+    window, and values are unknown. Endless validity counts as ten times the longest window.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> window = stream("s", x="integer").window(60_000)
@@ -260,7 +260,7 @@ def assumed_statistics(plan: Plan) -> Statistics:
 
 
 def _placed(physical: Plan, chosen: Plan) -> frozenset[Node]:
-    """The nodes of a physical plan that stand for none of the logical plan that it carries out."""
+    """The nodes of a physical plan that implement no node of its logical plan."""
     found: set[Node] = set()
     seen: set[tuple[Node, Node]] = set()
     stack = [(physical.outputs[name], root) for name, root in chosen.outputs.items()]

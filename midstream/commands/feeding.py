@@ -13,18 +13,19 @@ from midstream.io.sources.source import Source
 from midstream.plans.values.streams import Batch
 
 AHEAD = 64
-"""How many batches sources that may wait can be ahead of whoever takes them."""
+"""The largest number of batches that waiting sources may be ahead of the consumer."""
 
 
 def arrivals(sources: Mapping[str, Source], grain: int | None = None) -> Iterator[Event]:
-    """What sources give, in an order that keeps them in step as far as possible.
+    """Events from sources, in an order that keeps them in step as far as possible.
 
-    Recorded sources are read where they are behind in application time, so that no operator has to keep much
-    of one while it waits for another. Where one of several may wait, all are read at the same time, and what
-    comes is given at once. With a `grain`, in chronons, batches of recorded sources are cut so that none is
-    ahead of the others by more: a migration lasts until all have passed what has come.
+    Recorded sources are read where they are behind in application time, so that no operator has to store much
+    of one while it waits for another. If one of several sources may wait, all are read at the same time, and
+    their batches are passed on at once. With a `grain`, in chronons, batches of recorded sources are cut so
+    that none is ahead of the others by more: a migration lasts until all streams have passed the elements
+    that came.
 
-    State    A batch a source; `AHEAD` of all together where one may wait.
+    State    A batch per source; `AHEAD` of all together if one may wait.
     """
     batches = {name: iter(source) for name, source in sources.items()}
     if len(sources) > 1 and any(source.is_live for source in sources.values()):
@@ -38,10 +39,11 @@ def arrivals(sources: Mapping[str, Source], grain: int | None = None) -> Iterato
 def meeting(
     arrivals: Iterable[Event], streams: Iterable[str], at: int, since: int, *, is_held: bool
 ) -> Iterator[Event]:
-    """Arrivals with a mark where all streams have reached an instant, or have ended.
+    """Arrivals with a mark at the point where all streams have reached an instant, or have ended.
 
-    An element that starts at `since` or later tells that its stream has reached it. If `is_held`, what comes
-    from then on waits for the other streams; as recorded streams are read in step, that is a batch of each.
+    An element that starts at `since` or later shows that its stream has reached it. If `is_held`, later
+    events of such a stream wait for the other streams; as recorded streams are read in step, this is a batch
+    of each.
     """
     missing, reached, waiting = set(streams), set[str](), list[Event]()
     for event in _cut(arrivals, at, since):
@@ -60,8 +62,10 @@ def meeting(
 
 
 def _cut(arrivals: Iterable[Event], at: int, since: int) -> Iterator[Event]:
-    """Arrivals, and on each stream a heartbeat in front of the first element that starts at `since` or later,
-    which may itself start long after the instant."""
+    """Arrivals with a heartbeat on each stream in front of its first element that starts at `since` or later.
+
+    That element may start long after the instant.
+    """
     reached = set[str]()
     for kind, name, batch in arrivals:
         reach = None

@@ -1,4 +1,4 @@
-"""A run with an autopilot: what it decides is printed, or goes to a file; and a chart of it."""
+"""A run with an autopilot, whose decisions are printed, written to a file, or drawn as a chart."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.streams import Time
 
 SHARE = 16
-"""Recorded streams are ahead of each other by at most such a part of the smallest window."""
+"""Recorded streams may be ahead of each other by the smallest window divided by this number."""
 
 
 @dataclass(frozen=True)
 class Flight:
-    """How an autopilot is to fly the queries of a script.
+    """The settings of an autopilot for the queries of a script.
 
     settings    careful, balanced, eager, or a file
-    decisions   a file for every decision, as JSON lines; without it what happens is printed
-    chart       a file for a chart of what plans cost
+    decisions   a file for every decision, as JSON lines; without it, decisions are printed
+    chart       a file for a chart of plan costs
     tell        prints a line
-    every       the time from look to look, in chronons; None for a part of each query's largest window
+    every       the time between looks, in chronons; None for a part of each query's largest window
     """
 
     settings: str
@@ -42,21 +42,22 @@ class Flight:
 
     @property
     def reads(self) -> list[PossibleUse]:
-        """Files that are read."""
+        """The files that are read."""
         return [] if self.settings in NAMED else [("--autopilot", self.settings)]
 
     @property
     def writes(self) -> list[PossibleUse]:
-        """Files that are written."""
+        """The files that are written."""
         return [("--decisions", self.decisions), ("--autopilot-chart", self.chart)]
 
     @contextmanager
     def over(self, engine: Engine, instant: Callable[[Time], str]) -> Iterator[int]:
-        """Watch the queries of an engine that have a time window, or all where it is told how often to look,
-        for the time of a block; the block gets by how many chronons streams should be ahead of each other at
-        most. `instant` tells how times are shown.
+        """Let an autopilot watch an engine's queries with a time window during a block.
 
-        Raises   MidstreamError where none has one.
+        If `every` is given, it watches all queries. The block gets the number of chronons by which streams
+        should be ahead of each other at most. `instant` shows times.
+
+        Raises   MidstreamError where no query can be watched.
         """
         from midstream.commands.flight_chart import draw
 
@@ -87,6 +88,6 @@ class Flight:
                 drawing.write(draw(kept, self.chart.suffix))
 
     def _print(self, record: Record, instant: Callable[[Time], str]) -> None:
-        """All that happens but that the plan stays."""
+        """Print all decisions except those to keep the plan."""
         if record.event != "stay":
             self.tell(f"autopilot: {record.text(instant)}")

@@ -117,7 +117,7 @@ def migrate(
 
 
 def _instant(text: str, catalog: Catalog) -> int:
-    """An instant as rows have it: in units of time, or as a date."""
+    """Read an instant as rows have it: in units of time, or as a date."""
     from midstream.io.sources.converter import INSTANT
     from midstream.io.sources.texts import text_converter
     from midstream.io.timestamps import Timestamps, UndeclaredUnit

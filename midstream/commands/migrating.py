@@ -1,6 +1,6 @@
-"""Running a query that changes its plan when application time reaches an instant.
+"""Run a query, and migrate it when application time reaches an instant.
 
-The query begins with its plan as it was written; inputs, relations and outputs are those of `midstream run`.
+The query begins with its plan as written. Inputs, relations and outputs are those of `midstream run`.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ def migrate_query(
     planned: PlannedMigration,
     progress: Progress = lambda done, total: None,
 ) -> MigrationSummary:
-    """Run a query until its sources have ended, and change its plan at an instant.
+    """Run a query until its sources have ended, and migrate it at an instant.
 
-    It is reached when every stream has come so far or has ended. Recorded streams meet there: what starts
-    from it on arrives after the migration has begun. Results are written as soon as they are ready, to a file
-    that bears its name only once all is well. A refused migration leaves nothing of it.
+    The instant is reached when every stream has reached it or has ended. Recorded streams meet there:
+    elements that start from it on arrive after the migration has begun. Results are written as soon as they
+    are ready, to a file that gets its name if the run succeeds. A refused migration leaves no file.
 
-    State    As `run_queries`, and that of the migration; all results, twice, where they are verified.
-    Raises   MigrationRefused, before anything is read where the plans tell it already; MidstreamError where
-             the instant is not reached; what `run_queries` raises.
+    State    As `run_queries`, and that of the migration; all results, twice, if they are verified.
+    Raises   MigrationRefused, before anything is read if the plans alone show it; MidstreamError if the
+             instant is not reached; the errors of `run_queries`.
     """
     require_known(catalog, wishes.sources)
     check_files(catalog, wishes, [wishes.output], [("--trace", planned.trace)])
@@ -114,7 +114,7 @@ class _Trace:
         self._output = self._files.enter_context(closing(TextOutput(self.file.place, self.file.name)))
 
     def take(self, entry: dict[str, Any]) -> None:
-        """Write an entry, which can be read at once."""
+        """Write an entry, which readers see at once."""
         write_jsonl([entry], self._output)
         self._output.flush()
         self._count += 1
@@ -130,7 +130,7 @@ class _Trace:
 
 
 class _Run:
-    """A query that moves at a mark; where it is to be verified, beside it the same query that stays."""
+    """A query that migrates at a mark, with an unmigrated copy beside it for verification."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class _Run:
         self._trace = trace
         self._planned = planned
         self._proof = proof
-        """That the plan to move to, where it is known beforehand, means the same."""
+        """The proof that the new plan is equivalent, if the plan is known beforehand."""
         self._times = times
         self._latest: Time = BEGINNING
         self._elements = 0
@@ -153,15 +153,14 @@ class _Run:
         self._results: tuple[list[Element], list[Element]] = ([], [])
 
     def verify_by(self, beside: Engine, query: Query) -> None:
-        """Give all elements to another engine too, which runs the query without migration."""
+        """Run the query without migration in another engine, which gets the same elements."""
         beside.add(query.plan, name=query.name)
         self.trials.append(Trial(beside))
         for trial, results in zip(self.trials, self._results, strict=True):
             trial.engine.subscribe(results.extend)
 
     def feed(self, events: Iterable[Event], output: Output, progress: Callable[[int], object]) -> None:
-        """Take events that the trials are driven over, to their end. An interruption ends it too, once the
-        migration has begun.
+        """Consume driven events to their end, or to an interruption once the migration has begun.
 
         Raises   MidstreamError where the instant is not reached.
         """
@@ -198,7 +197,7 @@ class _Run:
                 trial.engine.close()
 
     def summary(self, query: Query, results: int, rejected: int) -> MigrationSummary:
-        """What became of it."""
+        """A summary of the run and its migration."""
         (move,) = self.trials[0].moves
         is_compared = len(self.trials) > 1 and not self._is_interrupted
         migrated, stayed = self._results

@@ -1,4 +1,4 @@
-"""What the commands on scripts take, and how they read it."""
+"""Arguments and options of the commands on scripts, and how they are read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from midstream.plans.sql.declarations import SourceClause
 
 GENERATED = "nexmark"
-"""Stands for a source of all streams."""
+"""The value of --source that gives all streams generated auctions."""
 
 Script = Annotated[str, typer.Argument(help="A file with a script in SQL; - is standard input.")]
 Sources = Annotated[
@@ -54,7 +54,7 @@ Unit = Annotated[
 
 
 class TimesWish(StrEnum):
-    """How times are written."""
+    """The form of times in results."""
 
     ISO = "iso"
     INTEGER = "integer"
@@ -77,17 +77,20 @@ Functions = Annotated[
 
 
 def silent(done: int, total: int | None) -> None:
-    """Results on a terminal are progress enough."""
+    """Show no progress, because results on a terminal are progress enough."""
 
 
 def tell(notes: Sequence[str]) -> None:
-    """Notes for the user, on standard error."""
+    """Print notes for the user on standard error."""
     for note in notes:
         typer.echo(f"note: {note}", err=True)
 
 
 def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog, list[Query]]:
-    """What a script declares and asks. Raises MidstreamError where it asks nothing."""
+    """Read a script: its catalog and its queries.
+
+    Raises   MidstreamError where it has no query.
+    """
     from midstream.commands.running import read_script
     from midstream.plans.values.units import TimeUnit
     from midstream.scenarios.nexmark.scripts import auction_catalog
@@ -109,12 +112,12 @@ def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog
 
 
 def slack_of(slack: str | None, catalog: Catalog) -> int | None:
-    """--slack in chronons."""
+    """The value of --slack in chronons."""
     return _duration(slack, catalog, "--slack")
 
 
 def every_of(every: str | None, catalog: Catalog) -> int | None:
-    """--every in chronons."""
+    """The value of --every in chronons."""
     found = _duration(every, catalog, "--every")
     if found == 0:
         raise typer.BadParameter(f"found {every!r}, expected a duration above 0", param_hint="--every")
@@ -131,7 +134,7 @@ def _duration(text: str | None, catalog: Catalog, option: str) -> int | None:
 
 
 def _register(path: Path, catalog: Catalog) -> None:
-    """Let a user's file add its functions."""
+    """Let a user's file add its functions to a catalog."""
     from midstream.commands.python_files import definitions, running
 
     register = definitions(path).get("register")
@@ -142,7 +145,7 @@ def _register(path: Path, catalog: Catalog) -> None:
 
 
 def sources_of(catalog: Catalog, given: Sequence[str]) -> Mapping[str, str | SourceClause]:
-    """By stream or relation, what --source says."""
+    """The values of --source, by stream or relation."""
     from midstream.plans.sql.declarations import SourceClause
 
     found: dict[str, str | SourceClause] = {}
@@ -165,5 +168,5 @@ def sources_of(catalog: Catalog, given: Sequence[str]) -> Mapping[str, str | Sou
 
 
 def also_read(script: str, functions: Path | None, to: str | None = None) -> list[PossibleUse]:
-    """Files that a command reads besides its sources: none of them may be overwritten."""
+    """Files that a command reads besides its sources, and must not overwrite."""
     return [("SCRIPT", script), ("--functions", functions), ("--to", to)]

@@ -1,4 +1,4 @@
-"""Python files of users. An error of their own code is theirs, but no reason for a long traceback."""
+"""Users' Python files; an error in their code is reported by file and line, without a long traceback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from midstream.plans.values.errors import InputFileError, MidstreamError
 
 
 def definitions(path: Path) -> dict[str, Any]:
-    """Run a file; gives what it defines.
+    """Run a file and return its definitions.
 
     Raises   InputFileError where it cannot be read; MidstreamError, with the line, where it fails.
     """
@@ -29,7 +29,7 @@ def definitions(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def running(path: Path) -> Iterator[None]:
-    """Where code of a file runs: its errors tell the file and the line."""
+    """Run code of a file in a block; its errors name the file and the line."""
     try:
         yield
     except MidstreamError:

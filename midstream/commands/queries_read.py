@@ -1,4 +1,4 @@
-"""The queries that a second file has: over declarations of its own, or over those of the first one."""
+"""The queries of a second file, over its own declarations or those of the first file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def is_plan_file(path: str) -> bool:
-    """Whether a file holds a plan in JSON, by its name."""
+    """True if a file's name says that it holds a plan in JSON."""
     return Path(path).suffix.lower() == ".json"
 
 
 def only(queries: list[Query], script: str, what_for: str) -> Query:
-    """The one query of a script."""
+    """The only query of a script."""
     if len(queries) != 1:
         name = "standard input" if script == "-" else script
         raise MidstreamError(f"{name}: found {len(queries)} queries, expected one to {what_for}")
@@ -29,8 +29,10 @@ def only(queries: list[Query], script: str, what_for: str) -> Query:
 def plan_in(
     path: str, what_for: str, catalog: Catalog | None, unit: str | None, functions: Path | None
 ) -> tuple[Plan, Catalog | None]:
-    """The plan of a file in JSON, or of the one query of a script, and the catalog: the one that was given,
-    else that of the script."""
+    """The plan of a JSON file, or of the only query of a script, with its catalog.
+
+    The catalog is the given one, else that of the script.
+    """
     from midstream.io.plan_files import read_plan
 
     if is_plan_file(path):
@@ -43,7 +45,7 @@ def plan_in(
 
 
 def _queries_over(path: str, catalog: Catalog, unit: str | None, functions: Path | None) -> list[Query]:
-    """The queries of a script: over its own declarations where it has some, else over those of a catalog."""
+    """The queries of a script, over its own declarations if it has some, else over those of a catalog."""
     from midstream.commands.running import read_script
     from midstream.plans.sql.syntax import CreateStatement, SetStatement, parse
 

@@ -1,4 +1,4 @@
-"""Rows that fit their stream, but come too late for it, or break a declaration: where they come from."""
+"""Rows that an engine refuses because they are late or break a declaration, with their file and line."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from midstream.plans.values.streams import Batch, Time
 
 
 class Refused:
-    """Tells of rows that an engine refuses by their file and line.
+    """Reports rows that an engine refuses, by file and line.
 
-    inputs      where rows come from, by stream
-    bad_rows    takes what an engine's dead letters hold
-    slack       by how many chronons rows may come late
+    inputs      the sources of rows, by stream
+    bad_rows    receives the engine's dead letters
+    slack       the number of chronons that rows may be late
     """
 
     def __init__(self, inputs: Mapping[str, Input], bad_rows: BadRows, slack: int, times: Times) -> None:
@@ -33,7 +33,7 @@ class Refused:
         """The stream of the batch that an engine is taking."""
 
     def bury(self, letters: Sequence[DeadLetter]) -> None:
-        """What the engine cannot take goes where rows go that do not fit."""
+        """Report an engine's dead letters to `bad_rows`."""
         for letter in letters:
             source, number = self._inputs[letter.stream].name, number_of(letter.element, self._batch)
             reason = letter.message
@@ -42,8 +42,10 @@ class Refused:
             self._bad_rows.bury(source, number, reason, repr(letter.element))
 
     def driven(self, trials: Iterable[Trial], events: Iterable[Event]) -> Iterator[Event]:
-        """Drive some trials, each over what the one before has taken: what is out of order, or breaks a
-        declaration, gets file and line."""
+        """Drive some trials, each over the events that the one before has taken.
+
+        Errors about late elements and broken declarations get file and line.
+        """
         driven = self._noted(events)
         for trial in trials:
             driven = drive(trial, driven)

@@ -1,4 +1,4 @@
-"""The relations of a script, loaded from where it says they are."""
+"""The relations of a script, loaded from their sources."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ def load(
     source: SourceClause | str | None = None,
     rows: int | None = None,
 ) -> list[Element]:
-    """The rows of a relation, from the source of its declaration, or another one: a clause or a path. Of
-    generated ones, `rows` is how many events there are in all. `unit` is what a chronon is; what integers
-    count, the declaration says.
+    """Load the rows of a relation, from the source of its declaration, a clause or a path.
 
-    Raises   InputFileError where there is no source, or none of a known kind; what the loaders raise.
+    `unit` is the chronon; the declaration gives the unit of integers. For generated relations, `rows` is the
+    number of events in all.
+
+    Raises   InputFileError where the source is missing or of an unknown kind; the loaders' errors.
     """
     clause = source if isinstance(source, SourceClause) else declared.source
     if isinstance(source, str):

@@ -1,4 +1,4 @@
-"""Running a script: from its sources through an engine to sinks."""
+"""Run a script: from its sources through an engine to sinks."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ from midstream.plans.values.streams import Batch, Element
 class RunSettings:
     """The settings with which a script runs.
 
-    sources         by stream or relation, a path, "-" for standard input, or a clause; instead of what the
-                    script says
-    output          a path, or "-" for standard output; with several queries, each has a file of its own, with
-                    its name before the suffix
-    form            the format of the output; where it is not given, the suffix tells
-    rows            how many rows of each stream are taken at most; of generated ones, events in all
+    sources         by stream or relation, a path, "-" for standard input, or a clause; it replaces the
+                    script's source
+    output          a path, or "-" for standard output; each of several queries has its own file, with its
+                    name before the suffix
+    form            the format of the output; by default the suffix tells
+    rows            the largest number of rows from each stream; of generated streams, events in all
     dead_letters    a file for rows that do not fit, or come too late; without it they end the run
-    slack           by how many chronons rows may come late
-    has_header      whether CSV files begin with the names of their columns
-    read            what else is read, such as the script: files that no output may overwrite
-    times           how times are written, iso or integer; where it is not given, as the input has them
-    stats           a file for statistics of what was seen
-    flight          how an autopilot moves queries to other plans meanwhile
+    slack           the number of chronons that rows may be late
+    has_header      True if CSV files begin with the names of their columns
+    read            further files that are read, such as the script, and that no output may overwrite
+    times           the form of times, iso or integer; by default that of the input
+    stats           a file for statistics of the streams
+    flight          the settings of an autopilot
     """
 
     sources: Mapping[str, str | SourceClause] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did."""
+    """The counts and notes of a run."""
 
     elements: int
     results: Mapping[str, int]
@@ -82,7 +82,7 @@ class RunSummary:
     rejected: int
     """Rows that went to the dead letters."""
     notes: Sequence[str] = ()
-    """What the user should know besides."""
+    """Further notes for the user."""
 
     def __str__(self) -> str:
         results = ", ".join(f"{count:,} results of {name}" for name, count in self.results.items())
@@ -99,12 +99,12 @@ def run_queries(
     """Run the queries of a script until their sources have ended.
 
     The plans are those that `explain` shows. Results are written as soon as they are ready, to files that get
-    their names at the end. A reader of standard output that goes away ends the run without an error.
+    their names at the end. If the reader of standard output has gone, the run ends without an error.
 
-    State    That of the queries; one batch a source.
-    Raises   MidstreamError for what the sources, the queries or the sinks refuse; SqlError, with the window's
+    State    That of the queries; one batch per source.
+    Raises   MidstreamError for faults of the sources, the queries or the sinks; SqlError, with the window's
              place, where a window counts rows of equal timestamps. An error or an interruption has notes on
-             what there is so far.
+             the results so far.
     """
     require_known(catalog, wishes.sources)
     targets = output_targets(wishes, queries)
@@ -160,7 +160,7 @@ def run_queries(
 
 
 class Output:
-    """Counts the results of a query on their way to its sink, which writes to a file."""
+    """Counts the results of a query and passes them to its sink, which writes to a file."""
 
     def __init__(self, name: str, file: NewFile) -> None:
         self.name = name
@@ -169,18 +169,17 @@ class Output:
         self.count = 0
 
     def take(self, batch: Batch) -> None:
-        """Results are ready."""
+        """Write results."""
         self.sink.write(batch)
         self.count += len(batch)
 
     def told(self) -> str:
-        """What has been written, in words."""
+        """Describe the written results in words; empty if there are none."""
         return f"{self.count:,} results of {self.name}" if self.count else ""
 
 
 def expected(inputs: Iterable[Input], taken: int) -> int | None:
-    """How many elements there will be, judged by the bytes that are left of files; None where a source has
-    no known size."""
+    """Estimate the total number of elements from the bytes of files; None if a source's size is unknown."""
     files = [one.file_progress for one in inputs]
     sizes = [one.size for one in files if one is not None]
     read = sum(one.read for one in files if one is not None)
@@ -188,7 +187,7 @@ def expected(inputs: Iterable[Input], taken: int) -> int | None:
 
 
 def _limited(source: Input, rows: int | None) -> Input:
-    """The first rows of a source, which is closed behind them."""
+    """The first rows of a source, which is closed after them."""
     return source if rows is None else replace(source, batches=_first(source, rows), file_progress=None)
 
 
@@ -203,13 +202,13 @@ def _first(source: Input, rows: int) -> Iterator[Batch]:
 def open_inputs(
     stack: ExitStack, catalog: Catalog, plans: Sequence[Plan], wishes: RunSettings, bad_rows: BadRows
 ) -> dict[str, Input]:
-    """The sources of all streams that some plans read, to be closed with the stack."""
+    """Open the sources of all streams that some plans read; the stack closes them."""
     names = dict.fromkeys(source.stream for plan in plans for source in plan.sources)
     return {name: stack.enter_context(opened(catalog, name, wishes, bad_rows)) for name in names}
 
 
 def load_relations(catalog: Catalog, plans: Sequence[Plan], wishes: RunSettings) -> dict[str, list[Element]]:
-    """The rows of all relations that some plans read, and that the catalog declares."""
+    """Load the rows of all relations that some plans read and the catalog declares."""
     names = dict.fromkeys(relation.relation for plan in plans for relation in plan.relations)
     return {
         name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name), wishes.rows)
@@ -224,8 +223,7 @@ def new_engine(
     relations: Mapping[str, list[Element]],
     take: Callable[[list[DeadLetter]], object],
 ) -> Engine:
-    """An engine for streams that may come as late as is wished; `take` gets the dead letters, where there is
-    a file for them."""
+    """Make an engine with the requested slack; `take` gets dead letters if there is a file for them."""
     return Engine(
         relations=relations,
         slack=None if wishes.slack is None else dict.fromkeys(inputs, wishes.slack),
@@ -234,7 +232,7 @@ def new_engine(
 
 
 def require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:
-    """Raise MidstreamError where a source is given for what the script does not declare."""
+    """Raise MidstreamError where a source has the name of no declared stream or relation."""
     known = [*catalog.streams, *catalog.relations]
     for name in sources:
         if name not in known:
@@ -244,7 +242,7 @@ def require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:
 
 
 def opened(catalog: Catalog, name: str, wishes: RunSettings, bad_rows: BadRows) -> Input:
-    """The source of a stream: the one that is wished for, or that of its declaration."""
+    """Open the source of a stream: the requested one, or that of its declaration."""
     declared = catalog.streams.get(name)
     if declared is None:
         raise InputFileError(f"stream {name} was not declared in SQL, so that it has no source")
@@ -257,8 +255,11 @@ def opened(catalog: Catalog, name: str, wishes: RunSettings, bad_rows: BadRows) 
 
 
 def output_targets(wishes: RunSettings, queries: Sequence[Query]) -> dict[str, str]:
-    """By query, where its results go. What is no regular file, such as standard output, takes those of all;
-    else each of several queries has a file with its name."""
+    """The target of each query's results.
+
+    Standard output, devices and pipes take the results of all queries. Otherwise each of several queries has
+    its own file.
+    """
     path = Path(wishes.output)
     if len(queries) == 1 or wishes.output == STDOUT or is_special(path):
         return dict.fromkeys((query.name for query in queries), wishes.output)
@@ -275,7 +276,7 @@ def check_files(
 
 
 def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> Iterator[Use]:
-    """The files that a script's streams and relations come from, unless others are given."""
+    """The files of a script's streams and relations; `given` replaces the declared sources."""
     declarations: list[StreamDeclaration | RelationDeclaration]
     declarations = [*catalog.streams.values(), *catalog.relations.values()]
     for declared in declarations:
@@ -294,7 +295,7 @@ def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> I
 def output_of(
     wishes: RunSettings, query: Query, target: str, is_one_of_several: bool, times: Times
 ) -> Iterator[Output]:
-    """The output of a query, in a file that gets its name at the end."""
+    """The output of a query, to a file that gets its name at the end."""
     with NewFile(target) as file:
         output = Output(query.name, file)
         file.told = output.told
@@ -308,7 +309,7 @@ def output_of(
 
 @contextmanager
 def ties_placed(queries: Sequence[Query]) -> Iterator[None]:
-    """Say where in the script a window is that met rows of equal timestamps."""
+    """Add the place in the script to an error about a window that met rows of equal timestamps."""
     try:
         yield
     except TieError as error:
@@ -331,5 +332,8 @@ def ties_placed(queries: Sequence[Query]) -> Iterator[None]:
 
 
 def read_script(path: str) -> Script:
-    """The text of a script file, in UTF-8; "-" is standard input. Raises InputFileError."""
+    """Read a script file in UTF-8; "-" is standard input.
+
+    Raises   InputFileError.
+    """
     return Script(read_text(path), "standard input" if path == "-" else path)

@@ -92,7 +92,7 @@ def run(
 def _flight(
     settings: str | None, decisions: Path | None, chart: Path | None, every: int | None
 ) -> Flight | None:
-    """How an autopilot is to fly, where something is said of one."""
+    """The autopilot's settings; None if no option mentions an autopilot."""
     from midstream.commands.flight_chart import require_form
     from midstream.commands.flying import Flight
 
@@ -205,8 +205,10 @@ def _show_alternatives(compared: Mapping[str, Comparison], as_json: bool, unit: 
 
 
 def _drawings(wishes: Mapping[str, Path | None], queries: Sequence[str]) -> list[Drawing]:
-    """Which query is drawn into which file: each of several into one of its own. Raises MidstreamError where
-    several should be drawn to standard output."""
+    """The drawings that the options ask for; each of several queries has its own file.
+
+    Raises   MidstreamError where several queries would be drawn to standard output.
+    """
     from midstream.io.new_file import file_of, is_special
     from midstream.io.output import STDOUT
 
@@ -227,7 +229,7 @@ def _drawings(wishes: Mapping[str, Path | None], queries: Sequence[str]) -> list
 
 
 def _draw(drawings: Sequence[Drawing], draw: Mapping[str, Callable[[str], str]]) -> bool:
-    """Write drawings, each option's in its language; whether standard output has one of them."""
+    """Write drawings in the form of each option; True if one went to standard output."""
     from midstream.io.new_file import write_file
     from midstream.io.output import STDOUT
 

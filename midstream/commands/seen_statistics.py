@@ -1,4 +1,4 @@
-"""Statistics of what a run has seen, in a file."""
+"""Statistics of a run's streams, written to a file."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.streams import FOREVER, Batch, Time
 
 HALF_LIFE = 8
-"""In windows, of the largest size."""
+"""The half-life of statistics, in windows of the largest size."""
 CELLS = 8
-"""In a window."""
+"""The number of cells in a window."""
 
 
 class SeenStatistics:
-    """Watches the streams of some queries, for statistics in which what came lately counts most. Where no
-    query has a time window with an end, they are those of the last elements."""
+    """Collects statistics of some queries' streams, in which recent elements count most.
+
+    If no query has a bounded time window, they are statistics of the last elements.
+    """
 
     def __init__(self, engine: Engine, plans: Mapping[str, Plan]) -> None:
         self._engine, self._queries = engine, list(plans)
@@ -46,28 +48,28 @@ class SeenStatistics:
             engine.watch_streams(self, step)
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
-        """What came on a stream."""
+        """Collect a batch of a stream."""
         self._collector.take(stream, batch, progress)
 
     def look(self, now: Time) -> None:
-        """All streams have come so far."""
+        """Take the cells up to an instant that all streams have reached."""
         cells = self._collector.cells(now)
         self._until = max([self._until, *(cell.end for cell in cells)])
         self._known.take(cells)
 
     def statistics(self) -> Statistics:
-        """What has been seen, when nothing more will come."""
+        """The statistics after the end of all streams."""
         if not self._window:
             return self._observed()
         self.look(FOREVER)
         return self._known.at(self._until)
 
     def write(self, file: NewFile) -> None:
-        """Write them."""
+        """Write the statistics."""
         file.write(json.dumps(statistics_to_json(self.statistics())) + "\n")
 
     def _observed(self, *but: type) -> Statistics:
-        """What the engine has seen of what is below the queries, but for some kinds."""
+        """Statistics of the engine on the queries' leaves, except for some kinds."""
         known = [self._engine.statistics(query) for query in self._queries]
         return Statistics(
             {

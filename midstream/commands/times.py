@@ -1,4 +1,4 @@
-"""How a run shows times: as integers, or in ISO 8601."""
+"""The form of times in results: integers, or ISO 8601."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Time
 from midstream.plans.values.units import TimeUnit, unit_name
 
 ISO = "iso"
-"""The wish for ISO 8601; another one is for integers."""
+"""The value of --times for ISO 8601; another one means integers."""
 
 
 class Times:
-    """How times are shown: as is wished; else in ISO 8601 where an input has dates, or integers would not say
-    what they count.
+    """Shows times in the requested form.
 
-    It is to be asked when there was some input.
+    By default that is ISO 8601 if an input has dates, or if the unit of integers is not declared. Call it
+    once some input has come.
     """
 
     def __init__(self, unit: TimeUnit, wish: str | None, inputs: Collection[Input]) -> None:
         self.unit = unit
-        """What a chronon is."""
+        """The chronon."""
         self._wish = wish
         self._inputs = inputs
 
     def __call__(self) -> TimeUnit | None:
-        """The unit of a chronon where instants are written in ISO 8601; None for integers."""
+        """The unit of a chronon if instants are written in ISO 8601; None for integers."""
         seen = [one.timestamps for one in self._inputs if one.timestamps is not None]
         is_iso = (
             any(one.has_dates or one.unit is None for one in seen)
@@ -41,21 +41,21 @@ class Times:
         return self.unit if is_iso else None
 
     def instant(self, time: Time) -> str:
-        """An instant as text."""
+        """Show an instant as text."""
         unit = self()
         if unit is None or time in (BEGINNING, FOREVER):
             return str(time)
         return iso_format(unit.nanoseconds)(int(time))
 
     def duration(self, chronons: int) -> str:
-        """A number of chronons in the largest unit that it is a multiple of, as `read_duration` reads it."""
+        """Show chronons in the largest unit of which they are a multiple, in the form of `read_duration`."""
         length = chronons * self.unit.nanoseconds
         unit = largest_unit(length)
         return f"{length // NANOSECONDS[unit]}{unit}"
 
 
 def read_duration(text: str, catalog: Catalog) -> int:
-    """A duration such as "5", "90s" or "2 minutes" in chronons; a bare number counts what is declared.
+    """Read a duration such as "5", "90s" or "2 minutes" in chronons; a bare number has the declared unit.
 
     Raises   MidstreamError, which says what was expected.
     """
@@ -77,7 +77,7 @@ def read_duration(text: str, catalog: Catalog) -> int:
 
 
 def cut_off(inputs: Mapping[str, Input], unit: TimeUnit) -> list[str]:
-    """Of each stream whose timestamps are finer than the chronon: how many, and one of them."""
+    """A note for each stream whose timestamps are finer than the chronon: their number, and an example."""
     return [
         f"{seen.cut:,} {'timestamp' if seen.cut == 1 else 'timestamps'} of {name} such as {seen.example} "
         f"{'was' if seen.cut == 1 else 'were'} cut to {unit.name}, which time is counted in"

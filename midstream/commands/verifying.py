@@ -1,4 +1,4 @@
-"""Verify a change of a query: whether two plans mean the same, also by rules of the user's own."""
+"""Verify a change of a query: compare two plans, also by rules of the user's own."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ from midstream.plans.values.streams import BEGINNING, FOREVER
 from midstream.plans.values.verdicts import Answer, Equivalence
 
 RULE_PLANS = 10
-"""On how many plans a rule of the user's is tried: some seconds."""
+"""The number of plans on which a user's rule is tried, which takes some seconds."""
 
 STATUS = {Answer.PROVED: 0, Answer.REFUTED: 1, Answer.UNKNOWN: 3}
-"""The exit status of each answer. Unknown has one of its own: it is no refutation, and must not pass for a
-proof. 2 is bad input, as everywhere."""
+"""The exit status of each answer.
+
+Unknown has its own status, because it is neither a refutation nor a proof. 2 is bad input, as in all
+commands.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The answer, and what it rests on."""
+    """The answer, and the checks of the rules that it may rest on."""
 
     answer: Equivalence
     checks: Sequence[RuleCheck]
-    """Of the user's rules."""
+    """Checks of the user's rules."""
 
     @property
     def status(self) -> int:
@@ -43,13 +46,13 @@ class Verified:
 
     @property
     def steps(self) -> Sequence[Step]:
-        """Those of the proof, if there is one."""
+        """The steps of the proof, if there is one."""
         certificate = self.answer.certificate
         return certificate.steps if isinstance(certificate, Certificate) else ()
 
     @property
     def used(self) -> list[RuleCheck]:
-        """Of the user's rules those that the proof uses."""
+        """Checks of the user's rules that the proof uses."""
         names = {step.rule for step in self.steps}
         return [check for check in self.checks if check.rule in names]
 
@@ -62,7 +65,7 @@ class Verified:
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same for JSON. Times are chronons; no end is null."""
+        """The answer as plain data for JSON; times are chronons, and FOREVER is null."""
         example = self.answer.counterexample
         return {
             "answer": self.answer.answer.value,
@@ -102,8 +105,11 @@ def verify(
     steps: int = STEPS,
     seconds: float | None = None,
 ) -> Verified:
-    """Whether two plans mean the same. A proof that needs one of the user's rules, which were only tested,
-    must stand the search for a counter-example besides."""
+    """Compare two plans.
+
+    The user's rules were tested, but not proved. If a proof needs one of them, the search for a
+    counter-example must fail as well.
+    """
     prover = partial(prove, rules=(*PROVING, *rules))
     answer = comparison.equivalent(old, new, steps=steps, seconds=seconds, prover=prover)
     verified = Verified(answer, checks)
@@ -115,10 +121,10 @@ def verify(
 
 
 def read_rules(path: Path) -> tuple[list[Rule], dict[str, list[Node]]]:
-    """The rules that a Python file defines as `RULES`, and the subplans to try them on that it may give as
-    `EXAMPLES`, by the name of a rule.
+    """Read the RULES of a Python file, and its optional EXAMPLES: by rule name, subplans to try the rule on.
 
-    Raises   InputFileError where it cannot be read; MidstreamError where it fails, or defines something else.
+    Raises   InputFileError where the file cannot be read; MidstreamError where it fails, or defines other
+             values.
     """
     from midstream.commands.python_files import definitions
 
@@ -132,9 +138,9 @@ def read_rules(path: Path) -> tuple[list[Rule], dict[str, list[Node]]]:
 
 
 def check_rules(path: Path, rules: Sequence[Rule], examples: Mapping[str, Sequence[Node]]) -> list[RuleCheck]:
-    """What is known of each rule after it was tried.
+    """Try each rule, and return the checks.
 
-    Raises   MidstreamError where one is refuted, or was never tried as it applies to nothing.
+    Raises   MidstreamError where a rule is refuted, has the name of another one, or applies to no subplan.
     """
     known = {rule.name for stage in PROVING for rule in stage.rules}
     checks = []

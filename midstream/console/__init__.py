@@ -1,1 +1,1 @@
-"""What commands owe to the terminal and to their process."""
+"""The terminal and the process of a command."""

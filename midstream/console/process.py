@@ -1,7 +1,6 @@
-"""What a command owes to the process that it runs in: signals, streams that are closed, full or broken, and
-an exit status.
+"""The process of a command: signals, closed, full or broken streams, and the exit status.
 
-    0 done     1 the answer is no     2 bad input, or something is not installed     130 interrupted
+0 done     1 the answer is no     2 bad input, or something is not installed     130 interrupted
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ TRACEBACK = "MIDSTREAM_TRACEBACK"
 
 
 def as_process(command: Callable[[], object]) -> int:
-    """Run a command in a process of its own, and give the exit status.
+    """Run a command in a process of its own, and return the exit status.
 
-    An interruption becomes KeyboardInterrupt, wherever the command is; a second one ends the process. A
-    reader of standard output that goes away is no error; that it cannot be written is one. The environment
-    variable MIDSTREAM_TRACEBACK shows where a fault of Midstream's own is.
+    An interruption becomes KeyboardInterrupt wherever the command is; a second one ends the process. If the
+    reader of standard output has gone, this is not an error; if standard output cannot be written, it is one.
+    The environment variable MIDSTREAM_TRACEBACK shows the traceback of a fault of Midstream itself.
     """
     _open_what_is_closed()
     status = 0
@@ -56,8 +55,10 @@ def as_process(command: Callable[[], object]) -> int:
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Errors of the MidstreamError family and interruptions become messages on stderr, and an exit status.
-    So do warnings of unlikely times, as notes."""
+    """Turn MidstreamError and interruptions into messages on stderr and an exit status.
+
+    Warnings of unlikely times become notes.
+    """
     try:
         with _noted():
             yield
@@ -105,15 +106,18 @@ def _message(error: Exception) -> str:
 
 
 def tell(*messages: str) -> None:
-    """Say something on stderr, a line each."""
+    """Print messages on stderr, one per line."""
     for message in messages:
         print(f"midstream: {message}", file=sys.stderr)
 
 
 @contextmanager
 def _interruptions() -> Iterator[None]:
-    """Let signals interrupt a block once, and end the process the second time; nothing can interrupt what
-    comes after the block. Signals that are ignored, as those of a job in the background, stay so."""
+    """Let signals interrupt a block once, and end the process the second time.
+
+    Nothing can interrupt the code after the block. Ignored signals, such as those of a background job, stay
+    ignored.
+    """
     is_interrupted = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -145,9 +149,9 @@ def _interruptions() -> Iterator[None]:
 
 
 class _Guarded(io.TextIOWrapper):
-    """Standard output or error: whoever goes away has had enough.
+    """Standard output or error that drops its output once the reader of a pipe has gone.
 
-    Raises   ConnectorError where standard output cannot be written; standard error has nobody to tell.
+    Raises   ConnectorError where standard output cannot be written; for standard error nobody can be told.
     """
 
     is_error = False
@@ -180,8 +184,10 @@ def _guard_streams() -> None:
 
 
 def _open_what_is_closed() -> None:
-    """Give closed standard streams descriptors that nothing can be read from or written to. Else the next
-    file that is opened, perhaps a user's, would take their place."""
+    """Open closed standard streams on the null device, the wrong way round, so that using them fails.
+
+    Otherwise the next opened file, perhaps a user's, would take their place.
+    """
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(descriptor)

@@ -9,14 +9,16 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """A bar on stderr while a block runs, if that is a terminal: how much is done, how much a second, and how
-    long the rest will take. The block tells (done, total), and None for a total that is not known."""
+    """Show a progress bar during a block, if stderr is a terminal: amount done, rate, and remaining time.
+
+    The block calls the bar with (done, total); an unknown total is None.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """How much is done in a second."""
+        """The amount done per second."""
 
         def render(self, task: Task) -> Text:
             return Text("" if task.speed is None else f"{task.speed:,.0f}/s")

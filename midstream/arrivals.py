@@ -1,4 +1,4 @@
-"""Arrivals: what happens at an engine, event by event, and streams cut into events."""
+"""Arrivals: events for an engine, one by one, and streams cut into events."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Kind = Literal["push", "advance", "end", "mark"]
 """The kinds of events."""
 
 Event = tuple[Kind, str, Any]
-"""Something happens: elements on a stream, a heartbeat with its time, a stream's end (with None), or a mark.
+"""An event: elements on a stream, a heartbeat with its time, a stream's end (with None), or a mark.
 
-A mark has a time, and a name or "" in place of a stream's: a place between two events where somebody wants to
-look or to act.
+A mark has a time, and a name or "" in place of a stream's name. It is a place between two events where a
+caller looks or acts.
 """
 
 
@@ -38,7 +38,7 @@ def time_of(event: Event) -> Time:
 def interleave(
     streams: Mapping[str, Iterable[Element]], batch_size: int = 1000
 ) -> Iterable[tuple[str, list[Element]]]:
-    """Complete streams as one sequence of batches in order of time: `(stream, batch)`.
+    """Cut complete streams into one sequence of batches in order of time: `(stream, batch)`.
 
     A batch holds consecutive elements of one stream out of `batch_size` consecutive ones of all, so that
     streams stay in step.
@@ -76,8 +76,9 @@ def _numbered(i: int, name: str, elements: Iterable[Any]) -> Iterator[tuple[Time
 
 
 def marked(batches: Iterable[tuple[str, list[Element]]], instants: Iterable[float]) -> Iterator[Event]:
-    """Batches in order of start as events, with a mark for each of some instants, which are in order too: in
-    front of the first batch that starts there or later.
+    """Turn batches in order of start into events, with a mark for each of some ordered instants.
+
+    A mark comes in front of the first batch that starts at its instant or later.
 
     >>> list(marked([("a", [(1, 2, "x")]), ("b", [(5, 6, "y")])], [3, 9]))
     [('push', 'a', [(1, 2, 'x')]), ('mark', '', 3), ('push', 'b', [(5, 6, 'y')]), ('mark', '', 9)]
@@ -87,12 +88,12 @@ def marked(batches: Iterable[tuple[str, list[Element]]], instants: Iterable[floa
 
 
 def event_of(name: str, batch: Batch | None) -> Event:
-    """A batch of a stream, or None at its end, as an event."""
+    """A batch of a stream as an event; None is the stream's end."""
     return ("end", name, None) if batch is None else ("push", name, batch)
 
 
 def in_step(streams: Mapping[str, Iterator[Batch]]) -> Iterator[Event]:
-    """Batches of complete streams, each read where it is behind in application time.
+    """Batches of complete streams; the next one is always of a stream that is behind in application time.
 
     >>> streams = {"a": iter([[(1, 2, "x")], [(9, 10, "y")]]), "b": iter([[(3, 4, "z")]])}
     >>> [name for kind, name, batch in in_step(streams) if kind == "push"]
@@ -109,9 +110,9 @@ def in_step(streams: Mapping[str, Iterator[Batch]]) -> Iterator[Event]:
 
 
 def abreast(streams: Mapping[str, Iterator[Batch]], grain: int) -> Iterator[Event]:
-    """Batches of complete streams, cut so that none is ahead of the others by more than a grain, in chronons.
+    """Batches of complete streams, cut so that none is ahead of the others by more than `grain` chronons.
 
-    State    A batch a stream.
+    State    A batch per stream.
     """
     heads: list[tuple[Time, int, str, Batch]] = [(BEGINNING, i, name, []) for i, name in enumerate(streams)]
     heapify(heads)

@@ -1,9 +1,9 @@
 """The loop that drives an engine over arrivals.
 
-An experiment is: events, a trial of an engine, and `drive`, which yields each event once the engine has taken
-it. The body of the caller's loop is where results are counted, printed and compared: nothing that it does is
-timed. As drives yield the events that they are given, one drive can go over another: then a second engine
-takes each event behind the first one.
+An experiment consists of events, a trial of an engine, and `drive`, which yields each event once the engine
+has taken it. The body of the caller's loop counts, prints and compares results: its time is not measured. A
+drive yields its events, so that another drive can follow it: then a second engine takes each event after the
+first one.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from midstream.plans.values.streams import Chronons, Element
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A migration that a command began; its report says when it began and ended, and what it gave.
+    """A migration that a command began; its report tells its begin, its end and its results.
 
-    results    how many the engine had given before
-    seconds    how long it took to prepare and begin it, by the clock of the trial
+    results    the number of results that the engine had given before
+    seconds    the time to prepare and begin it, by the clock of the trial
     """
 
     migration: Transition
@@ -38,12 +38,12 @@ class Move:
 
 @dataclass(slots=True)
 class Trial:
-    """An engine that is driven, and who decides what happens to it between events.
+    """An engine that is driven, with the decider on commands between events.
 
-    decide     called in front of each event; gives the commands to carry out there, often none
-    clock      tells seconds, such as `process_time`; None where nothing is timed
-    seconds    how long events, deciding and commands took so far
-    moves      the migrations that commands began, in that order
+    decide     called in front of each event; returns the commands to carry out there, often none
+    clock      gives seconds, such as `process_time`; None turns timing off
+    seconds    the time of events, decisions and commands so far
+    moves      the migrations that commands began, in order
     """
 
     engine: Engine
@@ -54,22 +54,24 @@ class Trial:
 
 
 Command = Callable[[Trial], object]
-"""Changes the engine of a trial between two events: aborts a migration, gives a window another size, adds a
-query."""
+"""Changes the engine of a trial between two events.
+
+Examples are to abort a migration, to give a window another size, or to add a query.
+"""
 
 
 @dataclass(frozen=True)
 class Migrate:
     """The command to begin a migration; the trial keeps the record.
 
-    begin     finds the plan to move to, where that is not known before, and begins
+    begin     begins the migration, and first finds the new plan if it is not known beforehand
     Raises    MigrationRefused, which ends the drive if nobody catches it; then there is no record.
     """
 
     begin: Callable[[Engine], Transition]
 
     def __call__(self, trial: Trial) -> None:
-        """Carry it out."""
+        """Begin the migration and record it."""
         results = trial.engine.counters().results
         began = trial.clock() if trial.clock else 0.0
         migration = self.begin(trial.engine)
@@ -79,7 +81,7 @@ class Migrate:
 
 @contextmanager
 def without_garbage_collector() -> Iterator[None]:
-    """As timeit does it: what the collector takes depends on what else is kept, such as the results."""
+    """Turn the garbage collector off, as timeit does: its time depends on other objects, such as results."""
     gc.collect()
     was_enabled = gc.isenabled()
     gc.disable()
@@ -91,12 +93,12 @@ def without_garbage_collector() -> Iterator[None]:
 
 
 def drive(trial: Trial, events: Iterable[Event]) -> Iterator[Event]:
-    """Let events happen at the engine of a trial, and yield each as soon as it has happened.
+    """Send events to the engine of a trial, and yield each after the engine has taken it.
 
     In front of each event the commands of `trial.decide` are carried out. Events are taken one by one, and
-    may be endless. Nothing is closed at their end.
+    may be endless. At their end nothing is closed.
 
-    Raises   What the engine and the commands raise.
+    Raises   The errors of the engine and the commands.
 
     >>> from itertools import count
     >>> from midstream.plans.algebra.builder import stream
@@ -134,7 +136,7 @@ def run(
 ) -> list[Element]:
     """Run a plan over complete streams and return the results of its first output.
 
-    Raises   ArgumentError where `streams` lacks one that the plan reads; of one without elements, give [].
+    Raises   ArgumentError where `streams` lacks a stream of the plan; give [] for a stream without elements.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> run(stream("s", x="integer").window(3).plan(), {"s": [(1, 2, (7,))]})
@@ -159,7 +161,7 @@ def run(
 def _pushes(
     batches: Iterable[tuple[str, list[Element]]], streams: Mapping[str, Iterable[Element]]
 ) -> Iterator[Event]:
-    """Batches as events; they say in which unit time is counted, where their streams do."""
+    """Batches as events; they carry the unit of time if their streams declare it."""
     units = {name: elements.unit for name, elements in streams.items() if isinstance(elements, Chronons)}
     for name, batch in batches:
         unit = units.get(name)

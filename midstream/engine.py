@@ -1,4 +1,4 @@
-"""The engine: streams go in by name, results of queries come out to sinks, and plans change meanwhile."""
+"""The engine: it takes elements of named streams, gives results of queries to sinks, and migrates plans."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ from midstream.queries import Query
 
 
 class Engine:
-    """Runs queries over streams; each can be moved to another plan in mid-stream.
+    """Runs queries over streams; each can migrate to another plan in mid-stream.
 
     Elements are checked where they enter: order, validity and schema. Then they run through the graph of all
     queries.
 
-    `slack` and `delay` declare disorder and latency, stream by stream (see InputManager). Where a plan is
-    given they must be of its streams; an engine without one takes those of plans to come. `dead_letters` is
-    handed what cannot be taken, in lists, instead of an error. `relations` holds the elements of each
-    relation that a query may be joined to. Where `compile`, the ways of elements are compiled, which is
-    faster; else they are walked, which a debugger can follow. None is for what the environment says by
-    MIDSTREAM_COMPILE, 0 or 1; where it says nothing they are compiled.
+    slack, delay    disorder and latency, stream by stream (see InputManager); if `plan` is given, they must
+                    be of its streams, otherwise they may be of streams of later plans
+    dead_letters    receives lists of rejected elements, instead of an error
+    relations       the elements of each relation that queries join
+    compile         True compiles the paths of elements, which is faster; False walks them, which a debugger
+                    can follow; None takes the environment variable MIDSTREAM_COMPILE, 0 or 1, by default 1
 
     Output   Every sink gets the results of its output in order of start, in non-empty batches.
     Raises   UnknownStreamError, StreamOrderError, LateElementError, IntervalError, SchemaError, EndedError;
@@ -99,7 +99,7 @@ class Engine:
         self._host = Host(self._graph, self._feed)
         self._autopilots: list[EngineAutopilot] = []
         self._proofs: dict[frozenset[Plan], Equivalence] = {}
-        """Of plans between which autopilots have moved."""
+        """The proofs for plans between which autopilots have migrated."""
         if plan is not None:
             self.add(plan, sink)
             self._graph.entrances.require_known(self.streams)
@@ -108,7 +108,7 @@ class Engine:
 
     @property
     def streams(self) -> tuple[str, ...]:
-        """The names of the streams that it reads."""
+        """The names of the streams that the engine reads."""
         return self._feed.streams
 
     def push(self, stream: str, elements: Iterable[Element]) -> None:
@@ -116,71 +116,75 @@ class Engine:
         self._feed.push(stream, elements)
 
     def advance(self, stream: str, time: int) -> None:
-        """A heartbeat: no later element of the stream starts before `time`. One that tells nothing new is
-        ignored."""
+        """Take a heartbeat: no later element of the stream starts before `time`.
+
+        A heartbeat behind the progress is ignored.
+        """
         self._feed.advance(stream, time)
 
     def tick(self, now: int) -> None:
-        """It is `now` in application time: streams with a declared delay advance, though they are silent."""
+        """Set the application time to `now`: streams with a declared delay advance, although silent."""
         self._feed.tick(now)
 
     def end(self, stream: str) -> None:
-        """Nothing more will come on the stream. Ending twice is allowed."""
+        """End a stream; ending it twice is allowed."""
         self._feed.end(stream)
 
     def close(self) -> None:
-        """End all streams; all results are out afterwards."""
+        """End all streams; afterwards all results are out."""
         self._feed.close()
 
     def progress(self, stream: str | None = None) -> Time:
-        """No later element of the stream starts before this; without a name, the least of all streams."""
+        """The time before which no later element of a stream starts; by default the least of all streams."""
         return self._feed.progress(stream)
 
     # Queries
 
     @property
     def queries(self) -> dict[str, Query]:
-        """The queries that run, by name, in the order in which they were added."""
+        """The running queries by name, in the order in which they were added."""
         return {name: Query(self._graph, running) for name, running in self._graph.queries.items()}
 
     @property
     def plan(self) -> Plan:
-        """The plan of the first query: the one that runs, or to which a migration under way is moving."""
+        """The plan of the first query; during a migration, the new plan."""
         return self.query().plan
 
     def query(self, name: str | None = None) -> Query:
-        """A query by name; the first one without."""
+        """A query by name; without a name, the first one."""
         return Query(self._graph, self._graph.query(name))
 
     def add(self, plan: Plan | Stream, sink: Take | None = None, name: str = QUERY) -> Query:
-        """Run one more query from now on; it shares what it has in common with those that run.
+        """Run one more query from now on; it shares common subplans with the running queries.
 
-        It sees what comes after; `complete_from` of the returned query tells from which instant on nothing
-        that came before is missing.
+        It sees only later elements. `complete_from` of the returned query is the instant from which on no
+        result lacks an earlier element.
 
-        Raises   PlanError where there is a query of that name, where the plan reads no stream, or declares
-                 one otherwise than a running query does.
+        Raises   PlanError where there is a query of that name, where the plan reads no stream, or declares a
+                 stream differently from a running query.
         """
         return Query(self._graph, self._graph.add(plan, sink, name))
 
     def remove(self, name: str = QUERY) -> None:
-        """Stop a query. The state that no other query uses is dropped, and results under construction too."""
+        """Stop a query, and drop its results under construction and the state that no other query uses."""
         self._graph.remove(name)
         self._feed.step()
 
     def subscribe(self, sink: Take, output: str | None = None, query: str | None = None) -> None:
-        """Hand every further batch of results of a query's output to a function; of the first query and its
-        first output by default. Before anything has arrived, rows of relations that are results by themselves
-        are handed over at once."""
+        """Call a function with every further batch of results of an output.
+
+        By default it is the first output of the first query. Before anything has arrived, rows of relations
+        that are results by themselves are passed at once.
+        """
         self._graph.subscribe(sink, output, query)
 
     def replace(self, plan: Plan | Stream, query: str | None = None, *, at: int | None = None) -> Replacement:
         """Let a query, by default the first, mean something else from application time `at` on.
 
-        A migration keeps what a query means; this changes it. Before `at` results are those of the old plan,
-        from it on those of the new one, under the same name and to the same sinks. Without `at` it happens as
-        soon as it can: when what the old plan has given is no longer valid, and the new plan has seen all
-        that its results depend on.
+        A migration keeps the meaning of a query; this changes it. Results before `at` are those of the old
+        plan, results from `at` on those of the new plan, under the same name and to the same sinks. By
+        default `at` is the earliest possible instant: the results of the old plan have expired there, and the
+        new plan has seen all that its results depend on.
 
         Raises   PlanError where the outputs have other names, or `at` is too early; then nothing has changed.
 
@@ -199,8 +203,9 @@ class Engine:
         return replace(self._graph, self._feed, plan, query, at=at)
 
     def resize(self, window: Node | Stream, size: int | None, at: int) -> list[str]:
-        """From application time `at` on, give a time window another size, in all queries that have it, whose
-        names are returned. What starts before `at` keeps its validity.
+        """Give a time window another size from application time `at` on, in all queries that have it.
+
+        Returns the names of these queries. Elements that start before `at` keep their validity.
 
         Raises   PlanError where no query has the window, the size is out of its bounds, `at` has been
                  reached, or one of the queries is being migrated; then nothing has changed.
@@ -208,15 +213,13 @@ class Engine:
         return resize(self._graph, node_of("resize", window), size, at)
 
     def change_granule(self, conversion: Node | Stream, granule: int, at: int) -> list[str]:
-        """From application time `at` on, give a granularity conversion another granule, in all queries that
-        have it; as `resize`."""
+        """Give a granularity conversion another granule from application time `at` on, like `resize`."""
         return change_granule(self._graph, node_of("change_granule", conversion), granule, at)
 
     def keep_log(self, query: str | None = None) -> Time:
-        """From now on keep what is still valid of a query's windows, and of its results: a migration that
-        moves states begins with it.
+        """Log the valid elements of a query's windows, and of its results, for migrations that move states.
 
-        Gives the instant from which on the log is complete: when all that came before has expired.
+        Returns the instant from which on the log is complete: all earlier elements have expired there.
 
         Cost     O(log n) per element and result, and their memory, until the query is removed.
         Raises   PlanError where a window gives positive and negative elements.
@@ -237,32 +240,33 @@ class Engine:
         unproved: str = "refuse",
         wait: bool = False,
     ) -> Transition:
-        """Move a query, by default the first, to another plan that means the same, without losing, doubling
-        or delaying a result.
+        """Migrate a query, by default the first, to an equivalent plan, and lose, double or delay no result.
 
-        That both plans mean the same must be known. A choice of the optimizer carries its proof, and of most
-        other plans it is proved at once. Else a search for a counter-example begins: the transition is
-        `checking` while elements flow, and goes on or is `refused` when the search ends; `wait=True` makes it
-        end before this returns. Plans that differ are refused, with an input that shows it. Where nothing is
-        found the answer is unknown: then `unproved="accept"` tells that you vouch for it. `proof` is what
-        `equivalent(running plan, plan)` returned, if you asked before. The certificate of a proof is checked
-        step by step; of a proof without one, or with a wrong one, the answer is unknown.
+        The equivalence of both plans must be known. A choice of the optimizer carries its proof, and for most
+        other plans it is proved at once. Otherwise a search for a counter-example begins: the transition is
+        `checking` while elements flow, and goes on or is `refused` when the search ends. With `wait=True` the
+        search ends before this returns. Plans that differ are refused, with an input that shows it. If the
+        search finds nothing, the answer is unknown, and `unproved="accept"` migrates on your responsibility.
+        `proof` is the result of `equivalent(running plan, plan)`, if you have it. The certificate of a proof
+        is checked step by step; without a correct certificate the answer is unknown.
 
-        Elements may go on arriving; the migration ends by itself. `strategy` is one of your own, or the name
-        of one of `STRATEGIES`:
+        Elements may go on arriving; the migration ends by itself. `strategy` is a strategy of your own, or
+        the name of one of `STRATEGIES`:
 
-            swap                      at once, where only stateless operators and windows among them differ
+            swap                      at once, where plans differ only in stateless operators and windows
+                                      among them
             genmig                    any two plans, until the last element so far has expired
-            genmig-end-timestamp      the same, until what the running plan keeps has expired
-            genmig-reference-point    as genmig, without a fuse; filters, maps, unions and joins only
-            moving-states             any two plans, at once, if a log was kept (see `keep_log`); without
-                                      one, what joins keep of their inputs must tell as much
-            parallel-track            to compare with: joins only, longer, and results come late
-            auto                      the one with the smallest predicted overhead; `reason` tells why
+            genmig-end-timestamp      any two plans, until the state of the running plan has expired
+            genmig-reference-point    like genmig, without a fuse; filters, maps, unions and joins only
+            moving-states             any two plans, at once, if a log was kept (see `keep_log`); without a
+                                      log, the state of joins must suffice
+            parallel-track            for comparison: joins only, longer, and results come late
+            auto                      the strategy with the smallest predicted overhead; `reason` explains the
+                                      choice
 
         Only operators that differ are replaced, or with `replace_all` everything above the windows. While
-        another migration of the query is under way, `when_busy` tells whether to begin beside it ("chain"),
-        to wait for its end ("queue"), or to raise ("refuse"). See docs/migration.md.
+        another migration of the query is under way, `when_busy` decides: begin beside it ("chain"), wait for
+        its end ("queue"), or raise ("refuse"). See docs/migration.md.
 
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
         """
@@ -291,9 +295,10 @@ class Engine:
     ) -> Prediction:
         """Predict the duration and the cost of a migration that would begin now.
 
-        It is of a query, by default the first; nothing changes. Whether the plans mean the same is not asked.
+        It concerns a query, by default the first; nothing changes. The equivalence of the plans is not
+        checked.
 
-        Raises   MigrationRefused, with the operator and the reason, where it could not begin.
+        Raises   MigrationRefused, with the operator and the reason, if it could not begin.
 
         >>> import midstream as ms
         >>> bids = ms.stream("bids", item="integer").window(60).distinct()
@@ -332,21 +337,21 @@ class Engine:
         objective: Objective = PROCESSING,
         rules: Sequence[Rule | Stage] = RULES,
     ) -> Choice | Search:
-        """The cheapest plan that means the same as a query's running one, by what was measured so far; what
-        costs less the `objective` tells, and the `rules` which plans are looked at.
+        """Find the cheapest plan that is equivalent to a query's running plan, by the measurements so far.
 
-        It is one that some strategy can migrate to (see `migrate`, where "auto" takes the best of them).
-        Where a better one is out of reach, `choice.out_of_reach` is that plan, and why.
+        The `objective` defines the cost, and the `rules` the plans that are considered. Some strategy can
+        migrate to the plan (see `migrate`, where "auto" takes the best strategy). If a better plan is out of
+        reach, `choice.out_of_reach` is that plan, with the reason.
 
-        Of a plan that does not run yet, the one that adds least to the queries that run: what it shares with
-        them costs nothing. `choice.common` tells what that is; `add(choice.plan)` runs it.
+        For a plan that does not run yet, the choice adds least to the running queries: subplans that it
+        shares with them cost nothing. `choice.common` lists them; `add(choice.plan)` runs the choice.
 
-        With a `budget`, a number of steps or `Milliseconds`, elements need not wait: a search goes on for
-        about half a millisecond at each push, heartbeat and end of a stream, and tells when it `is_done`. Its
-        `choice` is the best plan so far; `finish()` does at once what is left.
+        With a `budget`, a number of steps or `Milliseconds`, elements need not wait: the search runs for
+        about half a millisecond at each push, heartbeat and end of a stream, until it `is_done`. Its `choice`
+        is the best plan so far; `finish()` completes it at once.
 
-        Raises   UnknownStreamError where there is no such query; StatisticsError where nothing was measured
-                 of what the plan reads.
+        Raises   UnknownStreamError where there is no such query; StatisticsError where an input of the plan
+                 was not measured.
 
         >>> import midstream as ms
         >>> a, b = (ms.stream(name, **{name: "integer"}).window(60) for name in "ab")
@@ -373,18 +378,20 @@ class Engine:
         return search
 
     def obstacle(self, plan: Plan | Stream, query: str | None = None) -> str | None:
-        """Why no strategy can move a query, by default the first, to another plan that means the same, as
-        things are now; None where one can. Whether it means the same is not asked."""
+        """The reason that no strategy can migrate a query to a plan at present; None if one can.
+
+        It concerns the first query by default. The equivalence of the plans is not checked.
+        """
         return obstacle(self._host, plan_of("obstacle", plan), query)
 
     def optimize_all(self, *, budget: Budget | int = STEPS) -> dict[str, Choice]:
-        """The plans of all queries, by name, that cost least together: what several share is paid once.
+        """The plans of all queries, by name, that cost least together; a shared subplan is paid once.
 
-        The `common` parts of a choice are those that it shares with others, `added` is what it takes besides.
-        `replace(choice.plan, name)` lets a query share with the others; a query that is migrated runs what it
-        newly shares in operators of its own. Each is a plan that some strategy can migrate to.
+        The `common` parts of a choice are those that it shares with others, `added` is its cost besides. Only
+        `replace(choice.plan, name)` makes a query share them; a query that migrates runs them in operators of
+        its own. Some strategy can migrate to each plan.
 
-        Raises   StatisticsError where of a query nothing can be measured.
+        Raises   StatisticsError where the inputs of a query cannot be measured.
         """
         labels, outputs = labelled({name: running.plan for name, running in self.queries.items()})
 
@@ -408,20 +415,20 @@ class Engine:
         strategy: str = "auto",
         unproved: str = "refuse",
     ) -> EngineAutopilot:
-        """Let the engine decide by itself when to move which query to another plan.
+        """Let the engine decide when to migrate which query to another plan.
 
-        Statistics are learned while streams flow. A window after the first element, and from there on a few
-        times a window, at instants of application time, the `advisor` is asked what other plans would cost;
-        by default the optimizer, and less is what the `objective` says. A query migrates, by the `strategy`,
-        where what that saves is more than what it costs; `settings` are careful, balanced or eager, or of
-        your own. All queries are watched, also those that come, or the `queries` that you name. `every` is
-        the time from look to look, in chronons. `unproved` is as for `migrate`.
+        Statistics are learned while streams flow. The first look is a window after the first element, and
+        later looks come a few times per window, at instants of application time. At a look, the `advisor`, by
+        default the optimizer, estimates the costs of other plans under the `objective`. A query migrates, by
+        the `strategy`, if this saves more than it costs; `settings` are careful, balanced, eager, or your
+        own. All queries are watched, also later ones, or only the named `queries`. `every` is the time
+        between looks, in chronons. `unproved` is as for `migrate`.
 
-        What comes back tells its `decisions`, tells those who `listen`, and can `stop`. Nothing of it depends
-        on batch boundaries, or on how fast the machine is. See docs/autopilot.md.
+        The returned autopilot has `decisions`, calls those who `listen`, and can `stop`. Decisions do not
+        depend on batch boundaries, or on the speed of the machine. See docs/autopilot.md.
 
-        Raises   UnknownStreamError where there is no such query; ArgumentError where one has no time window,
-                 and `every` is not given, or another autopilot watches it.
+        Raises   UnknownStreamError where there is no such query; ArgumentError where a query has no time
+                 window and `every` is not given, or another autopilot watches it.
 
         >>> import midstream as ms
         >>> a, b = (ms.stream(name, **{name: "integer"}).window(60) for name in "ab")
@@ -470,7 +477,7 @@ class Engine:
         return autopilot
 
     def _migrate(self, unproved: str, plan: Plan, strategy: str, query: str) -> Transition:
-        """Begin a migration that an autopilot decides. What has been proved once is known."""
+        """Begin a migration that an autopilot has decided; proofs are kept for later migrations."""
         pair = frozenset((self.query(query).plan, plan))
         proof = self._proofs.get(pair)
         migration = self.migrate(plan, strategy, query, proof=proof, unproved=unproved, wait=True)
@@ -481,8 +488,10 @@ class Engine:
     # Measuring
 
     def counters(self, query: str | None = None) -> Counters:
-        """The counts of a query since it was added; without one, those of all queries since there is the
-        engine, where each operator counts once. Migrations, and queries that come and go, set nothing back.
+        """The counts of a query since it was added, or of all queries since the engine was made.
+
+        For all queries, each operator counts once. Migrations, and queries that come and go, do not reset
+        them.
 
         Cost     O(operators of the query), of all.
         Raises   UnknownStreamError where there is no such query.
@@ -500,11 +509,13 @@ class Engine:
         return self._graph.counters(query)
 
     def held(self, query: str | None = None, *, in_bytes: bool = False) -> Counter[Node]:
-        """By logical node, how many elements the operators of a query keep, or those of all queries; with
-        `in_bytes`, about how many bytes these elements take. Old plans and new ones are there as long as both
-        run; what waits between them belongs to the node that they answer for.
+        """Count the stored elements by logical node, for the operators of a query or of all queries.
 
-        Cost     O(operators); in bytes O(kept elements).
+        With `in_bytes`, the numbers are the approximate bytes of these elements. During a migration, the
+        nodes of both plans are there, and elements that wait between the plans count for the node that they
+        belong to.
+
+        Cost     O(operators); in bytes O(stored elements).
         Raises   UnknownStreamError where there is no such query.
 
         >>> import midstream as ms
@@ -517,38 +528,44 @@ class Engine:
         return self._graph.held(query, in_bytes=in_bytes)
 
     def size(self) -> int:
-        """How many elements are kept: by operators, where streams enter, and in logs."""
+        """The number of stored elements: in operators, at the entrances of streams, and in logs."""
         return self._graph.size()
 
     def state(self) -> Iterator[Element]:
-        """The elements that are kept."""
+        """The stored elements."""
         return self._graph.state()
 
     def max_ends(self, query: str | None = None) -> dict[Node, Time]:
-        """By logical node, the largest end timestamp that a window of a query, by default the first, or what
-        the query shares with others, can have given; BEGINNING where nothing came. Split times are not
-        earlier."""
+        """By logical node, the largest end timestamp that the inputs of a query may have produced.
+
+        The inputs are the windows of the query, by default the first, and the subplans that it shares with
+        others. BEGINNING stands for inputs without elements. Split times are not earlier.
+        """
         return self._host.max_ends(query)
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
-        """What was seen of each of a query's sources, and of its windows; and what its relations hold; by
-        their logical nodes. Cost: O(kept elements)."""
+        """Observations of a query's sources and windows, and the contents of its relations, by logical node.
+
+        Cost     O(stored elements).
+        """
         return self._graph.observe(query)
 
     def statistics(self, query: str | None = None) -> Statistics:
-        """What was measured so far of a query's inputs, for the cost model."""
+        """Statistics of a query's inputs so far, for the cost model."""
         return Statistics.from_observations(self.observe(query))
 
     def _known(self) -> Statistics:
-        """What was measured of the inputs of all queries."""
+        """Statistics of the inputs of all queries."""
         return Statistics.from_observations(self._graph.observe_all())
 
     def watch_streams(
         self, watcher: Watcher, step: int = 1, streams: Iterable[str] | None = None, *, idle: int = IDLE
     ) -> Callable[[], None]:
-        """Let a watcher see what comes on streams, by default all that are read now, and look at multiples of
-        `step` in application time. Those more than `idle` steps behind the last element are left out. What it
-        sees does not depend on batch boundaries (see `Watcher`). Returns a function that ends it.
+        """Let a watcher see the elements of streams, and look at multiples of `step` in application time.
+
+        By default it sees all streams that are read now. Looks more than `idle` steps behind the last element
+        are left out. The watcher's view does not depend on batch boundaries (see `Watcher`). Returns a
+        function that ends it.
 
         Raises   UnknownStreamError where no query reads a stream.
         """
@@ -561,11 +578,11 @@ class Engine:
         return partial(self._feed.unwatch, self._feed.watch(watcher, step, streams, idle))
 
     def watch(self, query: str | None = None) -> AbstractContextManager[Callable[[], list[Metadata]]]:
-        """Measure the operators of a query for the time of a block, inputs before consumers; the block gets a
-        function that reads what was measured so far.
+        """Measure the operators of a query during a block, inputs before consumers.
 
-        Operators that nobody watches are not measured, and are not slower for being watchable. Those that run
-        in a box of their own, during a migration, cannot be measured.
+        The block gets a function that returns the measurements so far. Operators are measured only while they
+        are watched, and cost nothing otherwise. Operators in a box of their own, during a migration, cannot
+        be measured.
 
         >>> import midstream as ms
         >>> engine = ms.Engine(ms.stream("bids", item="integer").window(60).distinct().plan())

@@ -1,4 +1,4 @@
-"""What running operators take, as a cost profile."""
+"""Cost profiles from measurements of running operators."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NOTHING = dict.fromkeys(STEPS, 0.0)
 
 
 def timings(measured: Iterable[Metadata], known: Statistics) -> list[Timed]:
-    """What `engine.watch()` measured of operators, beside the steps that they take by the cost model.
+    """The times that `engine.watch()` measured for operators, with their steps in the cost model.
 
-    `known` are statistics of the streams at that time, as `engine.statistics()` gives them. Sources, and
-    operators that have had no two elements yet, are left out.
+    `known` are the statistics of the streams at that time, from `engine.statistics()`. Sources, and operators
+    that have not had two elements yet, are left out.
     """
     models = {step: CostModel(known, unit_costs({**_NOTHING, step: 1.0})) for step in STEPS}
     found = []
@@ -39,10 +39,10 @@ def timings(measured: Iterable[Metadata], known: Statistics) -> list[Timed]:
 
 
 def profile_of(measured: Iterable[Metadata], known: Statistics, before: UnitCosts | None = None) -> Profile:
-    """A cost profile by what running operators took: it is to be kept in a file, and read by whoever prices
-    plans, so that decisions follow from the file and not from how fast the machine is at the moment.
+    """Make a cost profile from measurements of running operators.
 
-    `before` are the cost variables that are corrected; by default those in use.
+    Store it in a file for everything that prices plans: then decisions depend on the file, and not on the
+    present speed of the machine. `before` are the cost variables to correct; by default those in use.
 
     Raises   StatisticsError where no operator took any time.
 

@@ -1,4 +1,4 @@
-"""Queries as users meet them: in SQL, and those that run in an engine."""
+"""Queries for users: in SQL, and running in an engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Query:
-    """A query that runs, to be looked at: what it tells is true whenever it is asked."""
+    """A running query to inspect; its properties are always those of the moment."""
 
     _graph: QueryGraph
     _running: RunningQuery
@@ -29,58 +29,59 @@ class Query:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The query's name."""
         return self._running.name
 
     @property
     def plan(self) -> Plan:
-        """As it was given, or the one to which a migration under way is moving."""
+        """The plan as it was given; during a migration, the new plan."""
         return self._running.plan
 
     @property
     def physical(self) -> Plan:
-        """As it runs; subplans that are being exchanged are Boxed."""
+        """The physical plan; subplans that are being exchanged are Boxed."""
         return self._running.physical
 
     @property
     def complete_from(self) -> Time:
-        """From this instant on its results are those of a query that has run from the beginning; FOREVER
-        where that will never be so."""
+        """The instant from which on no result lacks an earlier element; FOREVER if there is none."""
         return self._running.complete_from
 
     @property
     def results(self) -> int:
-        """How many results were given out."""
+        """The number of results so far."""
         return self._running.tally.results
 
     @property
     def is_exchanged(self) -> bool:
-        """Whether a part of the plan is being exchanged."""
+        """True if a part of the plan is being exchanged."""
         return self._running.is_exchanged
 
     @property
     def is_logged(self) -> bool:
-        """Whether a log is kept, of its windows and its outputs."""
+        """True if the query's windows and outputs are logged."""
         return self._running.is_logged
 
     @property
     def _runs(self) -> bool:
-        """Whether it has not been removed."""
+        """False if the query has been removed."""
         return self._graph.queries.get(self.name) is self._running
 
     def progress(self, output: str | None = None) -> Time:
-        """No later result of an output, by default the first, starts before this; FOREVER once the query has
-        been removed."""
+        """The time before which no later result of an output, by default the first, starts.
+
+        It is FOREVER once the query has been removed.
+        """
         root = self.physical.outputs[self._running.output(output)]
         return self._graph.base.progress_of(root) if self._runs else FOREVER
 
 
 def catalog(unit: str | None = None) -> Catalog:
-    """An empty catalog of streams, relations, functions and aggregates, for scripts to fill and to read.
+    """An empty catalog of streams, relations, functions and aggregates, which scripts fill and read.
 
-    `unit` is what application time is counted in, and what integers count that are timestamps. Without it
-    scripts say it, by SET time_unit or behind a stream; where nothing does, integers are refused by queries
-    that count time, and dates are counted in microseconds.
+    `unit` is the unit of application time and of integer timestamps. Without it scripts declare the unit, by
+    SET time_unit or behind a stream. If nothing declares it, queries that count time refuse integers, and
+    dates are counted in microseconds.
 
     >>> import midstream as ms
     >>> shop = ms.catalog("seconds")

@@ -20,19 +20,19 @@ class Sampling:
         self._engine, self._query, self._sampler, self._name = engine, query, sampler, name
 
     def selectivities(self, confidence: float = CONFIDENCE) -> Mapping[Expression, Interval]:
-        """What was found by now, by condition, with intervals."""
+        """The selectivities so far, by condition, with intervals."""
         return self._sampler.selectivities(confidence)
 
     def statistics(self) -> Statistics:
-        """What the engine measured of the query's inputs, and the selectivities that were found."""
+        """The engine's statistics of the query's inputs, with the sampled selectivities."""
         return self._sampler.statistics(self._engine.statistics(self._query))
 
     def forget(self, chronons: int) -> None:
-        """Keep no more than what tells of the last so many chronons."""
+        """Drop samples from before the last `chronons`."""
         self._sampler.forget(self._engine.progress() - chronons)
 
     def stop(self) -> None:
-        """Stop sampling; what was found stays."""
+        """Stop sampling; the selectivities so far stay."""
         self._engine.remove(self._name)
 
 

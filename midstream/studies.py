@@ -1,8 +1,8 @@
 """Studies of recorded streams, in a Spark session of yours: `from midstream import studies`.
 
-Every function takes a session, classic or of Spark Connect. It is used as it is: nothing is closed or set in
-it, and nothing stays in its memory. What is found comes back as plain values; data frames are lazy, and may
-be asked while the session lives. Importing this imports no PySpark.
+Every function takes a session, classic or of Spark Connect. It changes no setting of the session, does not
+close it, and leaves nothing in its memory. Results are plain values and lazy data frames, which can be read
+while the session lives. Importing this module does not import PySpark.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, repr=False)
 class Result(Generic[T]):
-    """What a stage found.
+    """The result of a stage.
 
-    found      as values, with data frames of what is one row a bucket
-    summary    the same in short, as plain data for JSON; what the stage's command prints with --json
+    found      values, with data frames for rows per bucket
+    summary    a short form as plain data for JSON, which the stage's command prints with --json
     """
 
     found: T
@@ -58,7 +58,7 @@ class Result(Generic[T]):
     _show: Callable[[Console], None]
 
     def show(self) -> None:
-        """Print it as the stage's command does."""
+        """Print the result as the stage's command does."""
         from rich.console import Console
 
         self._show(Console())
@@ -67,7 +67,7 @@ class Result(Generic[T]):
         return f"<{type(self).__name__} of {type(self.found).__name__}: {', '.join(self.summary)}>"
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it."""
+        """HTML for notebooks."""
         import io
 
         from rich.console import Console
@@ -85,13 +85,13 @@ def ingest(
     data: str | Path | None = None,
     slack: str | None = None,
 ) -> Result[Ingested]:
-    """Read the files of streams that a folder does not hold yet, check and sort them, and add them to it.
+    """Read new files of streams, check and sort them, and add them to a folder.
 
-    streams    what declares them: a study (.toml, or a ready-made one), or a script (.sql)
+    streams    a study (.toml, or a ready-made one) or a script (.sql) that declares the streams
     data       the folder to which paths are relative
-    slack      rows that come later than so in their file, for example "90s", go to the quarantine
+    slack      rows that are later in their file than this, for example "90s", go to the quarantine
 
-    Raises   MidstreamError, naming file and place; the folder then holds what it held.
+    Raises   MidstreamError, naming file and place; then the folder is unchanged.
     """
     from midstream.scenarios.studies.ingest.feeds import feeds_of_script, feeds_of_study
     from midstream.scenarios.studies.ingest.ingest import ingest as ingested
@@ -120,7 +120,7 @@ def generate(
 ) -> Generated:
     """Make streams in a new folder, as `ingest` does: "nexmark", or those that a file (.yaml) describes.
 
-    events    about how many, for nexmark; the duration in a file says it
+    events    the approximate number, for nexmark; a file has a duration instead
     """
     from midstream.scenarios.studies.generate import generate as module
     from midstream.scenarios.studies.generate_command import streams_of
@@ -142,9 +142,9 @@ def profile(
 ) -> Result[Profile]:
     """Rates, (d, l, g) and join selectivities of recorded streams, by time bucket and in all.
 
-    study     a declaration (.toml, or a ready-made one), a script (.sql), or what `load_study` gives
+    study     a declaration (.toml, or a ready-made one), a script (.sql), or the result of `load_study`
     query     the name of the query, in a script with several
-    data      the folder to which its paths are relative
+    data      the folder to which the study's paths are relative
     output    a folder for the results as files, as `midstream study profile --output` writes them
     options   those of the command `midstream study profile`, with _ for -
     """
@@ -161,7 +161,7 @@ def what_if(
     output: str | Path | None = None,
     **options: Any,
 ) -> Result[WhatIf]:
-    """Price every equivalent plan of a query in every time bucket: which is best when, what changing costs.
+    """Price every equivalent plan of a query in every time bucket: the best plan over time, and its changes.
 
     options   those of the command `midstream study what-if`, such as `objective` and `limit`
     """
@@ -178,7 +178,7 @@ def charts(
     output: str | Path | None = None,
     **options: Any,
 ) -> Result[FoundChart]:
-    """Make the chart of a query: which plan is best for which rates and selectivities.
+    """Make the chart of a query: the best plan for each region of rates and selectivities.
 
     options   those of the command `midstream study charts`, such as `along`, `parts` and `objective`
     """
@@ -196,10 +196,10 @@ def policies(
     data: str | Path | None = None,
     output: str | Path | None = None,
 ) -> Result[FoundPolicies]:
-    """What it would have cost to change plans by this policy or that one, and which settings to take.
+    """Compute the costs of migration policies on a recording, and the settings to recommend.
 
     grid        settings of the autopilot to try: some of careful, balanced and eager, or a JSON file
-    strategy    how migrations are made
+    strategy    the strategy of the migrations
     """
     from midstream.optimizer.cost.objective import objective_of
     from midstream.scenarios.studies.policies.grid import grid_of
@@ -236,13 +236,13 @@ def simulate(
     data: str | Path | None = None,
     output: str | Path | None = None,
 ) -> Result[Simulated]:
-    """Migrate the real engine on slices of the streams, and compare with the plan that stays.
+    """Migrate the real engine on slices of the streams, and compare its results with those of the old plan.
 
-    slice      how long a slice is, and `slices` how many there are at most
-    to         files with plans to move to; by default one of each other join order
-    at         at which shares of a slice to migrate; by default a seed draws one
+    slice      the length of a slice; `slices` is the largest number of slices
+    to         files with new plans; by default one plan of each other join order
+    at         shares of a slice at which to migrate; by default a seed draws one
 
-    Runs with another output are in `wrong` of what is found, which should be empty.
+    `wrong` of the result lists the runs with another output, and should be empty.
     """
     from midstream.migration.strategies import STRATEGIES
     from midstream.scenarios.studies.recording import open_recording
@@ -277,9 +277,9 @@ def verify(
     kinds: Sequence[str] | None = None,
     strategies: Sequence[str] | None = None,
 ) -> Findings:
-    """Try small migrations at random, until so many count; each is named by a seed, the first by this one.
+    """Try small random migrations until `cases` count; a seed names each, and `seed` the first.
 
-    What breaks the law is in `broken` of what comes back, which should be empty.
+    `broken` of the result lists the cases that break the law, and should be empty.
     """
     from midstream.io.requirements import require_libraries
 
@@ -310,9 +310,9 @@ def run(
 ) -> StudyRun:
     """Run the study that a file (.yaml) describes, and write its log and its report into a folder.
 
-    Stages whose inputs and options have not changed are not run again, unless `again` says so.
+    Stages with unchanged inputs and options are not run again, unless `again` is True.
 
-    Raises   MidstreamError: where a stage fails, those before it are complete.
+    Raises   MidstreamError where a stage fails; the stages before it are complete.
     """
     from midstream.io.requirements import require_libraries
 
@@ -335,7 +335,7 @@ def _stage(
     output: str | Path | None,
     options: Mapping[str, Any],
 ) -> Result[Any]:
-    """Run a stage on its own."""
+    """Run one stage of a study by itself."""
     from midstream.io.requirements import require_libraries
     from midstream.plans.values.errors import ArgumentError
     from midstream.plans.values.schema import suggest
@@ -369,7 +369,7 @@ def _stage(
 
 
 SHOWN = 24
-"""Of so many buckets a summary tells one by one; the data frames have all."""
+"""The number of buckets that a summary lists; the data frames have all."""
 
 
 def _prepare(spark: SparkSession) -> None:
@@ -388,7 +388,7 @@ def _declared(study: str | Path | Study, data: str | Path | None = None, query: 
 
 
 def _absolute(path: str | Path) -> str:
-    """A path that leads there from any folder: Spark may work in another one."""
+    """A path that is valid from any folder: Spark may work in another one."""
     return str(path) if "://" in str(path) else str(Path(path).absolute())
 
 

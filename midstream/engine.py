@@ -118,7 +118,7 @@ class Engine:
     def advance(self, stream: str, time: int) -> None:
         """Take a heartbeat: no later element of the stream starts before `time`.
 
-        A heartbeat behind the progress is ignored.
+        A heartbeat that brings no progress is ignored.
         """
         self._feed.advance(stream, time)
 
@@ -253,16 +253,14 @@ class Engine:
         Elements may go on arriving; the migration ends by itself. `strategy` is a strategy of your own, or
         the name of one of `STRATEGIES`:
 
-            swap                      at once, where plans differ only in stateless operators and windows
-                                      among them
+            swap                      at once, where only stateless operators and windows among them differ
             genmig                    any two plans, until the last element so far has expired
             genmig-end-timestamp      any two plans, until the state of the running plan has expired
             genmig-reference-point    like genmig, without a fuse; filters, maps, unions and joins only
             moving-states             any two plans, at once, if a log was kept (see `keep_log`); without a
                                       log, the state of joins must suffice
             parallel-track            for comparison: joins only, longer, and results come late
-            auto                      the strategy with the smallest predicted overhead; `reason` explains the
-                                      choice
+            auto                      the strategy with the smallest predicted overhead; `reason` explains it
 
         Only operators that differ are replaced, or with `replace_all` everything above the windows. While
         another migration of the query is under way, `when_busy` decides: begin beside it ("chain"), wait for
@@ -512,8 +510,7 @@ class Engine:
         """Count the stored elements by logical node, for the operators of a query or of all queries.
 
         With `in_bytes`, the numbers are the approximate bytes of these elements. During a migration, the
-        nodes of both plans are there, and elements that wait between the plans count for the node that they
-        belong to.
+        nodes of both plans are there; elements that wait between them count for the node that both compute.
 
         Cost     O(operators); in bytes O(stored elements).
         Raises   UnknownStreamError where there is no such query.

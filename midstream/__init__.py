@@ -235,5 +235,5 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """The public names: that importing them makes the rooms attributes as well is nobody's business."""
+    """The public names only: importing them makes attributes of internal packages, too."""
     return [*__all__, *(name for name in globals() if name.startswith("__"))]

@@ -1,1 +1,1 @@
-"""Scripts in SQL: how they run, and how they are explained."""
+"""The commands on SQL scripts: run, explain, chart, migrate, verify, and calibrate."""

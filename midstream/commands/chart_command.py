@@ -105,7 +105,7 @@ def chart(
 
 
 def _saved(script: str, along: list[str] | None, stats: Path | None) -> Chart:
-    """A chart from a file, of which nothing can be changed."""
+    """A saved chart; it cannot be combined with other options of its making."""
     for use, given in (("--along", along), ("--stats", stats)):
         if given:
             raise MidstreamError(f"{use}: found one beside a chart that was saved, expected none")

@@ -1,4 +1,4 @@
-"""A chart of an autopilot's work: what it took each plan to cost, which one ran, and its migrations."""
+"""A chart of an autopilot's work: the estimated cost of each plan, the running plan, and the migrations."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#b58900", "#56b4e9")
-"""Of plans, in the order in which they became known; they can be told apart by colour-blind readers."""
+"""The colours of plans, in order of first use; colour-blind readers can tell them apart."""
 FORMS = (".png", ".svg", ".pdf")
 LABEL = 56
-"""Letters of a plan."""
+"""The largest number of letters of a plan in the legend."""
 
 
 def require_form(path: Path) -> None:
-    """Raise MidstreamError where a chart cannot be in a file of that name."""
+    """Raise MidstreamError unless a chart can be written to a file of that name."""
     if path.suffix not in FORMS:
         raise MidstreamError(f"--autopilot-chart: found {path}, expected a file in {', '.join(FORMS)}")
 
 
 def draw(records: Sequence[Record], form: str) -> bytes:
-    """The chart, one picture below the other for several queries."""
+    """Draw the chart, with one picture per query."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -75,7 +75,7 @@ def _draw_query(axes: Axes, name: str, records: Sequence[Record]) -> None:
 
 
 def _draw_migrations(axes: Axes, records: Sequence[Record], first: int, numbers: Mapping[Plan, str]) -> None:
-    """A band from the beginning of each migration to its end, with where it led."""
+    """Draw a band from the beginning of each migration to its end, with its target."""
     begun: Record | None = None
     for record in records:
         if record.event == "move":

@@ -28,10 +28,10 @@ class _Wanted(NamedTuple):
 def generated_stream(
     declared: StreamDeclaration, unit: TimeUnit, clause: SourceClause, count: int | None
 ) -> Source:
-    """A generated stream; `count` events are generated in all, of which these are some; without, no end.
+    """A stream of the generated auctions; `count` is the number of generated events in all, None for no end.
 
     Raises   ConnectorError for other arguments than nexmark('stream', seed), and for a unit that seconds are
-             not made of; what `rows` raises.
+             no multiple of; the errors of `rows`.
     """
     wanted = _wanted(declared.name, unit, clause)
     made = chronons(rows(wanted.stream, declared.schema, _events(wanted, count), wanted.second))
@@ -42,7 +42,7 @@ def generated_stream(
 def generated_relation(
     declared: RelationDeclaration, unit: TimeUnit, clause: SourceClause, count: int | None
 ) -> list[Element]:
-    """A generated stream as a temporal relation: its rows are valid from their timestamps on, for ever.
+    """A generated stream as a temporal relation: its rows are valid from their timestamps on, without end.
 
     Raises   As `generated_stream`; ConnectorError where there is no count, or the relation is constant.
     """

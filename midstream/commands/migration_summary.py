@@ -1,4 +1,4 @@
-"""A migration that somebody plans for a query, and the summary of what became of it."""
+"""A planned migration of a query, and the summary of its outcome."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from midstream.plans.values.verdicts import SHOWN_DIFFERENCES, Equivalence
 
 @dataclass(frozen=True)
 class PlannedMigration:
-    """The instant at which a query changes its plan, and how.
+    """The instant, target and strategy of a planned migration.
 
     at             the instant of application time, in chronons
-    to             the new plan; None for what the optimizer chooses by what was measured until then
+    to             the new plan; None lets the optimizer choose by the statistics until then
     strategy       one of migration's STRATEGIES
-    unproved       refuse or accept a plan of which it is unknown whether it means the same
-    is_verified    the query runs without migration beside it, over the same elements, and is compared
+    unproved       refuse or accept a plan whose equivalence is unknown
+    is_verified    True runs the query also without migration, over the same elements, and compares the
+                   results
     trace          a file for the migration's trace, as JSON Lines
     """
 
@@ -37,16 +38,15 @@ class PlannedMigration:
 
 @dataclass(frozen=True)
 class MigrationSummary:
-    """The end of a query and its migration, to be told.
+    """The outcome of a query and its migration.
 
-    results_before    how many of the results came before the migration began
-    reason            why the migration goes as it does, where its strategy was not the caller's choice
-    equivalence       the comparison with the query without migration, where it was asked for and the input
-                      came to its end
-    is_ordered        whether the results came in order of start; None where `equivalence` is
-    is_interrupted    whether someone ended the run after the migration had begun
-    unfinished        where the results are, and the trace, if they are not complete or proved wrong
-    notes             what the user should know besides
+    results_before    the number of results before the migration began
+    reason            the reason for the strategy, if the caller did not choose it
+    equivalence       the comparison with the query without migration, if it was asked for and the input ended
+    is_ordered        True if the results came in order of start; None where `equivalence` is
+    is_interrupted    True if someone ended the run after the migration had begun
+    unfinished        the places of the results and the trace, if they are incomplete or proved wrong
+    notes             further notes for the user
     """
 
     query: str
@@ -68,9 +68,9 @@ class MigrationSummary:
 
     @property
     def is_verified(self) -> bool | None:
-        """True if the results are in order and mean what they do without migration; None if nothing tells.
+        """True if the results are in order and equivalent to those without migration; None if it is unknown.
 
-        Fragments without another half prove that the plans differ in meaning, also where nothing is compared.
+        Fragments without another half prove that the plans differ in meaning, also without a comparison.
         """
         if self.migration.unmatched:
             return False
@@ -78,13 +78,13 @@ class MigrationSummary:
 
     @property
     def is_changed(self) -> bool:
-        """True if the plans differ at all: the optimizer may find that the running one is the cheapest."""
+        """True if the plans differ; the optimizer may find that the running plan is the cheapest."""
         return logical_plan(self.old) != logical_plan(self.new)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; the fields of the migration's report are among the others.
+        """Plain data for JSON, with the fields of the migration's report.
 
-        Durations are in chronons, and `time_unit` says what these are.
+        Durations are in chronons, and `time_unit` is the unit of a chronon.
         """
         instants = {
             key: time if time is None or self.times() is None else self.times.instant(time)
@@ -170,7 +170,7 @@ def _paragraph(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def _short(reason: str) -> list[str]:
-    """The reason for a strategy, without those against the others.
+    """The reason for a strategy, without the reasons against the others.
 
     >>> _short("smallest predicted overhead in elements: genmig 9; fast 12; swap refused: no; use it")
     ['smallest predicted overhead in elements: genmig 9; fast 12', 'refused: swap (--json tells why)']

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def examples(*calls: str) -> str:
-    """Calls of a command, a paragraph each.
+    """Example calls of a command, one per paragraph.
 
     >>> examples("midstream demo")
     'Examples:\\n\\nmidstream demo'

@@ -1,4 +1,4 @@
-"""Where streams come from and where results go: files, standard input and output, sockets, Python."""
+"""Sources and sinks of streams: files, standard input and output, sockets, Python."""
 
 from midstream.io.errors import ConnectorError
 from midstream.io.sinks.sink import Sink

@@ -1,4 +1,4 @@
-"""Parquet files that are read."""
+"""Reading Parquet files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 SECOND = 10**9
-"""Nanoseconds."""
+"""A second in nanoseconds."""
 
 
 class Moments(list[Any]):
@@ -25,10 +25,9 @@ class Moments(list[Any]):
 
 @contextmanager
 def opened_parquet(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
-    """A Parquet file, to be read in a block.
+    """Open a Parquet file for reading in a block.
 
-    Raises   InputFileError for what is none, also where the block finds that out; MissingExtra without
-             pyarrow.
+    Raises   InputFileError for other files, also if reading in the block fails; MissingExtra without pyarrow.
     """
     require_libraries(("pyarrow",), "arrow")
     import pyarrow as pa
@@ -47,11 +46,11 @@ def opened_parquet(path: str | os.PathLike[str]) -> Iterator[pq.ParquetFile]:
 def read_columns(
     path: str | os.PathLike[str], names: Sequence[str], size: int
 ) -> Iterator[tuple[int, dict[str, pa.Array | Moments]]]:
-    """The number of rows of each batch of a file, and its columns of some names, in the file's order.
+    """Read columns of a file in batches, in the file's order, each with its number of rows.
 
-    Timestamps of type INT96 come as Moments, whatever the year. Arrow has them either to the nanosecond, as
-    64 bits that wrap beyond the years 1677 to 2262, or to the second. It is asked for both: the seconds tell
-    how often the others have wrapped.
+    Timestamps of type INT96 come as Moments, for any year. Arrow reads them either in nanoseconds, as 64 bits
+    that wrap beyond the years 1677 to 2262, or in seconds. Both are read: the seconds tell how often the
+    nanoseconds have wrapped.
 
     State    One row group's pages of these columns.
     Raises   InputFileError; MissingExtra without pyarrow.
@@ -75,7 +74,7 @@ def _is_int96(file: pq.ParquetFile, name: str) -> bool:
 
 @contextmanager
 def _seconds(path: str | os.PathLike[str], name: str) -> Iterator[Iterator[int | None]]:
-    """A column of type INT96, to the second."""
+    """A column of type INT96, in seconds."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

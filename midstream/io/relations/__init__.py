@@ -1,4 +1,4 @@
-"""Relations: load them, stream their changes, and keep results as relations (thesis, section 17.4)."""
+"""Relations: load them, stream their changes, and store results as relations (thesis, section 17.4)."""
 
 from midstream.io.errors import DatabaseError, RelationError
 from midstream.io.relations.csv_file import load_csv

@@ -1,4 +1,4 @@
-"""Chronons for what files and databases hold as instants: integers, dates, dates with times."""
+"""Conversion of instants in files and databases to chronons: integers, dates, dates with times."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ UNIX_EPOCH = instants.EPOCH
 
 
 class Nanoseconds(int):
-    """An instant as the nanoseconds since the beginning of 1970 in UTC; finer than datetime has it."""
+    """An instant in nanoseconds since the beginning of 1970 in UTC; finer than datetime."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatesOnly(Clock):
-    """A clock where nothing says what integers count."""
+    """A clock for values whose integers have no declared unit."""
 
 
 def as_clock(clock: Clock | str | None) -> Clock | None:
     """A clock as users declare it: a unit alone counts from the beginning of 1970 in UTC.
 
-    Raises   SchemaError for a unit that there is not.
+    Raises   SchemaError for an unknown unit.
     """
     declared = Clock(clock, UNIX_EPOCH) if isinstance(clock, str) else clock
     if declared is not None and declared.unit not in NANOSECONDS:
@@ -39,13 +39,12 @@ def as_clock(clock: Clock | str | None) -> Clock | None:
 
 
 def chronon(value: Any, clock: Clock | None) -> int:
-    """The chronon that a value stands for.
+    """The chronon of a value.
 
-    Integers, and texts of integers, are chronons as they are. Dates, which stand for their midnight, dates
-    with times, and texts of these in ISO 8601 are counted from the clock's epoch; where they name no time
-    zone they are in UTC.
+    Integers, and texts of integers, are chronons. Dates, which mean their midnight, dates with times, and
+    texts of these in ISO 8601 are counted from the clock's epoch; without a time zone they are in UTC.
 
-    Raises   ValueError, whose text says what was expected.
+    Raises   ValueError, whose text tells what was expected.
 
     >>> seconds = as_clock("s")
     >>> chronon("1970-01-02", seconds), chronon(datetime(1970, 1, 1, 0, 1), seconds), chronon("7", None)
@@ -53,7 +52,7 @@ def chronon(value: Any, clock: Clock | None) -> int:
     >>> chronon("1970-01-01 00:00:00.5", seconds)
     Traceback (most recent call last):
     ValueError: an instant that is a whole number of chronons, of 1 s each, from 1970-01-01 00:00:00+00:00; \
-TIME_UNIT 'ms' behind a declaration makes them short enough
+    _UNIT 'ms' behind a declaration makes them short enough
     """
     count = value if type(value) is int else None
     if isinstance(value, str | Decimal):

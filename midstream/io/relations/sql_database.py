@@ -30,18 +30,18 @@ def load_sql(
     clock: Clock | str | None = None,
     progress: Progress | None = None,
 ) -> list[Element]:
-    """The content of a relation from a database.
+    """Load the content of a relation from a database.
 
-    database  a URL as SQLAlchemy has them, the path of an SQLite file, or an engine of SQLAlchemy
+    database  a URL of SQLAlchemy, the path of an SQLite file, or an engine of SQLAlchemy
     table     the name of a table or view; or instead
     query     the text of a SELECT
 
-    The other arguments are those of `load_csv`, with names of columns of the table or query. NULL is None,
-    and FOREVER as an end. Rows are taken as they stream in.
+    The other arguments are those of `load_csv`, with names of columns of the table or query. NULL stands for
+    None, and for FOREVER as an end. Rows are converted while they arrive.
 
     Raises   SchemaError, naming table, row and column, what was found and what was expected; IntervalError
-             where validity is empty; InputFileError where there is no such SQLite file; DatabaseError where
-             the database refuses; MissingExtra without SQLAlchemy, or without a database's driver.
+             where validity is empty; InputFileError where the SQLite file is missing; DatabaseError where the
+             database refuses; MissingExtra without SQLAlchemy, or without a database's driver.
 
     >>> import sqlite3
     >>> with sqlite3.connect("shop.db") as connection:

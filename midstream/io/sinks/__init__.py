@@ -1,1 +1,1 @@
-"""Where results go: files and standard output."""
+"""Sinks of results: files and standard output."""

@@ -22,10 +22,10 @@ _SPECIAL = re.compile('[",\r\n]')
 class CsvSink(TextSink):
     """Writes a line of names, and per element its start, its end and its row.
 
-    Nothing stands for an end that is for ever, for a start at the beginning of time, and for None; an empty
-    string is written as nothing, too.
+    An empty field stands for the end FOREVER, for the start BEGINNING, and for None; an empty string is an
+    empty field, too.
 
-    Raises   ConnectorError for a column that is called start or end.
+    Raises   ConnectorError for a column called start or end.
     """
 
     def __init__(self, path: str, schema: Schema, name: str | None = None, times: Times = integers) -> None:
@@ -57,7 +57,7 @@ class CsvSink(TextSink):
 
 
 def refuse_validity(path: str, schema: Schema) -> None:
-    """Raise ConnectorError for columns whose names are those of validity."""
+    """Raise ConnectorError for columns called start or end."""
     for name in schema.names:
         if name.lower() in VALIDITY:
             raise ConnectorError(

@@ -17,10 +17,10 @@ _quote: Callable[[str], str] = encode_basestring
 
 
 class JsonSink(TextSink):
-    """Writes an object a line: `{"start": 1000, "end": 6000, "row": {"item": 7, "price": 12.5}}`.
+    """Writes one object per line: `{"start": 1000, "end": 6000, "row": {"item": 7, "price": 12.5}}`.
 
-    An end of null is for ever, a start of null is the beginning of time. Times may also be texts in ISO 8601.
-    Where `query` is given, it is the first entry of each line: `{"query": "prices", "start": …`.
+    An end of null is FOREVER, a start of null is BEGINNING. Times may also be texts in ISO 8601. If `query`
+    is given, it is the first entry of each line: `{"query": "prices", "start": …`.
 
     >>> from pathlib import Path
     >>> with JsonSink("results.jsonl", Schema.of(item="integer", name="string?")) as sink:

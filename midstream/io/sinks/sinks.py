@@ -1,4 +1,4 @@
-"""Sinks: results as they are ready, in files or on standard output."""
+"""Sinks for results, in files or on standard output."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def open_sink(
     times: Times = integers,
     query: str | None = None,
 ) -> Sink:
-    """A sink for results of a schema, in a file, or on standard output for "-".
+    """Open a sink for results of a schema, in a file, or on standard output for "-".
 
-    form    csv, jsonl or parquet; where it is not given, the suffix tells; without one, standard output,
-            devices and pipes take jsonl
-    name    what errors call the target; by default its path
-    times   how times are written; as integers, unless it says otherwise
-    query   the name of the query, where several write to this target; only JSON Lines have a place for it
+    form    csv, jsonl or parquet; by default the suffix tells; without a suffix, standard output, devices and
+            pipes take jsonl
+    name    the target's name in errors; by default its path
+    times   the form of times; integers by default
+    query   the name of the query, if several write to this target; only JSON Lines have a place for it
 
     Raises   ConnectorError for a target that cannot be opened; MissingExtra for Parquet without pyarrow.
 

@@ -1,1 +1,1 @@
-"""Where streams come from: files, standard input, sockets, Python."""
+"""Sources of streams: files, standard input, sockets, Python."""

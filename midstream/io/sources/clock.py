@@ -1,4 +1,4 @@
-"""System time, which stamps the rows of streams that have no timestamps of their own."""
+"""System time, which stamps the rows of streams without timestamps."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Callable
 from midstream.plans.values.units import TimeUnit
 
 Now = Callable[[], int]
-"""Tells the present chronon."""
+"""Returns the present chronon."""
 
 
 def system_clock(unit: TimeUnit) -> Now:
-    """The chronons that have passed since the beginning of 1970 in UTC."""
+    """A clock that counts chronons since the beginning of 1970 in UTC."""
     length = unit.nanoseconds
     return lambda: time.time_ns() // length
 
 
 def never_back(clock: Now) -> Now:
-    """A clock that stands still while the other one is behind what it has told before, as system time can be.
+    """A clock that never goes back, as system time can: it stands still until the other one has caught up.
 
     >>> told = iter([5, 3, 6])
     >>> clock = never_back(lambda: next(told))

@@ -10,9 +10,9 @@ from midstream.plans.values.schema import suggest_in_any_case
 
 
 def find_column(name: str, names: Sequence[str]) -> int:
-    """Where a column is among those that there are, whatever the case of the letters.
+    """The position of a column, by its name in any case.
 
-    Raises   Misfit, naming the nearest, where there is none, or several.
+    Raises   Misfit where the column is missing, with the nearest name, or occurs twice.
 
     >>> find_column("itemID", ["ts", "ITEMID"])
     1

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> Iterator[Batch]:
     """The batches of a file, in its order.
 
-    Columns are matched by name, whatever the case. Dates and timestamps of Parquet become chronons exactly,
+    Columns are matched by name in any case. Dates and timestamps of Parquet become chronons exactly,
     rounded down; without a time zone they are in UTC.
 
     State    One row group's pages of the columns that are read.

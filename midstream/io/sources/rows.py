@@ -1,4 +1,4 @@
-"""Batches that know where their elements come from."""
+"""Batches that know the line or row of each element."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from midstream.plans.values.streams import Batch, Element
 
 
 class Rows(list[Element]):
-    """A batch, and per element the number of its line, or of its row where a source has no lines.
+    """A batch with a number per element: its line, or its row if the source has no lines.
 
-    It is a list like any other to whoever does not ask.
+    It is an ordinary list otherwise.
     """
 
     __slots__ = ("numbers",)
@@ -21,7 +21,7 @@ class Rows(list[Element]):
 
 
 def part(batch: Batch, start: int, stop: int | None = None) -> Batch:
-    """Some elements of a batch, in their order, which know as much.
+    """Some elements of a batch, in their order, with their numbers.
 
     >>> part(Rows([(1, 2, ()), (3, 4, ()), (5, 6, ())], range(10, 13)), 1).numbers
     range(11, 13)
@@ -31,7 +31,7 @@ def part(batch: Batch, start: int, stop: int | None = None) -> Batch:
 
 
 def number_of(element: object, batch: Batch) -> int | None:
-    """Where an element of a batch comes from; None where nobody knows."""
+    """The line or row of an element of a batch; None if it is unknown."""
     if isinstance(batch, Rows):
         for position, one in enumerate(batch):
             if one is element:

@@ -1,4 +1,4 @@
-"""Converters for columns of Python values, as JSON, Parquet and programs have them."""
+"""Converters for columns of Python values, as in JSON, Parquet and programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NONE = type(None)
 def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
     """The converter of a column of values.
 
-    Integers are taken where floats are declared, and no text is taken for a number.
+    It converts integers to declared floats, but no texts to numbers.
 
     >>> from midstream.plans.values.units import TimeUnit
     >>> seconds = Timestamps.of(TimeUnit.of("seconds"))
@@ -135,7 +135,7 @@ PLAIN: dict[Type, frozenset[type]] = {
     Type.BOOLEAN: frozenset({bool}),
     Type.ANY: frozenset(),
 }
-"""Which types of a column's values need no conversion."""
+"""By type of column, the Python types of values that need no conversion."""
 
 
 def _instant(timestamps: Timestamps) -> Callable[[Any], int]:

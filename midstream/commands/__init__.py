@@ -1,1 +1,1 @@
-"""The commands on SQL scripts: run, explain, chart, migrate, verify, and calibrate."""
+"""The commands run, explain, chart, migrate and verify, on queries in SQL; and calibrate."""

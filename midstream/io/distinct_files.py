@@ -26,7 +26,7 @@ def require_distinct_files(reads: Iterable[PossibleUse], writes: Iterable[Possib
     >>> require_distinct_files([("--source bid", "bid.csv")], [("--output", "./bid.csv")])
     Traceback (most recent call last):
     midstream.plans.values.errors.MidstreamError: --output: found ./bid.csv, which --source bid reads; \
-    cted another file
+expected another file
     """
     known: dict[Hashable, str] = {}
     for name, path in reads:

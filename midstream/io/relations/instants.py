@@ -52,7 +52,7 @@ def chronon(value: Any, clock: Clock | None) -> int:
     >>> chronon("1970-01-01 00:00:00.5", seconds)
     Traceback (most recent call last):
     ValueError: an instant that is a whole number of chronons, of 1 s each, from 1970-01-01 00:00:00+00:00; \
-    _UNIT 'ms' behind a declaration makes them short enough
+TIME_UNIT 'ms' behind a declaration makes them short enough
     """
     count = value if type(value) is int else None
     if isinstance(value, str | Decimal):

@@ -214,7 +214,7 @@ def policies(
     declared = _declared(study, data, query)
     plan, settings, aim = _query(declared), grid_of(grid), objective_of(objective)
     _prepare(spark)
-    with open_recording(spark, declared, 1) as recording:  # costs are counted in buckets of their own
+    with open_recording(spark, declared, 1) as recording:  # costs have buckets of their own
         found = replayed(recording, declared, plan, settings, objective=aim, strategy=strategy)
     summary = policies_summary(declared, found)
     if output is not None:

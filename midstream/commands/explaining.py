@@ -211,7 +211,7 @@ def _as_given(plan: Plan) -> Plan:
 
 def is_free(plan: Plan) -> bool:
     """True if rules may rewrite a plan: it neither says how results are cut, nor names implementations."""
-    # Whoever asks for split or coalesce by name wants results in pieces, which rules know nothing of.
+    # A query with split or coalesce asks for results in pieces, and rules ignore pieces.
     given = _as_given(plan)
     return given == plan and logical_plan(given) == given
 

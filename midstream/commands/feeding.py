@@ -98,7 +98,7 @@ def _as_they_come(sources: Mapping[str, Source]) -> Iterator[Event]:
                 if is_over.is_set():
                     return
             put(name, None)
-        except BaseException as error:  # handed on to whoever takes the batches
+        except BaseException as error:  # raised again by the consumer
             put(name, error)
         finally:
             source.close()

@@ -68,7 +68,7 @@ def migrate_query(
     check_files(catalog, wishes, [wishes.output], [("--trace", planned.trace)])
     with ExitStack() as stack:
         relations = load_relations(catalog, (query.plan, planned.to or query.plan), wishes)
-        # A migration of an engine that has seen nothing is refused for all that is wrong with the plans.
+        # An engine without elements refuses a migration if the plans alone do not permit it.
         dry = Engine(query.plan, relations=relations)
         if is_logged := find_strategy(planned.strategy).needs_log:
             dry.keep_log()
@@ -172,7 +172,7 @@ class _Run:
                 output.sink.flush()
                 is_wanted = output.sink.is_wanted or len(self.trials) > 1
                 if not is_wanted and self._migration is not None:
-                    break  # not before: the summary is of the migration
+                    break  # not before the migration, because the summary describes it
                 progress(self._elements)
         except KeyboardInterrupt as interruption:
             if self._migration is None:

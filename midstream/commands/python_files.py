@@ -19,7 +19,7 @@ def definitions(path: Path) -> dict[str, Any]:
 
     Raises   InputFileError where it cannot be read; MidstreamError, with the line, where it fails.
     """
-    # Python would wait for the second end of a pipe, and read a file without end.
+    # Python would wait for the writer of a pipe, and read an endless device for ever.
     if is_special(path):
         raise InputFileError(f"{path}: found a pipe or a device, expected a file", path=path)
     read_text(path)

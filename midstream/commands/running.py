@@ -287,7 +287,7 @@ def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> I
         elif source is not None and source.kind.lower() == "stdin":
             yield use, "-"
         elif source is not None and source.arguments and isinstance(source.arguments[0], str):
-            # Not a path where it is a host or the name of a generated stream: then no file has that name.
+            # It may be a host or the name of a generated stream: then no file has that name.
             yield use, source.arguments[0].removeprefix("sqlite:///")
 
 
@@ -324,7 +324,7 @@ def ties_placed(queries: Sequence[Query]) -> Iterator[None]:
             raise
         at, script = next(iter(places.items()))
         message = str(error).partition(";")[0]
-        # An operator does not know which of several windows it carries out.
+        # An operator does not know which of several windows it implements.
         which = "" if len(places) == 1 else ", here or in another such window"
         raise script.fault(
             f"{message}{which}; write TIES BY ARRIVAL behind ROWS where the order of arrival decides", at

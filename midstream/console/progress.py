@@ -29,7 +29,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
         Rate(),
         TimeRemainingColumn(),
     )
-    # Console.is_terminal would be true wherever colours are asked for.
+    # Console.is_terminal is also true if the environment asks for colours.
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(what, total=None)

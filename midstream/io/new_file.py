@@ -74,7 +74,7 @@ class NewFile:
         target = Path(os.path.realpath(path))
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(EACCES, os.strerror(EACCES))
-        # Suffixes tell formats. A name of its own for each run: two at the same time must not share a file.
+        # The suffixes tell the format. The name is unique, because simultaneous runs must not share a file.
         place = target.with_name(f".{token_hex(4)}{UNFINISHED}{''.join(path.suffixes[-2:])}")
         self._target, self.place = target, str(place)
         try:
@@ -123,13 +123,13 @@ class NewFile:
                 os.unlink(self.place)
             return
         number, kept = count(2), f"{self._target}{UNFINISHED}"
-        while os.path.exists(kept):  # of an earlier run, whose results are not to be lost either
+        while os.path.exists(kept):  # keep the results of earlier runs, too
             kept = f"{self._target}{UNFINISHED}-{next(number)}"
         try:
             os.replace(self.place, kept)
         except OSError:
             kept = self.place
-        # As the user calls it, unless that is a link to a file elsewhere.
+        # Show the user's path, unless it is a link to a file elsewhere.
         folder = os.path.dirname(kept if os.path.islink(self.path) else self.path)
         self.note = f"{os.path.join(folder, os.path.basename(kept))} holds {told}"
 

@@ -36,7 +36,7 @@ class TextOutput:
     def write(self, lines: str | bytes) -> None:
         """Write whole lines, or binary data."""
         if self.is_wanted:
-            # Half of a surrogate pair, which only a user's function can make, is escaped as JSON has it.
+            # Half of a surrogate pair, which only a user's function can make, is escaped as in JSON.
             encoded = lines.encode(errors="backslashreplace") if isinstance(lines, str) else lines
             self._try(self._file.write, encoded)
 
@@ -68,7 +68,7 @@ class TextOutput:
 
 def _opened(path: str) -> IO[bytes]:
     if path == STDOUT:
-        sys.stdout.flush()  # what has been printed before comes first
+        sys.stdout.flush()  # earlier prints come first
         return sys.stdout.buffer
     if Path(path).suffix.lower() == ".gz":
         return gzip.open(path, "wb")  # type: ignore[return-value]  # a GzipFile is one, but does not say so
@@ -82,4 +82,4 @@ def forget(file: IO[Any]) -> None:
         os.dup2(nowhere, file.fileno())
         os.close(nowhere)
     except (OSError, ValueError):
-        pass  # it is closed, or no file of the system's, so that nothing is written at the end
+        pass  # a file that is closed, or not the system's, writes nothing at the end

@@ -17,8 +17,8 @@ LONGEST_LINE = 1 << 24
 """The largest length of a line in bytes: a file without line ends must not fill the memory."""
 
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
-# The csv module takes fields of 128 KiB, and has one limit for all of its readers. A field may be as long as
-# a line; a larger limit of the program stays.
+# The csv module accepts fields of up to 128 KiB, by one limit for all readers. Here a field may be as long as
+# a line; a larger limit set by the program stays.
 
 Row = tuple[int, tuple[Any, ...]]
 """A timestamp and a payload."""

@@ -71,4 +71,4 @@ def _exists(file: Path) -> bool:
 def _standard_input(most: int) -> bytes:
     if hasattr(sys.stdin, "buffer"):
         return sys.stdin.buffer.read(most)
-    return sys.stdin.read(most).encode()  # something that a program put in its place
+    return sys.stdin.read(most).encode()  # the program has replaced standard input

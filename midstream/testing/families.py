@@ -124,7 +124,7 @@ def _flowing(draw: st.DrawFn, forever: bool) -> Family:
     one, other, _ = draw(st.permutations(parts))
     parts.append(one.union(other))
     for _ in range(draw(st.integers(1, 3))):
-        # What came last is read again, for the most part.
+        # Mostly the newest subplans are read again.
         one = draw(st.sampled_from(parts[-2:]))
         match draw(st.integers(0, 5)):
             case 0:
@@ -137,7 +137,7 @@ def _flowing(draw: st.DrawFn, forever: bool) -> Family:
     joined = top.join(other.rename({"x": "x2", "y": "y2"}), on=[("x", "x2")])
     made = [(one.plan(),) for one in (top, top.union(other), joined, top.distinct())]
     again = draw(rephrased(top.plan(), STATELESS, rules=False)).root
-    # What one output reads no more is what the other one comes to read.
+    # The outputs swap their subplans.
     crossed = tuple(Plan({"one": one, "more": more}) for one, more in ((top.node, again), (again, top.node)))
     return Family(draw(st.sampled_from((*made, crossed))), suits=("swap", "swap", "auto"), is_flow=True)
 
@@ -207,7 +207,7 @@ def members(draw: st.DrawFn, family: Family, running: Plan | None = None, strate
         return plan
     if family.is_flow:
         return draw(arranged(plan)) if draw(st.integers(0, 4)) == 0 else plan
-    # Another implementation of what has a state would have another state.
+    # Another implementation of a stateful operator would have another state.
     is_free = (strategy == "swap" or family.is_join_tree) and draw(st.integers(0, 7))
     return plan if is_free else draw(carried_out(plan))
 
@@ -216,7 +216,7 @@ def _rewrites(family: Family, plan: Plan, strategy: str) -> Sequence[Rewrite]:
     """The rewrites that a strategy is likely to accept."""
     if strategy == "swap":
         upper = above(logical_plan(plan), input_nodes(logical_plan(plan)))
-        # What has a state goes on over what is known to mean the same; windows that have moved are not.
+        # Stateful operators go on only over inputs that are proved equivalent; moved windows are not.
         is_stateless = all(logical(node).is_stateless for node in upper)
         return (*STATELESS, windows, windows) if is_stateless else SHOWN
     return STATEFUL if family.is_rewritten and not (family.is_join_tree or family.is_flow) else STATELESS

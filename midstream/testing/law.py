@@ -73,12 +73,12 @@ def must_move(engine: Engine, name: str, plan: Plan, strategy: str, *, preservin
     if strategy in ("swap", "parallel-track", "moving-states"):
         return False
     if strategy == "genmig-reference-point":
-        # Signed implementations do not preserve starts, and nobody looks inside of Boxes.
+        # Signed implementations do not preserve starts, and Boxes are opaque.
         has_boxes = any(isinstance(node.operator, Boxed) for node in query.physical.nodes)
         if has_boxes or not (preserving and is_preserving(query.plan) and is_preserving(plan)):
             return False
-    # What is shared may end sooner than an input below it, such as a join of an unbounded window; and
-    # later, where rows of a relation come in.
+    # Results of a shared subplan may end before its input's elements, as in a join of an unbounded window;
+    # and after them, if rows of a relation come in.
     ends = engine.max_ends(name).values()
     had, has = (set(input_nodes(logical_plan(one))) for one in (query.plan, plan))
     return is_bounded(query.plan) and is_bounded(plan) and FOREVER not in ends and had == has

@@ -114,7 +114,7 @@ def windows(node: Node) -> Iterator[Node]:
     match node.operator:
         case TimeWindow() as window:
             below = node.inputs[0]
-            # A window needs chronons, into which a relation alone is not cut.
+            # A window needs a chronon stream; a relation alone is none.
             if isinstance(below.operator, Filter | Project | Union) and all(map(reads_stream, below.inputs)):
                 inputs = tuple(Node(window, (child,)) for child in below.inputs)
                 yield Node(below.operator, inputs)
@@ -180,7 +180,7 @@ def rephrased(
 @st.composite
 def _rewritten(draw: st.DrawFn, plan: Plan, rewrites: Sequence[Rewrite]) -> Plan:
     places = [place for place in _places(plan) if reads_stream(_at(plan, place))]
-    # What is read in several places is rewritten in one of them, for the most part.
+    # Mostly a shared subplan is rewritten in one of its places.
     readers = Counter(_at(plan, place) for place in places)
     shared = [place for place in places if readers[_at(plan, place)] > 1 and _at(plan, place).inputs]
     place = draw(st.sampled_from((*places, *shared * 3)))
@@ -229,7 +229,7 @@ def arranged(draw: st.DrawFn, plan: Plan) -> Plan:
     def maybe(node: Node) -> Node:
         if is_relation(node) or gives_constants(node):
             return node
-        # What is valid for ever cannot be cut into chronons; a chronon can.
+        # Endless elements cannot be cut into chronons; elements of one chronon can.
         kind = draw(st.sampled_from((*kinds, Split(1)) if is_chronon_stream(node) else kinds))
         return node if kind is None else Node(kind, (node,))
 

@@ -93,7 +93,7 @@ def nanoseconds(value: Any) -> int:
             except ValueError:
                 raise ValueError("an integer, or a date or a date with a time in ISO 8601") from None
         case datetime():
-            # A Timestamp of pandas is a datetime that knows nanoseconds as well.
+            # A Timestamp of pandas is a datetime with nanoseconds.
             return instants.of_datetime(value) + int(getattr(value, "nanosecond", 0))
         case date():
             return nanoseconds(datetime(value.year, value.month, value.day))

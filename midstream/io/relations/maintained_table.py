@@ -130,7 +130,7 @@ class MaintainedTable:
                 expiry.add(end, payload)
         for _, payload in expiry.expired(last):
             due[payload] -= 1
-        # If this fails, all that is due stays so.
+        # If this fails, all changes stay due.
         if changes := {payload: count for payload, count in due.items() if count}:
             self._rows.apply(changes)
         due.clear()

@@ -27,7 +27,7 @@ def chunks(
         if table is not None:
             statement, texts = _selection(connection, table, wanted, origin)
         else:
-            # What looks like a parameter of SQLAlchemy's is a part of the user's text.
+            # A colon in the user's text is no parameter of SQLAlchemy.
             statement, texts = sa.text((query or "").replace(":", r"\:")), set()
         result = connection.execution_options(yield_per=CHUNK).execute(statement)
         if not result.returns_rows:
@@ -63,8 +63,8 @@ def _selection(
     columns = [table.columns[names.index(n)] for n in dict.fromkeys(wanted) if origin.position(names, n) >= 0]
     if connection.dialect.name != "sqlite":
         return sa.select(*columns), set()
-    # SQLite's columns hold values of any type whatever they are declared as. They are taken as they are: the
-    # conversions by declared type fail on some texts of dates, and take 7 for true.
+    # SQLite's columns hold values of any type, whatever their declaration. Values are read unconverted: the
+    # conversions by declared type fail on some texts of dates, and turn 7 into true.
     texts = {column.name for column in columns if isinstance(column.type, sa.JSON)}
     raw = [sa.type_coerce(column, sa.types.NullType()).label(column.name) for column in columns]
     return sa.select(*raw), texts

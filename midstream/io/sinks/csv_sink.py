@@ -41,11 +41,11 @@ class CsvSink(TextSink):
         return ",".join([*VALIDITY, *map(_quoted, self.schema.names)]) + "\n"
 
     def lines(self, batch: Batch) -> str:
-        # Results are in order of start: only the first ones can begin before all time.
+        # Results are in order of start: only the first ones can start at BEGINNING.
         if batch[0][0] == BEGINNING:
             return self._careful(batch)
         text = self._plain(batch)
-        # Nothing needed quotes if there is no more in the text than what separates fields and lines.
+        # No value needs quotes if the text has only the commas and line feeds between fields and lines.
         if (
             '"' in text
             or "\r" in text

@@ -47,7 +47,7 @@ class JsonSink(TextSink):
         self._from_beginning = _format(self.schema, self._query, iso, is_from_beginning=True)
 
     def lines(self, batch: Batch) -> str:
-        # Results are in order of start: only the first ones can begin before all time.
+        # Results are in order of start: only the first ones can start at BEGINNING.
         text = (self._from_beginning if batch[0][0] == BEGINNING else self._plain)(batch)
         if ": inf" in text or ": -inf" in text or ": nan" in text:
             self._require_finite(batch)

@@ -80,7 +80,7 @@ def stdin_arrivals() -> Arriving:
             raw = getattr(buffer, "raw", None)
             yield from _read_raw(buffer, raw) if isinstance(raw, io.FileIO) else _read(buffer)
         else:
-            # Something that a program put in its place.
+            # The program has replaced standard input.
             while line := sys.stdin.readline():
                 yield line.encode()
 

@@ -78,7 +78,7 @@ class BadRows:
         self._output: TextOutput | None = None
         self._lock = Lock()  # several sources may be read at the same time
         if dead_letters is not None:
-            # Opened now, because a path that cannot be written should not come out after hours.
+            # Open it now: a path that cannot be written must fail at once, not after hours.
             name = f"dead letters, {dead_letters}"
             file = self._files.enter_context(NewFile(dead_letters, name=name, told=self._told))
             self._output = self._files.enter_context(closing(TextOutput(file.place, name)))
@@ -107,7 +107,7 @@ class BadRows:
         with self._lock:
             self.count += 1
             self._output.write(json.dumps(letter, ensure_ascii=False) + "\n")
-            self._output.flush()  # a full disk should not come out after hours
+            self._output.flush()  # a full disk must fail at once, not after hours
 
     def _told(self) -> str:
         return f"{self.count:,} rows that were rejected" if self.count else ""

@@ -64,7 +64,7 @@ class CsvReader(TextReader):
 
     def read(self, block: bytes) -> Batch:
         block, begun = self._begun + block, self._begun
-        # Only a quotation mark ends what is begun. A long record is not read again with each block.
+        # Only a quotation mark ends an incomplete record. A long record is not read again with each block.
         if begun and (b'"' not in block[len(begun) :] or len(block) < self._enough):
             self._begun = block
             return []
@@ -98,7 +98,7 @@ class CsvReader(TextReader):
 
     def _unquoted(self, text: str) -> Batch | None:
         """The elements of lines without quotes, blank lines and unusual values; else None."""
-        # A field is never too long for the csv module then: it may say more of this text than this way does.
+        # Longer texts may have a field that is too long, which the csv module reports.
         if '"' in text or len(text) > csv.field_size_limit():
             return None
         if "\r" in text:
@@ -108,8 +108,8 @@ class CsvReader(TextReader):
         count = text.count("\n")
         if "\r" in text or (self._width == 1 and ("\n\n" in text or text[0] == "\n")):
             return None
-        # Each line feed becomes a field of its own. Where they all are at the places where rows of the right
-        # width have them, all rows have it.
+        # Each line feed becomes a field of its own. If all are in the positions for rows of the right width,
+        # all rows have that width.
         fields = text.replace("\n", ",\n,").split(",")
         stride = self._width + 1
         if len(fields) != count * stride + 1 or fields[self._width :: stride] != ["\n"] * count:

@@ -51,7 +51,7 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> Object:
 
 Scan = Callable[[str, int], tuple[Any, int]]
 
-# NaN and Infinity are no JSON.
+# NaN and Infinity are not JSON.
 _DECODER = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_object)
 _scan: Scan = _DECODER.scan_once  # type: ignore[attr-defined]
 _scan_fast: Scan = json.JSONDecoder(parse_constant=_refuse).scan_once  # type: ignore[attr-defined]
@@ -153,7 +153,7 @@ class JsonReader(TextReader):
         try:
             scanned = list(map(self._scan, lines, repeat(0)))
             objects = list(map(itemgetter(0), scanned))
-            # A line that the scanner does not take ends the loop early, as it raises StopIteration.
+            # A line that the scanner rejects ends the loop early, because it raises StopIteration.
             if list(map(itemgetter(1), scanned)) != list(map(len, lines)) or set(map(type, objects)) != {
                 dict
             }:
@@ -324,6 +324,6 @@ def _parsed(line: str) -> Object | Misfit:
     except json.JSONDecodeError as error:
         return Misfit(None, f"{error.msg} at character {error.pos + 1}", "a JSON object")
     except ValueError as error:
-        # NaN and Infinity, and integers that Python does not read for their length
+        # NaN and Infinity, and integers that are too long for Python
         return Misfit(None, str(error), "a JSON object")
     return value if isinstance(value, dict) else Misfit(None, shown(value), "a JSON object")

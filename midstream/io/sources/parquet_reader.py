@@ -128,7 +128,7 @@ def _values(array: pa.Array | Moments) -> list[Any]:
         days = _values(array.cast(pa.date32()).cast(pa.int32()))
         return Moments(v if v is None else v * NANOSECONDS["d"] for v in days)
     if array.type in (pa.int64(), pa.float64()) and array.null_count == 0:
-        # Several times faster than to_pylist, which makes a scalar of Arrow's for each value first.
+        # Several times faster than to_pylist, which first makes an Arrow scalar for each value.
         data = memoryview(array.buffers()[1]).cast("B")
         values = data.cast("q") if array.type == pa.int64() else data.cast("d")
         return values[array.offset : array.offset + len(array)].tolist()

@@ -67,7 +67,7 @@ def _numbers(
     read: Callable[[str], Any], allowed: bytes, is_nullable: bool
 ) -> Callable[[Texts], Sequence[Any]]:
     def many(texts: Texts) -> Sequence[Any]:
-        # Of what Python reads as a number, these characters leave only what the parsers take.
+        # Of the texts that Python reads as numbers, those of these characters are valid for the parsers.
         if "".join(texts).encode().translate(None, allowed):
             raise ValueError("a character that no number has")
         try:
@@ -120,7 +120,7 @@ def _instants(
         return timestamps.instants(found)
 
     def dates(texts: Texts) -> Sequence[int | None]:
-        # An integer such as 20240229 is one, though it is also a date.
+        # A text such as 20240229 is read as an integer, although it is also a date.
         if any(map(str.isdigit, texts)) or _UNUSUAL.search("\n".join(texts)):
             raise ValueError("not only dates, or some that datetime does not read as they are")
         moments = [datetime.fromisoformat(text) if text else one(text) for text in texts]

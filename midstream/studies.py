@@ -161,7 +161,7 @@ def what_if(
     output: str | Path | None = None,
     **options: Any,
 ) -> Result[WhatIf]:
-    """Price every equivalent plan of a query in every time bucket: the best plan over time, and its changes.
+    """Price every equivalent plan of a query in every time bucket, and the changes between them.
 
     options   those of the command `midstream study what-if`, such as `objective` and `limit`
     """

@@ -1,4 +1,4 @@
-"""`midstream calibrate`: measure what operators take on this machine."""
+"""`midstream calibrate`: measure the costs of operators on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`midstream chart`."""
+"""`midstream chart`: the best plan by rates and selectivities."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class _Wanted(NamedTuple):
     stream: str
     seed: int
     second: int
-    """In chronons."""
+    """The length of a second, in chronons."""
 
 
 def generated_stream(

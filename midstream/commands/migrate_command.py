@@ -1,4 +1,4 @@
-"""`midstream migrate`."""
+"""`midstream migrate`: run a query and migrate it."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Refused:
             yield from driven
         except (DeclarationError, StreamOrderError) as error:
             number = number_of(getattr(error, "element", None), self._batch)
-            if self._pushed is None or number is None:  # an element of another stream, released by this batch
+            if self._pushed is None or number is None:  # an element of another stream
                 raise
             source = self._inputs[self._pushed]
             facts = {**vars(error), "path": source.name, source.unit: number}

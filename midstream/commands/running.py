@@ -78,7 +78,7 @@ class RunSummary:
 
     elements: int
     results: Mapping[str, int]
-    """By query."""
+    """The number of results of each query."""
     rejected: int
     """Rows that went to the dead letters."""
     notes: Sequence[str] = ()

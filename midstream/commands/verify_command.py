@@ -1,4 +1,4 @@
-"""`midstream verify`."""
+"""`midstream verify`: compare two queries."""
 
 from __future__ import annotations
 

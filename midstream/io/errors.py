@@ -6,21 +6,21 @@ from midstream.plans.values.errors import MidstreamError
 
 
 class ConnectorError(MidstreamError):
-    """A source or a sink cannot be made, opened or written to as was asked.
+    """A source or a sink cannot be made, opened or written as requested.
 
-    What a sink had written before is kept, and ends with a complete row.
+    The earlier output of a sink is kept, and ends with a complete row.
     """
 
 
 class RelationError(MidstreamError):
-    """A relation was asked for a row that it does not hold, or for instants that it does not know.
+    """A request for a row that a relation lacks, or for instants that it does not know.
 
-    Delete what is there; ask for instants that have passed and are still remembered.
+    Delete existing rows; ask for instants that have passed and are still remembered.
     """
 
 
 class DatabaseError(MidstreamError):
-    """A database cannot be opened, read or written as was asked.
+    """A database cannot be opened, read or written as requested.
 
-    What a failed call was to write is not there, not even a part of it.
+    A failed call writes nothing.
     """

@@ -100,7 +100,7 @@ class Manifest:
 
     @property
     def inputs(self) -> Iterator[IngestedInput]:
-        """Of all runs."""
+        """The inputs of all runs."""
         return (one for run in self.runs for one in run.inputs)
 
     def files(self, stream: str, since: int | None = None, until: int | None = None) -> list[IngestedFile]:

@@ -26,7 +26,7 @@ from midstream.testing.streams import elements, interleavings
 from midstream.testing.watched import BrokenPromise, Watched
 
 Streams = Sequence[Sequence[Element]]
-"""By input, all its elements."""
+"""All elements of each input."""
 
 PortEvent = tuple[Kind, int, Any]
 """An event on an input: elements, a heartbeat with its time, or the end (with None)."""

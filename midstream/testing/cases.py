@@ -2,7 +2,7 @@
 
 A case is plain data. A seed determines it, JSON stores it, and a check compares it with the law:
 
-    output(migrated) = what the logical algebra specifies, snapshot by snapshot, in order;
+    output(migrated) = the results that the logical algebra specifies, snapshot by snapshot, in order;
     and the migration ends.
 
     >>> case = case_of(7)

@@ -66,7 +66,7 @@ class Mutant:
 
 
 def _nothing(*_: Any) -> None:
-    """Requires nothing."""
+    """Require nothing."""
 
 
 def _counting(self: Migration, port: int, batch: Batch, progress: Time) -> Any:

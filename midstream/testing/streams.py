@@ -14,7 +14,7 @@ from midstream.plans.values.streams import FOREVER, Element
 LATEST = 24
 """Generated elements start before this instant."""
 
-# Hypothesis analyses each strategy before its first draw, so that they are made once.
+# Hypothesis analyses each strategy before its first draw; so each is made only once.
 _STARTS = st.integers(0, 4)
 _GAPS = st.sampled_from((0, 0, 1, 1, 2, 5, None))
 """Gaps from one element to the next; None repeats the element."""

@@ -69,11 +69,11 @@ class Watched:
         self.box = box
         self.name = type(box).__name__
         self.histories: list[list[Element]] = [[] for _ in box.inputs]
-        """By input, the elements that have arrived."""
+        """The elements that have arrived on each input."""
         self.reached: list[Time] = [BEGINNING for _ in box.inputs]
-        """By input, its progress."""
+        """The progress of each input."""
         self.results: list[list[Element]] = [[] for _ in box.outputs]
-        """By output, all results."""
+        """All results of each output."""
         self.log: list[str] = []
         """The events so far, one per line."""
         self.migrations: list[tuple[Migration, Box]] = []

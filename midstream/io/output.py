@@ -27,7 +27,7 @@ class TextOutput:
         self.path = path
         self.name = "stdout" if path == STDOUT else name or path
         self.is_wanted = True
-        """False once the reader of a pipe has gone."""
+        """False once the reader of a pipe has gone, or a write has failed."""
         try:
             self._file = _opened(path)
         except OSError as error:

@@ -111,8 +111,8 @@ def collect(
 
     Output   Ordered by start; rows that start together stay in the order of their origin.
     Cost     O(columns) per row, and a sort where starts are not in order.
-    Raises   The origin's error for values that do not fit, IntervalError for empty validity; both with the row's
-             number.
+    Raises   The origin's error for values that do not fit, IntervalError for empty validity; both with the
+             row's number.
     """
     elements: list[Element] = []
     for chunk in chunks:

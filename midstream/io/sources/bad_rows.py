@@ -99,7 +99,7 @@ class BadRows:
         self._write({"source": source, "line": number, "reason": str(misfit), "row": readable(row)})
 
     def bury(self, source: str, number: int | None, reason: str, row: str) -> None:
-        """Write a dead letter for a row that fits, but comes too late for its stream; a file is required."""
+        """Write a dead letter for a row that fits, but that the engine refuses; a file is required."""
         self._write({"source": source, "line": number, "reason": reason, "row": readable(row)})
 
     def _write(self, letter: dict[str, Any]) -> None:

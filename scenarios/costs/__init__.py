@@ -1,1 +1,1 @@
-"""The cost model beside what our operators do: streams, runs, and what is predicted of them."""
+"""The cost model beside measurements of our operators: streams, runs, and predictions."""

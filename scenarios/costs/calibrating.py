@@ -25,13 +25,13 @@ from midstream.scenarios.costs.streams import source_statistics
 
 FITTED = (Setting(1.0, 1.0, 200, 1, 20, 10_000), Setting(1.0, 1.0, 1500, 1, 300, 10_000))
 HELD_OUT = (Setting(1.0, 2.0, 600, 1, 80, 10_000),)
-"""Of these settings nothing goes into the fit: they tell how good it is elsewhere."""
+"""Settings that are left out of the fit, to tell its errors elsewhere."""
 QUICK = 3_000
-"""So many elements are a first look."""
+"""The number of elements for a first look."""
 TURNS = 3
-"""So often each operator is measured."""
+"""The number of rounds in which each operator is measured."""
 REPETITIONS = 2
-"""So often one right after the other."""
+"""The number of measurements in a row within a round."""
 NOTHING = dict.fromkeys(STEPS, 0.0)
 
 
@@ -52,11 +52,11 @@ def timed(name: str, setting: Setting) -> Timed:
 def calibrate(
     is_quick: bool, advance: Callable[[int, int], object]
 ) -> tuple[Profile, list[Timed], list[Timed]]:
-    """Measure all operators, and fit the cost variables: the profile, the runs that went into it, and those
-    that did not.
+    """Measure all operators, and fit the cost variables.
 
-    Each is measured in a process of its own. What ran before in the same process leaves gaps in memory, and
-    filling them takes operators that do little but make rows up to half more time.
+    Returns the profile, the runs that went into the fit, and the runs that were held out. Each operator is
+    measured in a process of its own: earlier runs leave gaps in memory, and filling them slows down by up to
+    half operators that do little but make rows.
 
     Cost     two or three minutes.
     Raises   StatisticsError where a process ends before its time.
@@ -83,8 +83,10 @@ def calibrate(
 
 
 def _fresh() -> BaseContext:
-    """Where processes come from that have run nothing yet: copies of one that has read this module, where the
-    system has those."""
+    """The context that starts fresh processes.
+
+    Where the system can, they are copies of a process that has only imported this module.
+    """
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")
     context = get_context("forkserver")

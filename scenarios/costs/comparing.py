@@ -1,4 +1,4 @@
-"""What the cost model predicts, beside what is measured."""
+"""Predictions of the cost model beside measurements."""
 
 from __future__ import annotations
 
@@ -18,8 +18,12 @@ from midstream.scenarios.costs.streams import source_statistics
 
 @dataclass(frozen=True)
 class Compared:
-    """An operator at a point of the grid: predicted and measured results per chronon, elements kept, and what
-    these take."""
+    """An operator at a point of the grid, with pairs of a predicted and a measured value.
+
+    rate     results per chronon
+    state    elements kept
+    bytes    their size
+    """
 
     name: str
     setting: Setting
@@ -29,7 +33,7 @@ class Compared:
 
 
 def error(pair: tuple[float, float]) -> float:
-    """By what share of what was measured a prediction is wrong. Less than an element is as good as none.
+    """The error of a prediction as a share of the measured value; predicting less than 1 for 0 is right.
 
     >>> error((11.0, 10.0)), error((0.2, 0.0)), error((5.0, 0.0))
     (0.1, 0.0, inf)
@@ -41,7 +45,7 @@ def error(pair: tuple[float, float]) -> float:
 
 
 def median_error(pairs: Iterable[tuple[float, float]]) -> float:
-    """That of several."""
+    """The median of the errors of several predictions."""
     return median(map(error, pairs))
 
 
@@ -54,7 +58,7 @@ def elements_of(setting: Setting, plan: Plan) -> Mapping[str, Sequence[Element]]
 
 
 def compare(name: str, setting: Setting, plan: Plan, looks: int = LOOKS) -> Compared:
-    """Predict the outermost operator of a query by statistics of the sources alone, and measure it."""
+    """Predict the outermost operator of a query from statistics of the sources alone, and measure it."""
     streams = elements_of(setting, plan)
     expected = price(plan, source_statistics(plan, streams, setting.until)).operators
     measured = measure(plan, streams, setting.since, setting.until, looks)
@@ -65,7 +69,7 @@ def compare(name: str, setting: Setting, plan: Plan, looks: int = LOOKS) -> Comp
 def compare_whole(
     name: str, setting: Setting, plan: Plan, looks: int = LOOKS
 ) -> tuple[Compared, list[Compared]]:
-    """The same of all operators of a plan together, and of each."""
+    """Predict and measure all operators of a plan: their total, and each operator."""
     streams = elements_of(setting, plan)
     expected = price(plan, source_statistics(plan, streams, setting.until)).operators
     measured = measure(plan, streams, setting.since, setting.until, looks)
@@ -81,7 +85,7 @@ def compare_whole(
 
 
 def outermost(plan: Plan) -> Node:
-    """The operator nearest to the output that was not placed by the planner."""
+    """The operator nearest to the output that the planner did not add."""
     node = plan.root
     while isinstance(node.operator, Physical) and node.operator.logical.name == "convert":
         (node,) = node.inputs

@@ -1,5 +1,8 @@
-"""Where the cost model is compared with what is measured: every stateful operator over a grid of rates,
-windows, granules and numbers of values, and the plans of the thesis' Table 24.1."""
+"""The queries and settings for which the cost model is compared with measurements.
+
+They are all stateful operators over a grid of rates, windows, granules and numbers of values, and the plans
+of the thesis' Table 24.1.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from midstream.plans.expressions.aggregates import avg, count, max_
 from midstream.scenarios.costs.streams import Poisson
 
 LONG = 2000
-"""So many elements of a stream are looked at, about."""
+"""The approximate number of elements of a stream that are measured."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +28,10 @@ class Setting:
     """A point of the grid.
 
     s, t       distances of the elements of two streams, in chronons
-    window     of the first stream, in chronons; that of the second one is half as long
-    granule    of a granularity conversion above the windows; 1 where there is none
-    values     how many different values the columns of both have
-    elements   of a stream that are looked at, about
+    window     of the first stream, in chronons; the window of the second one is half as long
+    granule    of a granularity conversion above the windows; 1 for none
+    values     the number of different values in the columns of both
+    elements   the approximate number of elements of a stream that are measured
     """
 
     s: float
@@ -40,7 +43,7 @@ class Setting:
 
     @property
     def streams(self) -> Mapping[str, Poisson]:
-        """By name. The second column has few values."""
+        """The streams by name; their second column has few values."""
         return {
             "s": Poisson(self.s, (self.values, 4)),
             "t": Poisson(self.t, (self.values, 4)),
@@ -50,7 +53,7 @@ class Setting:
 
     @property
     def since(self) -> int:
-        """By then all windows are full."""
+        """An instant at which all windows are full."""
         return int(4 * self.window + 20 * max(self.s, self.t))
 
     @property
@@ -195,7 +198,7 @@ def _counting(setting: Setting, name: str) -> Stream:
 
 
 def _join(one: Stream, other: Stream) -> Stream:
-    """On the first columns of both."""
+    """Join two streams on their first columns."""
     return one.join(other, on=[(one.schema.names[0], other.schema.names[0])])
 
 

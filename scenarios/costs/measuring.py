@@ -1,4 +1,4 @@
-"""What the operators of a plan keep and give, measured."""
+"""Measurements of the state and the output of a plan's operators."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import Element
 
 LOOKS = 200
-"""So often the states of a plan are looked at, at equal distances."""
+"""The number of looks at the states of a plan, at equal distances."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of an operator while all windows were full.
+    """Measurements of an operator while all windows were full.
 
     rate     results per chronon
     state    elements kept, on average over time
-    bytes    what these take
+    bytes    their size, on average over time
     """
 
     rate: float

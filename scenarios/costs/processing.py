@@ -1,4 +1,4 @@
-"""How long operators take, measured: the time that the processor spends in each, whatever else it does."""
+"""CPU time of operators, measured for each by itself."""
 
 from __future__ import annotations
 
@@ -16,18 +16,22 @@ from midstream.plans.algebra.properties import logical
 from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
 
 BATCH = 1000
-"""So many elements of a stream come at once."""
+"""The number of elements that a single stream delivers at once."""
 IN_STEP = 100
-"""The same of several streams together. The cost model prices streams that are in step. In larger batches one
-is ahead of the other by more chronons than short windows have, so that joins look at many rows that are over:
-with a list of 100 rows, four times as many as by the model."""
+"""The number of elements that each of several streams delivers at once.
+
+The cost model prices streams that are in step. In larger batches, a stream is ahead of the other by more
+chronons than short windows have, so that joins look at many expired rows: with a list of 100 rows, at four
+times as many as the model predicts.
+"""
 
 
 def processing(
     plan: Plan, streams: Mapping[str, Sequence[Element]], since: int, until: int, repetitions: int = 3
 ) -> dict[Node, float]:
-    """Microseconds a chronon that the operators of a physical plan take between two instants, for each batch
-    the least of some repetitions: what else goes on can only make it longer.
+    """Microseconds per chronon that the operators of a physical plan take between two instants.
+
+    For each batch, the least of some repetitions counts, as other work of the machine only adds to it.
 
     Cost     O(repetitions × what the plan takes).
     """
@@ -40,7 +44,7 @@ def processing(
 
 
 def _run(plan: Plan, batches: Sequence[tuple[str, Batch]], first: int) -> dict[Node, list[int]]:
-    """Nanoseconds in each operator, by batch, from one on. Collecting garbage is nobody's."""
+    """Nanoseconds in each operator by batch, from batch `first` on, without garbage collection."""
     operators: dict[Node, Operator] = {
         node: RUNNING[implementation_of(node)](node) for node in plan.nodes if node.inputs
     }

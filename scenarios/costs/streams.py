@@ -1,4 +1,4 @@
-"""Random streams of which all is known that the cost model asks."""
+"""Random streams for which everything is known that the cost model asks."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.streams import Element
 
 SAMPLED = 1000
-"""So many rows of a stream stand for all."""
+"""The largest number of rows of a stream in a sample."""
 
 
 @dataclass(frozen=True)
 class Poisson:
     """A stream of timestamped rows at random instants.
 
-    d         chronons from one to the next, on average
-    values    how many different values each column has, all equally frequent
+    d         mean distance of rows, in chronons
+    values    number of different, equally frequent values of each column
     """
 
     d: float
     values: tuple[int, ...]
 
     def elements(self, seed: object, until: int) -> list[Element]:
-        """Those before an instant; the same for the same seed."""
+        """The elements before an instant; equal seeds give equal elements."""
         rng = random.Random(f"{seed} {self}")
         elements: list[Element] = []
         time = rng.expovariate(1 / self.d)

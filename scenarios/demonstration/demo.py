@@ -1,7 +1,7 @@
 """The demonstration: a query starts with a poor join order, and gets a better one while its elements flow.
 
-The query runs as it was written for the first half of the elements. Then the optimizer chooses a plan by what
-was measured of the streams so far, and a migration moves to it. The same elements also go through the plan as
+The query runs as it was written for the first half of the elements. Then the optimizer chooses a plan from
+measurements of the streams, and a migration moves to it. The same elements also go through the plan as
 written, to the end: both outputs must mean the same.
 """
 
@@ -36,15 +36,15 @@ from midstream.scenarios.nexmark.generator import AuctionWorkload, by_stream, ge
 from midstream.scenarios.nexmark.queries import interest_in_new_sellers
 
 EVENTS = 200_000
-"""How many events of the auction workload are generated, closings included, which the query does not read."""
+"""The number of generated events of the auction workload, with closings, which the query does not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """A query as it was written, with complete streams for it; a chronon is a second.
 
-    Of all streams together, `batch_size` consecutive elements arrive at once. `seed` is None where nothing
-    was generated.
+    Of all streams together, `batch_size` consecutive elements arrive at once. `seed` is None if nothing is
+    generated.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Scenario:
 
 
 def auctions(seed: int | None = None, events: int = EVENTS) -> Scenario:
-    """The generated auction workload, and who is interested in new sellers."""
+    """The generated auction workload, with the query for interest in new sellers."""
     workload = AuctionWorkload() if seed is None else AuctionWorkload(seed=seed)
     streams = by_stream(take(generate(workload), events))
     plan = interest_in_new_sellers().plan()
@@ -71,7 +71,7 @@ def auctions(seed: int | None = None, events: int = EVENTS) -> Scenario:
 
 
 def flights(folder: Path) -> Scenario:
-    """Recorded departures from three airports, and what goes to the same destination within an hour.
+    """Recorded departures from three airports, with the query for common destinations within an hour.
 
     Raises   InputFileError for a folder or a file that is not as expected.
     """
@@ -119,16 +119,16 @@ class PricedPlan:
     cost: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Its cost, its drawing, and its JSON form."""
+        """The cost, the drawing, and the JSON form of the plan."""
         return {"cost": self.cost, "tree": str(self.plan), "plan": plan_to_json(self.plan)}
 
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """What happened.
+    """The outcome of the demonstration.
 
-    `considered` counts the subplans that the optimizer priced. `elements_per_second` is by the clock on the
-    wall, for the run with the migration and the optimizer.
+    `considered` counts the subplans that the optimizer priced. `elements_per_second` is by wall-clock time,
+    for the run with the migration and the optimizer.
     """
 
     scenario: Scenario
@@ -145,7 +145,7 @@ class Demonstration:
 
     @property
     def is_equivalent(self) -> bool:
-        """Whether the output is in order and means the same as without migration, with nothing unmatched."""
+        """True if the output is in order and equivalent to that without migration, with nothing unmatched."""
         return bool(self.equivalence) and self.is_ordered and not self.migration.unmatched
 
     def as_dict(self) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def demonstrate(
 
 
 def _events(scenario: Scenario) -> tuple[list[Event], int]:
-    """All that happens, with a mark behind half of the elements; and how many elements there are."""
+    """All events, with a mark behind half of the elements, and the number of elements."""
     arrivals = list(interleave(scenario.streams, scenario.batch_size))
     counts = list(accumulate((len(batch) for _, batch in arrivals), initial=0))
     events: list[Event] = [("push", *arrival) for arrival in arrivals]

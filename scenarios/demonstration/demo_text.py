@@ -1,4 +1,4 @@
-"""What the demonstration did, as text for people."""
+"""The outcome of the demonstration as text for people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from midstream.scenarios.demonstration.demo import Demonstration, PricedPlan
 
 
 def show(demonstration: Demonstration, console: Console) -> None:
-    """Print what happened, in order of time, and the verdict."""
+    """Print the events in order of time, and the verdict."""
     d, migration = demonstration, demonstration.migration
     total = d.elements.before + d.elements.during + d.elements.after
     seed = "" if d.scenario.seed is None else f", seed {d.scenario.seed}"

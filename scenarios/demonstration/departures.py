@@ -15,7 +15,7 @@ from midstream.plans.expressions.operands import col, greatest
 AIRPORTS = ("EWR", "JFK", "LGA")
 
 HOUR = 3600
-"""Seconds."""
+"""In seconds."""
 
 
 def departures(folder: Path) -> dict[str, CsvStream]:
@@ -31,7 +31,7 @@ def departures(folder: Path) -> dict[str, CsvStream]:
 
 
 def common_destinations(streams: dict[str, CsvStream]) -> Stream:
-    """Per destination, how many triples of departures the last hour had, and the largest delay among them.
+    """Per destination, the number of triples of departures in the last hour, and the largest delay in them.
 
     A triple has one departure from each airport. The joins are written in the order EWR, LGA, JFK.
     """

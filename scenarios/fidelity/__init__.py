@@ -1,1 +1,1 @@
-"""How often charts choose the best plan: the experiments of OM's Figures 3(c) and 4(b)."""
+"""Fidelity of charts: the share of rounds in which a chart chooses the best plan."""

@@ -1,4 +1,4 @@
-"""The queries whose plans charts choose among: two filters of a stream, and the orders of a join.
+"""Queries whose plans charts choose among: two filters of a stream, and the orders of a join.
 
 Source   OM, Table 2
 """
@@ -20,7 +20,7 @@ from midstream.plans.values.schema import Type
 FINE, COARSE = (5, 10, 20, 40), (2, 4, 6, 8, 10)
 
 WINDOW = 60
-"""Of joins, in chronons."""
+"""The window of joins, in chronons."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Experiment:
     """A query whose statistics change.
 
     plans      to choose from
-    measures   what changes, a dimension each
-    known      what does not
-    parts      how many each dimension has, in turn
+    measures   the statistics that change, a dimension each
+    known      the statistics that do not
+    parts      numbers of parts of each dimension, tried in turn
     """
 
     name: str
@@ -47,7 +47,7 @@ class Experiment:
         return here
 
     def best(self, point: Sequence[float]) -> list[int]:
-        """Which plan costs least in a round; several, if they cost the same."""
+        """The numbers of the plans that cost least in a round; several if their costs are equal."""
         return cheapest(self.plans, self.at(point))
 
     def chart(self, dimensions: Sequence[Dimension]) -> Chart:
@@ -56,12 +56,12 @@ class Experiment:
 
     @cached_property
     def names(self) -> list[str]:
-        """Of the measures."""
+        """The names of the measures."""
         return [measure.name for measure in self.measures]
 
 
 def two_filters() -> Experiment:
-    """A stream of packets goes through two filters, one after the other; either may be the first."""
+    """A stream of packets that goes through two filters, in either order."""
     packets = stream("packets", length="integer")
     short, long = packets["length"] <= 64, packets["length"] >= 64
     return Experiment(
@@ -74,8 +74,10 @@ def two_filters() -> Experiment:
 
 
 def three_orders(streams: int = 3) -> Experiment:
-    """Streams are joined by one key, which is equally likely to be any of ten. The orders begin with
-    different pairs of streams, and go on from left to right: three for three streams, six for four.
+    """Streams that are joined by one key with ten equally likely values.
+
+    The orders begin with different pairs of streams, and go on from left to right: three for three streams,
+    six for four.
     """
     sources = [stream(name, {name: Type.INTEGER}) for name in "abcdef"[:streams]]
     return Experiment(
@@ -88,7 +90,7 @@ def three_orders(streams: int = 3) -> Experiment:
 
 
 def _order(sources: Sequence[Stream], first: int, second: int) -> Plan:
-    """Two streams are joined first, then the others in turn."""
+    """The plan that joins two streams first, then the others in turn."""
     joined = sources[first].window(WINDOW)
     rest = [second, *(i for i in range(len(sources)) if i not in (first, second))]
     for i in rest:

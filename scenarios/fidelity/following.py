@@ -1,7 +1,8 @@
-"""Lets charts follow traces, and counts hits, moves and switches.
+"""Let charts follow traces, and count hits, moves and switches.
 
-In each round a chart chooses a plan by what is known before the round: a decayed mean of the rounds past. Or,
-to tell what the grid alone costs, by what is true in it. A hit is the plan that costs least by what is true.
+In each round a chart chooses a plan from an estimate, a decayed mean of earlier rounds. To tell the effect of
+the grid alone, it chooses from the true values of the round instead. A hit is the plan that costs least by
+the true values.
 """
 
 from __future__ import annotations
@@ -18,23 +19,25 @@ from midstream.scenarios.fidelity.experiments import Experiment
 from midstream.scenarios.fidelity.traces import Point, Trace
 
 DECAY, PAST = 0.5, 10
-"""OM's a, and its d: G(r) = e^(−ar) weights so many rounds."""
+"""OM's a and d: G(r) = e^(−ar) weights the last d rounds."""
 
 Seen = Literal["as they are", "estimated"]
-"""What a chart is told of a round."""
+"""The values of a round that a chart sees: the true ones, or estimates."""
 
 Over = Literal["given", "learned", "learned, logarithmic"]
-"""Over which ranges: those of the trace, or those learned from the rounds before, in equal parts or in parts
-that are equal times as large."""
+"""The ranges of a chart: those of the trace, or those learned from earlier rounds.
+
+Learned ranges have equal parts or, if logarithmic, parts that grow by an equal factor.
+"""
 
 LEARNED: Mapping[Over, bool] = {"learned": False, "learned, logarithmic": True}
 
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """What became of a trace.
+    """The result of following a trace.
 
-    charts   how many charts were made: one, or more where ranges are learned
+    charts   the number of charts made: one, or more where ranges are learned
     """
 
     experiment: str
@@ -47,7 +50,7 @@ class Fidelity:
 
 
 def fidelities(experiment: Experiment, trace: Trace) -> Iterator[Fidelity]:
-    """All ways to let charts of an experiment follow a trace."""
+    """Let charts of an experiment follow a trace, for all values of `Seen`, of `Over` and of parts."""
     best = [experiment.best(point) for point in trace.points]
     told: dict[Seen, Sequence[Point | None]] = {
         "as they are": trace.points,
@@ -69,7 +72,7 @@ def fidelities(experiment: Experiment, trace: Trace) -> Iterator[Fidelity]:
 
 
 def estimates(points: Sequence[Point]) -> list[Point | None]:
-    """What the rounds before tell of each: their mean, the later the weightier; nothing of the first.
+    """Estimates of each round: a mean of earlier rounds, with more weight for later ones; None for the first.
 
         estimate(R)  =  Σ_{r=1..d} F(R − r) e^(−ar)  /  Σ_{r=1..d} e^(−ar)
 
@@ -92,8 +95,10 @@ def estimates(points: Sequence[Point]) -> list[Point | None]:
 def _learning(
     experiment: Experiment, rounds: Sequence[tuple[Point, list[int]]], parts: int, is_logarithmic: bool
 ) -> tuple[Followed, int]:
-    """Follow with charts that are made from what is seen on the way; rounds before the first do not count.
-    Also told is how many charts there were."""
+    """Follow with charts over ranges that are learned on the way; returns also the number of charts.
+
+    Rounds before the first chart do not count.
+    """
     learned = [
         LearnedRange(measure.least, measure.most, is_logarithmic=is_logarithmic)
         for measure in experiment.measures

@@ -1,4 +1,4 @@
-"""All experiments, one after the other; and decision trees beside grids that ask the optimizer as often."""
+"""All experiments in turn, and decision trees beside grids that ask the optimizer equally often."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from midstream.scenarios.fidelity.traces import (
 )
 
 MOST = 2.0
-"""Rates are between nothing and so many elements per chronon."""
+"""The largest rate, in elements per chronon."""
 
 TREES = ((3, 3), (3, 4), (3, 5), (3, 6), (4, 3), (4, 4))
-"""Dimensions, and the parts of the grid that a tree is compared with."""
+"""Numbers of dimensions, and of parts of the grid that a tree is compared with."""
 QUICK_TREES = ((3, 3), (3, 4))
 
 POINTS = 1000
-"""Where a tree and a grid are compared."""
+"""The number of points at which a tree and a grid are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The fidelity of a grid and of a tree at points where neither was asked.
+    """The fidelity of a grid and of a tree at points that neither asked about.
 
     parts       the grid's, in each dimension
-    questions   how often each of both asked
-    leaves      how many parts the tree has
+    questions   the number of times that each of both asked the optimizer
+    leaves      the number of the tree's leaves
     """
 
     dimensions: int
@@ -51,7 +51,7 @@ class Compared:
 
 
 def compare_with_grid(experiment: Experiment, parts: int, points: int = POINTS, seed: int = 1) -> Compared:
-    """Compare both at points that are drawn evenly."""
+    """Compare a grid and a tree at points from a uniform distribution."""
     dimensions = [Dimension(name, 0.0, MOST, parts) for name in experiment.names]
     changing = list(zip(dimensions, experiment.measures, strict=True))
     questions = parts ** len(dimensions)
@@ -71,12 +71,14 @@ def compare_with_grid(experiment: Experiment, parts: int, points: int = POINTS, 
 
 
 Part = Callable[[], Sequence[Fidelity] | Compared]
-"""Something to run: an experiment with a trace, or a tree beside a grid."""
+"""A task: an experiment with a trace, or a tree beside a grid."""
 
 
 def parts(data: Path | None, seed: int, *, is_quick: bool) -> Iterator[Part]:
-    """What there is to run; the recorded packets only where there is data. A quick run has the trace on which
-    OM's headline is found, and few trees."""
+    """All tasks, with the recorded packets only if their folder is given.
+
+    A quick run has the trace of OM's headline result, and few trees.
+    """
     filters, joins = two_filters(), three_orders()
     if is_quick:
         yield _followed(filters, within_a_quarter(2, 1.0, seed=seed))

@@ -1,4 +1,4 @@
-"""What changes from round to round: selectivities or rates, recorded or generated."""
+"""Traces of selectivities or rates that change from round to round, recorded or generated."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from midstream.plans.values.errors import InputFileError
 Point = tuple[float, ...]
 
 ROUNDS = 600
-"""Of generated traces: ten minutes of a second each, as in the paper."""
+"""Rounds of generated traces: ten minutes of a second each, as in the paper."""
 
 ROUND = 250
-"""Of packets, in milliseconds; so that there are as many."""
+"""Length of a round of packets, in milliseconds, so that there are as many rounds."""
 
 MOST_ERRATIC, LEAST_ERRATIC = 0.26, 0.09
 """The coefficients of variation of OM's series of data sets REAL (5.2)."""
 
 MEMORY = 0.9
-"""By so much of it a round's deviation from the mean is that of the round before."""
+"""The share of a round's deviation from the mean that comes from the round before."""
 
 LENGTH = 64
-"""Bytes."""
+"""In bytes."""
 
 JOINED = ("TCP", "NFS", "XWIN")
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What is true in each round.
+    """The true values of each round.
 
-    ranges   over which a chart is made where they are not learned
+    ranges   ranges for charts that do not learn them
     """
 
     name: str
@@ -46,22 +46,24 @@ class Trace:
 
 
 def uncorrelated(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1) -> Trace:
-    """Every value is equally likely, whatever was before: OM's URND."""
+    """Values of a uniform distribution, independent of earlier rounds: OM's URND."""
     random = Random(f"uncorrelated {dimensions} {seed}")
     points = [tuple(random.uniform(0.01 * most, most) for _ in range(dimensions)) for _ in range(rounds)]
     return Trace("uncorrelated", points, [(0.0, most)] * dimensions)
 
 
 def within_a_quarter(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1) -> Trace:
-    """The same, within the middle quarter of the ranges: as where ranges also cover rare bursts."""
+    """Independent values in the middle quarter of the ranges, as where ranges also cover rare bursts."""
     points = uncorrelated(dimensions, most, rounds, seed).points
     inner = [tuple(0.375 * most + 0.25 * value for value in point) for point in points]
     return Trace("within a quarter", inner, [(0.0, most)] * dimensions)
 
 
 def decreasing(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1) -> Trace:
-    """Values wander around half of the most, less and less: the coefficient of variation decreases from 0.26
-    to 0.09, as in OM's series of data sets."""
+    """Values that wander around half of `most`, less and less.
+
+    The coefficient of variation decreases from 0.26 to 0.09, as in OM's series of data sets.
+    """
     random = Random(f"decreasing {dimensions} {seed}")
     here, points = [random.gauss(0, 1) for _ in range(dimensions)], []
     for i in range(rounds):
@@ -72,8 +74,10 @@ def decreasing(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1
 
 
 def packet_lengths(data: Path) -> Trace:
-    """The shares of TCP packets that are 64 bytes long or shorter, and 64 or longer, by round; rounds without
-    such a packet tell nothing."""
+    """By round, the shares of TCP packets with at most 64 bytes, and with at least 64 bytes.
+
+    Rounds without such a packet are left out.
+    """
     found: dict[int, list[int]] = defaultdict(list)
     for at, row in _packets(data):
         if row["type"] == "TCP":
@@ -86,8 +90,10 @@ def packet_lengths(data: Path) -> Trace:
 
 
 def packet_rates(data: Path) -> Trace:
-    """TCP, NFS and XWIN packets per second, by round, from the least to the largest; none at all counts as a
-    tenth of one packet."""
+    """By round, TCP, NFS and XWIN packets per second; no packet counts as a tenth of one.
+
+    The ranges reach from the least to the largest rate.
+    """
     found: dict[int, Counter[str]] = defaultdict(Counter)
     for at, row in _packets(data):
         found[at][row["type"]] += 1

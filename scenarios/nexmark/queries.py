@@ -10,10 +10,10 @@ from midstream.scenarios.nexmark.generator import AUCTION, BID, HOUR, PERSON
 
 
 def interest_in_new_sellers() -> Stream:
-    """Per category, how many bids of the last hour went to auctions of new sellers, and the highest of them.
+    """Per category, the number of the last hour's bids on auctions of new sellers, and the highest bid.
 
-    An auction counts for twelve hours from its opening on; a seller is new for twelve hours from registering
-    on. The joins are written in the order in which one says it, bids with auctions first, which is good while
+    An auction counts for twelve hours from its opening on; a seller is new for twelve hours after
+    registering. The joins are written in the natural order, bids with auctions first, which is good while
     most sellers are new, and poor when few are.
     """
     bids = _columns("bid", BID, "item", "price").window(HOUR)

@@ -26,7 +26,7 @@ SLOW_AUCTIONS = AuctionWorkload(
     categories=12,
     raise_by=(1, 3),
 )
-"""A workload of few events over many days, so that windows of hours and of days have something in them."""
+"""A workload of few events over many days, so that windows of hours and of days are not empty."""
 
 
 def auction_catalog(unit: TimeUnit | None = MILLISECONDS) -> Catalog:
@@ -47,7 +47,7 @@ def run_script(
     sink: Callable[[list[Element]], object] = lambda results: None,
     batch_size: int = 1000,
 ) -> tuple[Query, Engine]:
-    """A script's only query, and the engine that has run it over generated events, and is still open."""
+    """Run a script over generated events; returns its only query, and the engine, which is still open."""
     catalog = auction_catalog()
     (query,) = catalog.execute(script)
     relations = {

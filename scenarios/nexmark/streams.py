@@ -36,7 +36,7 @@ OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
 """By stream, the generator's name of a column by another one, in lower case."""
 
 DOLLAR_IN_EUROS = 0.908
-"""What the benchmark's currency conversion multiplies prices with."""
+"""The benchmark's exchange rate."""
 
 
 def dol_to_euro(price: float) -> float:
@@ -51,14 +51,14 @@ def dol_to_euro(price: float) -> float:
 def generated(
     declared: Mapping[str, StreamDeclaration | RelationDeclaration],
 ) -> dict[str, tuple[str, Schema]]:
-    """What a script's declarations with a source take: by name the generated stream, and the columns."""
+    """The generated stream and the columns of each declaration with a source, by name."""
     return {each.name: (each.source.arguments[0], each.schema) for each in declared.values() if each.source}
 
 
 def rows(stream: str, columns: Schema, events: Iterable[AuctionEvent], second: int = 1) -> Iterator[Row]:
     """The rows of one generated stream in the declared columns, each with its timestamp.
 
-    `second` says how many chronons it has.
+    A second has `second` chronons.
 
     State    One event.
     Raises   UnknownStreamError and SchemaError where the generator has no such stream or column, or the
@@ -119,7 +119,7 @@ def _batches(
 
 
 def conversion(stream: str, columns: Schema) -> Callable[[Payload], Payload]:
-    """What makes a generated payload one of the declared columns.
+    """Function that turns a generated payload into the declared columns.
 
     Raises   UnknownStreamError; SchemaError, naming stream and column, what was found and expected.
     """

@@ -1,1 +1,1 @@
-"""What it costs to choose among plans while a query runs: policies, judged by the same arrivals."""
+"""Costs of choosing among plans while a query runs: policies, judged by equal arrivals."""

@@ -1,4 +1,4 @@
-"""The policy that counts the cost of changing: decayed counts of keys tell what each order costs."""
+"""The policy that weighs the cost of a migration, with costs of orders from decayed counts of keys."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ HALF_LIFE, HORIZON = 2, 8
 """In windows."""
 
 LOOKS = 8
-"""In a window."""
+"""Looks per window."""
 
 
 class ByBreakEven(Observing):
-    """Moves when that pays over the horizon; with moving states where allowed and cheaper, else by GenMig."""
+    """Moves when that pays over the horizon, by moving states where allowed and cheaper, else by GenMig."""
 
     def __init__(self, case: Case, how: How = "moving-states") -> None:
         super().__init__(case)
@@ -33,13 +33,13 @@ class ByBreakEven(Observing):
         self._look_at, self._last = 0.0, 0
 
     def observe(self, arrival: Arrival) -> None:
-        """Count its keys."""
+        """Count the keys of an arrival."""
         self._last, stream, row = arrival
         for column, key in zip(self._case.columns[stream], row, strict=True):
             self._counts[stream, column].take(self._last, key)
 
     def decide(self, now: Now) -> Move | None:
-        """A few times a window, the move with the greatest gain, if any pays."""
+        """The move with the greatest gain, if any pays; computed a few times per window."""
         self.observe_before(now.time)
         if now.time < self._look_at:
             return None
@@ -51,7 +51,7 @@ class ByBreakEven(Observing):
         return best[1] if best[0] > 0 else None
 
     def _move(self, now: Now, order: int) -> tuple[float, Move]:
-        """What a move to an order gains, and how it is done."""
+        """The gain of a move to an order, and the move."""
         rates: dict[str, Mapping[Hashable, float]] = {}
         one, other = self._named(now.running, rates, now.time), self._named(order, rates, now.time)
         window, decay = self._window, next(iter(self._counts.values())).decay
@@ -71,7 +71,7 @@ class ByBreakEven(Observing):
         return gain, Move(now.time, order, how)
 
     def _named(self, number: int, rates: dict[str, Mapping[Hashable, float]], now: int) -> tuple[str, str]:
-        """The two columns that an order joins, by name; their rates are read."""
+        """The two columns that an order joins, by name; their rates are added to `rates`."""
         order = self._case.orders[number]
         (one, first), (other, second) = zip(order, self._case.on[order], strict=True)
         names = f"{one}.{first}", f"{other}.{second}"

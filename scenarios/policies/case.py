@@ -1,4 +1,4 @@
-"""A join of three streams, with all that arrives: what policies are judged by."""
+"""A join of three streams with all its arrivals, by which policies are judged."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Order = tuple[str, str]
 """The two streams that are joined first."""
 
 Arrival = tuple[int, str, Row]
-"""When, on which stream, and what."""
+"""The instant, the stream, and the row."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Streams, and the orders in which they may be joined. Times are in chronons.
+    """Streams, and the orders in which they may be joined, with times in chronons.
 
-    window      for so long each element is valid
-    bucket      the length of buckets, for those who look at time in them; the first one begins with the
+    window      the length of each element's validity
+    bucket      the length of buckets, for policies that look at time in them; the first one begins with the
                 first element
     columns     of each stream
     on          by order, the columns that agree: the first stream's, and the second's
@@ -57,7 +57,7 @@ class Case:
         return tuple(sorted(mixed, key=itemgetter(0)))
 
     def instants(self) -> Iterator[tuple[int, list[Arrival]]]:
-        """All arrivals, together where their time is the same."""
+        """All arrivals, grouped by instant."""
         for time, together in groupby(self.arrivals, key=itemgetter(0)):
             yield time, list(together)
 
@@ -69,26 +69,26 @@ class Case:
 
     @property
     def hindsight(self) -> int:
-        """The intermediate results of the best order of each bucket, where moves are free."""
+        """The intermediate results of the best order of each bucket, with free moves."""
         buckets = range(self.first, self.beyond, self.bucket)
         return int(hindsight(self.costs.spent, len(self.orders), buckets))
 
     @property
     def first(self) -> int:
-        """When the first element starts."""
+        """The start of the first element."""
         return self.arrivals[0][0]
 
     @property
     def beyond(self) -> int:
-        """An instant behind all that starts."""
+        """An instant after all starts."""
         return self.arrivals[-1][0] + 1
 
     def key(self, order: Order, side: int, row: Row) -> Key:
-        """What a row of an order's first or second stream is joined by."""
+        """The key by which a row of an order's first or second stream is joined."""
         return row[self.columns[order[side]].index(self.on[order][side])]
 
     def _pairs(self, order: Order) -> Iterator[tuple[int, int]]:
-        """When pairs of equal keys are valid together."""
+        """The times during which pairs of equal keys are valid together."""
         one, other = (
             [(time, self.key(order, side, row)) for time, row in self.streams[order[side]]] for side in (0, 1)
         )
@@ -117,7 +117,7 @@ def pairs(
 
 
 def one_key(name: str, window: int, bucket: int, streams: Mapping[str, Sequence[tuple[int, Key]]]) -> Case:
-    """Streams of keys, each of which is joined to each of the others by it."""
+    """A case of streams of keys, where each two streams are joined by key."""
     names = list(streams)
     orders = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
     return Case(

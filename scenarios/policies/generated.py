@@ -19,15 +19,15 @@ WINDOW = 1000
 BUCKET = 5 * WINDOW
 
 SLOW, FAST = 20, 100
-"""Elements a window."""
+"""Elements per window."""
 
 FEW, MANY = 4, 20
-"""Values: FEW give five times as many pairs as MANY."""
+"""Numbers of values: FEW give five times as many pairs as MANY."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """For so many windows: how many elements a, b and c have in a window, and x and y have values."""
+    """A time, in windows, with the elements of a, b and c per window and the numbers of values of x and y."""
 
     windows: float
     rates: tuple[float, float, float] = (SLOW, SLOW, SLOW)
@@ -65,21 +65,21 @@ def selectivity_flip(seed: int = 1) -> Case:
 
 
 def rate_burst(seed: int = 1) -> Case:
-    """a is twice as fast as the others; c becomes five times as fast as it was, twice."""
+    """a is twice as fast as the others; c twice becomes five times as fast for a while."""
     calm = Phase(60, (2 * SLOW, SLOW, SLOW))
     burst = Phase(40, (2 * SLOW, SLOW, FAST))
     return generated("rate burst", [calm, burst, calm, burst, calm], seed)
 
 
 def slow_drift(seed: int = 1) -> Case:
-    """a becomes slower, and c faster, by and by: from 5 : 1 to 1 : 5."""
+    """a slows down gradually, and c speeds up: from 5 : 1 to 1 : 5."""
     steps = 200
     change = [(FAST - SLOW) * i / (steps - 1) for i in range(steps)]
     return generated("slow drift", [Phase(1, (FAST - more, SLOW, SLOW + more)) for more in change], seed)
 
 
 def flips(windows: float, total: float, name: str, seed: int = 1) -> Case:
-    """x and y have few values in turn, each for so many windows."""
+    """x and y have few values in turn, each for `windows` windows."""
     turns = round(total / windows)
     return generated(
         name,
@@ -94,12 +94,12 @@ def periodic(windows: float, seed: int = 1) -> Case:
 
 
 def adversarial(windows: float, seed: int = 1) -> Case:
-    """Turns as short as it takes to be fooled, for 256 windows."""
+    """Turns as short as it takes to mislead a policy, for 256 windows."""
     return flips(windows, 256, f"flips every {windows:g} windows", seed)
 
 
 def stationary(pairs: float, seed: int = 1) -> Case:
-    """The better order has so many pairs a window, the other one half as many again."""
+    """The better order has `pairs` pairs per window, the other one half as many again."""
     rate = sqrt(pairs * MANY / 2)
     return generated(
         f"stationary, {pairs:g} pairs, seed {seed}", [Phase(200, (rate, rate, 1.5 * rate))], seed
@@ -134,4 +134,4 @@ GENERATED: Mapping[str, Callable[[int], Case]] = {
     "stationary-16": lambda seed: stationary(16, seed),
     "situations": situations,
 }
-"""By name, how to generate a case from a seed."""
+"""Functions that generate a case from a seed, by name."""

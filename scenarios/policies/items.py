@@ -12,12 +12,12 @@ from midstream.scenarios.policies.policy import How
 
 
 def repeat_last_best(case: Case, start: int, how: How) -> Policy:
-    """At the end of each bucket, the order that was the best one in it; the running one among equals."""
+    """At the end of each bucket, takes the order that was best in it; the running one among equals."""
     return Periodic(LastBest(), case.costs.spent, len(case.orders), case.first, case.bucket, how)
 
 
 def by_chart(case: Case, start: int, how: How, k: int = 10) -> Policy:
-    """A few times a window, what a chart of `k` parts has for what orders gave lately."""
+    """Takes the order of a chart of `k` parts for the latest results of orders, a few times per window."""
     orders, step = len(case.orders), max(1, case.window // LOOKS)
     chart = ChartChoice(orders, k, case.window / step)
     return Periodic(chart, case.costs.spent, orders, case.first, step, how)
@@ -34,4 +34,4 @@ ITEMS: Mapping[str, Callable[..., Policy]] = {
     "autopilot": Piloted,
     "chart": by_chart,
 }
-"""Each makes a policy for one run over a case, from an order on, by number, with a strategy."""
+"""Functions that make a policy for one run over a case, from the number of an order, with a strategy."""

@@ -1,5 +1,4 @@
-"""Runs a policy with the engine, or the engine's own autopilot, and counts what all running plans really give
-as intermediate results, and the processor's time."""
+"""Run policies with the engine: count intermediate results, and measure CPU time."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from midstream.scenarios.policies.policy import How
 
 @dataclass(frozen=True)
 class Run:
-    """What a policy cost, by counting, in how many seconds of the processor, and what came out."""
+    """A policy's run with the engine: counted costs, moves, results, and CPU seconds."""
 
     total: int
     moves: tuple[Move, ...]
@@ -37,7 +36,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Flight:
-    """The same of the engine's autopilot, with what it did."""
+    """A run of the engine's autopilot: counted costs, records, results, and CPU seconds."""
 
     total: int
     records: list[Record]
@@ -46,12 +45,12 @@ class Flight:
 
     @property
     def moves(self) -> int:
-        """How many migrations it began."""
+        """The number of migrations that it began."""
         return sum(record.event == "move" for record in self.records)
 
 
 def plan_of(case: Case, order: Order) -> Plan:
-    """The plan that joins two streams first. All orders have the same columns."""
+    """The plan that joins two streams first; all orders have the same columns."""
     inputs = {
         name: stream(name, {f"{name}_{column}": _type(case, name, column) for column in columns}).window(
             case.window
@@ -69,8 +68,10 @@ def plan_of(case: Case, order: Order) -> Plan:
 
 
 def events(case: Case) -> Iterator[Event]:
-    """All that arrives: time comes to every instant on all streams at once, by heartbeats; then there is a
-    mark, and then what arrives at the instant."""
+    """All arrivals with heartbeats and marks.
+
+    At each instant, heartbeats advance all streams at once. Then follows a mark, and then the arrivals.
+    """
     for time, together in case.instants():
         for name in case.streams:
             yield "advance", name, time
@@ -80,7 +81,7 @@ def events(case: Case) -> Iterator[Event]:
 
 
 def run(case: Case, policy: Policy, start: int = 0) -> Run:
-    """Run a policy over a case with the engine, from an order on, by its number.
+    """Run a policy over a case with the engine, beginning with an order by its number.
 
     Raises   MigrationRefused, and what the engine raises.
     """
@@ -108,8 +109,9 @@ def run(case: Case, policy: Policy, start: int = 0) -> Run:
 
 
 def fly(case: Case, start: Order, how: How, settings: Settings = BALANCED) -> Flight:
-    """Let the engine decide by itself, with few intermediate results in mind: by GenMig only, or by the
-    strategy that is the cheapest.
+    """Run a case under the engine's autopilot, with few intermediate results as its objective.
+
+    It migrates by GenMig only, or by the cheapest strategy, as `how` says.
 
     Raises   What the engine raises.
     """

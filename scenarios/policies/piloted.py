@@ -1,4 +1,4 @@
-"""The autopilot as a policy: decayed counts of keys tell what each order of a case gives."""
+"""The autopilot as a policy, with costs of orders from decayed counts of keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from midstream.scenarios.policies.policy import How, Observing
 
 
 class Piloted(Observing, QueryPilot[int, float]):
-    """Moves as the autopilot says; with moving states where allowed and cheaper, else by GenMig.
+    """Moves as the autopilot decides, by moving states where allowed and cheaper, else by GenMig.
 
     Both strategies are possible at any time, so they are weighed at every look. Where nothing arrives, and
     during a migration, it looks at instants of a grid and decides nothing.
@@ -43,14 +43,14 @@ class Piloted(Observing, QueryPilot[int, float]):
         self._move: Move | None = None
 
     def observe(self, arrival: Arrival) -> None:
-        """Count its keys."""
+        """Count the keys of an arrival."""
         if self.is_migrating:
             self._look_before(arrival[0])
         self._last, stream, row = arrival
         self._counts.take(self._last, dict(zip(self._names[stream], row, strict=True)))
 
     def decide(self, now: Now) -> Move | None:
-        """A few times a window."""
+        """The autopilot's move, a few times per window."""
         self.observe_before(now.time)
         is_time = now.time >= self._look_at
         self._look_before(now.time)
@@ -63,28 +63,28 @@ class Piloted(Observing, QueryPilot[int, float]):
         return self._move
 
     def _look_before(self, now: int) -> None:
-        """Look at the grid, up to where all that was counted has come to nothing."""
+        """Look at instants of the grid before `now`, until all counts have decayed."""
         while self._look_at < now:
             if self._look_at <= self._last + 8 * self._window:
                 self.look(self._look_at)
             self._look_at += self._step
 
     def advise(self, now: float) -> Advice[int] | None:
-        """By counts of keys."""
+        """Advice from the counts of keys."""
         return self._counts.advise(self.decider.running, now)
 
     def spent(self, now: float) -> float | None:
-        """As is told where a decision is asked for."""
+        """The cost so far; None where no decision is asked for."""
         return None if self._now is None else self._now.spent
 
     def until_split(self, now: float) -> float:
-        """By the last element."""
+        """Chronons until the split time of a migration, from the last element."""
         return max(0, self._last + self._window - now)
 
     def carry_out(
         self, now: float, decision: Decision[int], advice: Advice[int] | None, until_split: float
     ) -> None:
-        """The move to make, where one is asked for."""
+        """Record the move to make, where a decision is asked for."""
         if self._now is not None and decision.to is not None:
             how: How = "genmig" if decision.strategy == "genmig" else "moving-states"
             self.begun(now, decision.to, how, until_split)

@@ -1,4 +1,4 @@
-"""Policies that decide by what arrives: they have seen all that came before they are asked."""
+"""Policies that decide by arrivals: before each decision they have seen all earlier ones."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Observing(ABC):
 
     @abstractmethod
     def observe(self, arrival: Arrival) -> None:
-        """Something arrived."""
+        """Take note of an arrival."""
 
     def observe_before(self, time: int) -> None:
-        """Tell of all that arrived before an instant, and was not told of yet."""
+        """Observe all arrivals before an instant that are not observed yet."""
         while self._coming is not None and self._coming[0] < time:
             self.observe(self._coming)
             self._coming = next(self._arrivals, None)

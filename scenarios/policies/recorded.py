@@ -72,7 +72,7 @@ RECORDED: Mapping[str, Callable[[Path], Case]] = {
     "packets": packets,
     "crowds": crowds,
 }
-"""By name, how to read a case from the folder of recorded streams."""
+"""Functions that read a case from the folder of recorded streams, by name."""
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:

@@ -1,1 +1,1 @@
-"""How often intervals of sampled selectivities hold the truth."""
+"""Coverage of intervals for sampled selectivities."""

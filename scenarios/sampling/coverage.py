@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, over many draws of samples from one recorded population."""
+"""The share of intervals that hold the truth, over many samples of one recorded population."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ DRAWS = 400
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What came of all draws.
+    """Figures over all draws.
 
     seen      matching pairs in a sample, on average
-    covered   how often the interval held the truth
-    poisson   how often that of independent pairs did
-    width     that of the interval, as a multiple of the truth; the median
-    open      how often no low bound could be told
+    covered   share of draws whose interval holds the truth
+    poisson   share of draws whose interval for independent pairs holds the truth
+    width     width of the interval as a multiple of the truth; the median
+    open      share of draws without a lower bound
     """
 
     seen: float
@@ -33,7 +33,10 @@ class Coverage:
 
 
 def coverage(population: Population, share: float, draws: int = DRAWS) -> Coverage:
-    """Draw samples of both streams, and count. Cost: O(draws · sampled pairs)."""
+    """Draw samples of both streams, and count.
+
+    Cost     O(draws · sampled pairs).
+    """
     truth = population.truth
     found = list(_draws(population, share, draws))
     return Coverage(

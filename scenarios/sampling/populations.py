@@ -1,4 +1,4 @@
-"""Streams whose pairs are clustered: a few keys, elements or bursts make up most of what matches."""
+"""Streams with clustered pairs: few keys, elements or bursts make up most of the matches."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ class Population:
 
     @cached_property
     def truth(self) -> float:
-        """The share of matches among the pairs that are valid together. Cost: O(pairs)."""
+        """The share of matches among the pairs that are valid together.
+
+        Cost     O(pairs).
+        """
         left, _ = members(self.left, self.right, self.holds)
         return sum(each.matches for each in left) / sum(each.partners for each in left)
 
@@ -38,7 +41,10 @@ class Population:
 def members(
     left: Recorded, right: Recorded, holds: Callable[[Value, Value], bool]
 ) -> tuple[list[Member], list[Member]]:
-    """The partners and matches of each element of two streams or samples. Cost: O(pairs)."""
+    """The partners and matches of each element of two streams or samples.
+
+    Cost     O(pairs).
+    """
     times = [time for time, _ in right]
     partners, matches = [0] * len(right), [0] * len(right)
     found = []
@@ -54,7 +60,7 @@ def members(
 
 
 def zipf(size: int, seed: int, keys: int = 50, skew: float = 1.1) -> Population:
-    """Keys, of which few are frequent: the k-th one by a weight of k^-skew."""
+    """Equal keys with Zipf frequencies: the k-th key has a weight of k^-skew."""
     random = Random(f"zipf {size} {seed}")
     weights = [1 / k**skew for k in range(1, keys + 1)]
 
@@ -66,7 +72,7 @@ def zipf(size: int, seed: int, keys: int = 50, skew: float = 1.1) -> Population:
 
 
 def bursts(size: int, seed: int, band: float = 1.0) -> Population:
-    """A band join of values that wander, and gather for a while now and then: |x - y| <= band."""
+    """A band join, |x - y| <= band, of values that wander, and sometimes gather for a while."""
     random = Random(f"bursts {size} {seed}")
     parts = [(random.uniform(0, 100), 1.0 if random.random() < 0.2 else 30.0) for _ in range(20)]
 
@@ -78,7 +84,7 @@ def bursts(size: int, seed: int, band: float = 1.0) -> Population:
 
 
 def heavy(size: int, seed: int) -> Population:
-    """Left elements match shares of all right ones that have a Pareto distribution, 2 % on average."""
+    """Left elements that match Pareto-distributed shares of all right ones, 2 % on average."""
     random = Random(f"heavy {size} {seed}")
 
     def stream(value: Callable[[], float]) -> Recorded:
@@ -95,4 +101,4 @@ POPULATIONS: Mapping[str, Callable[[int, int], Population]] = {
     "bursts": bursts,
     "heavy": heavy,
 }
-"""By name, how to generate one of so many elements a stream from a seed."""
+"""By name, functions that generate a population from its elements per stream and a seed."""

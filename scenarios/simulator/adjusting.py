@@ -12,7 +12,7 @@ from midstream.scenarios.simulator.scenario_spec import AdjustmentSpec
 
 
 def adjusted_nodes(plan: Plan, change: AdjustmentSpec) -> list[Node]:
-    """The time windows, or the granularity conversions, of a plan that change."""
+    """The time windows, or the granularity conversions, of a plan that an adjustment changes."""
     kind = TimeWindow if change.window is not None else Granularity
     return [
         node
@@ -22,7 +22,10 @@ def adjusted_nodes(plan: Plan, change: AdjustmentSpec) -> list[Node]:
 
 
 def adjust(engine: Engine, changes: Iterable[AdjustmentSpec]) -> None:
-    """Carry out changes in an engine's query. Raises PlanError where the engine refuses one."""
+    """Carry out changes in an engine's query.
+
+    Raises   PlanError where the engine refuses a change.
+    """
     for change in changes:
         for i in range(len(adjusted_nodes(engine.plan, change))):
             # A change of one gives new nodes to all above it.

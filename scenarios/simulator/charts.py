@@ -1,5 +1,4 @@
-"""The pictures of a simulation: what each strategy does to output, state and costs while time goes on, and
-what policies cost."""
+"""Pictures of a simulation: output, state and costs over time for each strategy, and costs of policies."""
 
 from __future__ import annotations
 
@@ -36,18 +35,18 @@ def drawn_runs(simulation: Simulation) -> list[Run]:
 
 
 def colors(simulation: Simulation) -> dict[str, str]:
-    """A colour for each strategy, the same in all pictures."""
+    """A colour for each strategy, equal in all pictures."""
     moved = [run.strategy for run in drawn_runs(simulation)]
     return {name: SERIES[i % len(SERIES)] for i, name in enumerate(moved)}
 
 
 def output(simulation: Simulation) -> Figure:
-    """Results over time, a panel for each strategy, above those without migration."""
+    """Results over time, a panel for each strategy, with the results of the run without migration behind."""
     return _rates(simulation, "results", lambda series: series.results)
 
 
 def intermediate(simulation: Simulation) -> Figure:
-    """What operators give to operators, a panel for each strategy."""
+    """Intermediate results over time, a panel for each strategy."""
     return _rates(simulation, "intermediate\nresults", lambda series: series.intermediate)
 
 
@@ -139,7 +138,7 @@ def costs(simulation: Simulation) -> Figure:
 
 
 def regret(simulation: Simulation) -> Figure:
-    """What each policy has cost so far in the first repetition, and which plan ran when."""
+    """Cumulative costs of each policy in the first repetition, and the plan that ran at each time."""
     unit, scale = unit_for(simulation, simulation.duration)
     times = Times(0, simulation.every, simulation.duration, f"application time, {unit}", scale)
     courses = [

@@ -1,11 +1,11 @@
-"""Claims: what a scenario says of its figures, such as `duration(genmig) = 10 s ± 1%`, and whether it holds.
+"""Claims: statements of a scenario about its figures, such as `duration(genmig) = 10 s ± 1%`.
 
     claim   =  side {comparison side} [± number %] [throughout]
     side    =  [number *] figure(run) [from instant to instant]  |  number  |  number unit
 
-A claim about CPU compares medians; each other one must hold in every repetition. With `throughout` the
-figures are series, compared at the end of each bucket in which all runs of the claim that migrate do; at the
-end of every bucket where plans run alone.
+A claim about CPU compares medians; any other claim must hold in every repetition. With `throughout` the
+figures are series. They are compared at the end of each bucket in which all migrating runs of the claim
+migrate, or, where plans run alone, at the end of every bucket.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ SERIES: Mapping[str, Callable[[Run], Sequence[float]]] = {
     "results": lambda run: list(accumulate(run.series.results)),
     "intermediate": lambda run: list(accumulate(run.series.intermediate)),
 }
-"""Figures that can be compared throughout: all state, and how many results, and intermediate results, there
-are so far."""
+"""Figures that can be compared throughout: the whole state, and cumulative counts of results."""
 
 SPANS: Mapping[str, Callable[[Series, slice], float | None]] = {
     "state": lambda series, buckets: _mean(series.state[buckets]),
@@ -51,11 +50,10 @@ SPANS: Mapping[str, Callable[[Series, slice], float | None]] = {
     "cpu": lambda series, buckets: _growth(series.cpu, buckets),
     "predicted_cpu": lambda series, buckets: _growth(series.predicted_cpu, buckets),
 }
-"""Figures of a part of the time: of what is kept the mean at the ends of its buckets, of all else how much
-was added."""
+"""Figures of a part of the time: a mean over bucket ends for state, an increase for all else."""
 
 OF_RATES = ("peak_output",)
-"""Figures that are few, and hardly differ, where elements are few."""
+"""Figures that are small, and hardly differ, where elements are few."""
 
 _FIGURE = re.compile(
     r"(?:(?P<factor>\d+(?:\.\d+)?)\s*\*\s*)?(?P<figure>\w+)\s*\(\s*(?P<run>[^()]+?)\s*\)"
@@ -68,7 +66,7 @@ _SYNTAX = "two sides or more with one of <=, >=, <, >, = between them, for examp
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A number, or a multiple of a figure of a run; of the part of it `[since, until)`, in chronons."""
+    """A number, or a multiple of a figure of a run or of its part `[since, until)`, in chronons."""
 
     number: float
     figure: str | None = None
@@ -77,13 +75,15 @@ class Side:
 
     @property
     def is_of_cpu(self) -> bool:
-        """Whether it differs from run to run of the same scenario."""
+        """True if it differs between runs of one scenario."""
         return self.figure is not None and ("CPU" in FIGURES.get(self.figure, "") or "cpu" in self.figure)
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Sides, and the comparisons between them; `tolerance` is what part of the right side = lets pass.
+    """Sides, and the comparisons between them.
+
+    `tolerance` is the relative difference that `=` allows, as a share of the right side.
 
     >>> claim = Claim.of("duration(genmig) = 10 ± 1%", ["genmig"], int)
     >>> claim.sides == (Side(1.0, "duration", "genmig"), Side(10.0))
@@ -100,7 +100,9 @@ class Claim:
 
     @classmethod
     def of(cls, text: str, runs: Collection[str], chronons: Callable[[str], int]) -> Claim:
-        """Read a claim. `runs` are the names of the runs that there are; `chronons` reads a time with a unit.
+        """Read a claim about some runs.
+
+        `runs` are the names of all runs; `chronons` reads a time with a unit.
 
         Raises   ValueError, saying what was expected.
         """
@@ -123,12 +125,12 @@ class Claim:
 
     @property
     def is_of_cpu(self) -> bool:
-        """Whether it depends on the machine."""
+        """True if it depends on the machine."""
         return any(side.is_of_cpu for side in self.sides)
 
     @property
     def is_of_rates(self) -> bool:
-        """Whether a first look, at a tenth of the elements, tells nothing of it."""
+        """True if a first look, at a tenth of the elements, cannot check it."""
         return self.is_of_cpu or any(side.figure in OF_RATES or side.span for side in self.sides)
 
     def check_spans(self, every: int, duration: int) -> None:
@@ -140,7 +142,10 @@ class Claim:
                 )
 
     def check(self, simulation: Simulation) -> Checked:
-        """Whether it holds. It is not measured where a run was not made, or has no such figure."""
+        """Check the claim against a simulation.
+
+        A claim counts as not measured if a run is missing or has no such figure.
+        """
         rows = self._throughout(simulation) if self.is_throughout else self._totals(simulation)
         if not rows or any(value is None for row in rows for value in row.values):
             return Checked(self.text, "not measured", "")
@@ -184,8 +189,7 @@ class Claim:
         return rows
 
     def _margin(self, row: _Row) -> float:
-        """The least distance from what would not hold, relative to the right side; negative where it does
-        not hold."""
+        """The least distance from breaking the claim, relative to the right side; below 0 if it is broken."""
         found = []
         for comparison, (left, right) in zip(self.comparisons, pairwise(row.values), strict=True):
             assert left is not None and right is not None
@@ -211,14 +215,14 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What is compared at once: a value of each side."""
+    """Values that are compared with each other, one for each side."""
 
     values: Sequence[float | None]
     where: str = ""
 
 
 def _column(side: Side, simulation: Simulation) -> list[float | None]:
-    """A value for each repetition; nothing where the run was not made."""
+    """A value for each repetition; empty if the run is missing."""
     if side.figure is None:
         return [side.number] * simulation.repetitions
     found: list[float | None]
@@ -279,7 +283,7 @@ def _side(text: str, is_throughout: bool, runs: Collection[str], chronons: Calla
 def checked(
     claims: Iterable[Claim], simulation: Simulation, *, is_quick: bool = False
 ) -> tuple[Checked, ...]:
-    """All claims. In a first look nothing is said of CPU and of rates."""
+    """Check all claims; a first look leaves out claims about CPU and rates."""
     return tuple(
         Checked(claim.text, "not measured", "") if is_quick and claim.is_of_rates else claim.check(simulation)
         for claim in claims

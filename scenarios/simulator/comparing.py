@@ -1,4 +1,4 @@
-"""The runs of a scenario, compared with what they mean, and over all repetitions."""
+"""Compare the runs of a scenario with their expected results, and sum up repetitions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from midstream.scenarios.simulator.run import Outcome
 
 @dataclass(frozen=True)
 class Ran:
-    """The outcome of a run by name, and of the one without migration that has the results that are right.
+    """The outcome of a run by name, and the outcome of the run without migration, whose results are right.
 
-    is_ordered   whether its results must be in order
+    is_ordered   True if its results must be in order
     """
 
     strategy: str
@@ -26,7 +26,7 @@ class Ran:
 
 
 def compared_runs(ran: Sequence[Ran], repetition: int, seed: int) -> list[Run]:
-    """Runs of one repetition, each with whether its results are right."""
+    """Runs of one repetition, each with the verdict on its results."""
     meant = {id(one.meant): one.meant for one in ran}
     forms = {key: normal_form(outcome.results) for key, outcome in meant.items()}
     return [_compared_run(one, forms[id(one.meant)], repetition, seed) for one in ran]

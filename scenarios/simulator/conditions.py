@@ -1,7 +1,7 @@
-"""When a migration is asked for: conditions on what was measured, such as `rate(bids) > 300 and state > 50`.
+"""Conditions that start a migration, on measurements such as `rate(bids) > 300 and state > 50`.
 
-A condition is looked at whenever a bucket of the scenario's grid of application time is over, and is about
-that bucket. So it is met at the same instant in every run.
+A condition is checked at the end of each bucket of the scenario's grid of application time, and is about that
+bucket. So it is met at the same instant in every run.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from midstream.plans.values.schema import suggest
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """What was measured in the last bucket.
+    """Measurements of the last bucket.
 
-    elements        by stream, how many arrived
-    state           of the whole engine at its end, in elements
-    latency         the mean of the results' latencies, in chronons; None without results
+    elements        by stream, the number that arrived
+    state           of the whole engine at the end of the bucket, in elements
+    latency         the mean latency of the results, in chronons; None without results
     """
 
     seconds: float
@@ -43,8 +43,11 @@ MEASURES: Mapping[str, Callable[[Bucket, str | None], float | None]] = {
     "state": lambda bucket, stream: bucket.state,
     "latency": lambda bucket, stream: bucket.latency,
 }
-"""By name: elements that arrive a second, of a stream or of all; results per such element; results of
-operators inside the plan, a second; results a second; kept elements; mean latency in chronons."""
+"""Measures by name.
+
+`rate` is in elements per second, of a stream or of all; `selectivity` is results per arrived element.
+`intermediate` and `results` are per second; `state` is in elements, `latency` a mean in chronons.
+"""
 
 OF_A_STREAM = ("rate", "selectivity")
 
@@ -63,7 +66,10 @@ _TERM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A measure and what it is compared with. What cannot be measured, for lack of elements, is not met."""
+    """A measure, and the number that it is compared with.
+
+    The term is not met if a bucket without elements leaves the measure undefined.
+    """
 
     measure: str
     stream: str | None
@@ -71,7 +77,7 @@ class Term:
     number: float
 
     def is_met(self, bucket: Bucket) -> bool:
-        """Whether it holds of a bucket."""
+        """True if the term holds for a bucket."""
         found = MEASURES[self.measure](bucket, self.stream)
         return found is not None and COMPARISONS[self.comparison](found, self.number)
 
@@ -91,11 +97,14 @@ class Condition:
 
     @classmethod
     def of(cls, text: str, streams: Collection[str]) -> Condition:
-        """Read a condition. Raises ValueError, saying what was expected."""
+        """Read a condition.
+
+        Raises   ValueError, saying what was expected.
+        """
         return cls(text, tuple(_term(part, streams) for part in re.split(r"\band\b", text)))
 
     def is_met(self, bucket: Bucket) -> bool:
-        """Whether it holds of a bucket."""
+        """True if all terms hold for a bucket."""
         return all(term.is_met(bucket) for term in self.terms)
 
 

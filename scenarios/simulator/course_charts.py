@@ -1,4 +1,4 @@
-"""Pictures of what policies have cost so far, beside the best fixed plan and the clairvoyant."""
+"""Pictures of the cumulative costs of policies, beside the best fixed plan and the clairvoyant."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from midstream.scenarios.simulator.panels import look_of, style_axes
 from midstream.scenarios.simulator.pictures import BASE, FAINT, GROUND, HELD, INK, NEW, OLD
 
 WIDTH, COSTS, MORE, STRIP = 5.4, 2.6, 1.6, 0.42
-"""Inches: narrow, so that texts can be read on a small screen."""
+"""Sizes in inches; narrow, so that texts can be read on a small screen."""
 
 TEXT = 9.0
-"""Points."""
+"""Size of texts, in points."""
 
 OF_PLANS = (OLD, NEW, HELD, BASE, FAINT)
-"""Colours of the plans that run; those of `SERIES` are of policies."""
+"""Colours of running plans; those in `SERIES` are for policies."""
 
 
 def drawn(courses: Sequence[Course]) -> list[Course]:
@@ -36,8 +36,10 @@ def drawn(courses: Sequence[Course]) -> list[Course]:
 
 
 def costs_and_plans(courses: Sequence[Course], times: Times) -> Figure:
-    """What all have cost so far; by how much more than the clairvoyant, if there is one; and which plan ran
-    when, for each that moves."""
+    """Draw cumulative costs, their excess over the clairvoyant's if there is one, and the running plans.
+
+    Each policy that moves has a strip that shows which plan ran at each time.
+    """
     shown = drawn(courses)
     moving = [one for one in shown if one.kind != "fixed"]
     cheapest = [one for one in shown if one.kind == "clairvoyant"]
@@ -64,7 +66,7 @@ def costs_and_plans(courses: Sequence[Course], times: Times) -> Figure:
 
 
 def draw_costs(axes: Axes, shown: Sequence[Course], times: Times) -> None:
-    """Lines from 0 on, and a mark for each move."""
+    """Draw costs as lines that begin at 0, with a mark for each move."""
     for one in shown:
         ends = [times.first + times.every * i for i in range(len(one.spent) + 1)]
         heights = [0.0, *one.spent]
@@ -90,7 +92,7 @@ def draw_costs(axes: Axes, shown: Sequence[Course], times: Times) -> None:
 
 
 def _draw_more(axes: Axes, shown: Sequence[Course], known: Course, times: Times) -> None:
-    """By how much policies have cost more than the clairvoyant so far."""
+    """Draw by how much the cumulative costs of policies exceed the clairvoyant's."""
     policies = [one for one in shown if one.kind == "policy"]
     for one in policies:
         heights = [0.0, *(own - least for own, least in zip(one.spent, known.spent, strict=True))]
@@ -102,11 +104,11 @@ def _draw_more(axes: Axes, shown: Sequence[Course], known: Course, times: Times)
 
 
 MANY = 40
-"""So many moves have smaller marks."""
+"""From this number of moves on, marks are smaller."""
 
 
 def look(shown: Sequence[Course], one: Course) -> dict[str, Any]:
-    """Policies have colours; what could not be known is grey, or in the colour of texts."""
+    """Line style: a colour for each policy; grey or the colour of texts for what needs foreknowledge."""
     if one.kind == "fixed":
         return {"color": BASE, "linewidth": 1.6, "linestyle": (0, (4, 2))}
     if one.kind == "clairvoyant":

@@ -1,4 +1,4 @@
-"""What is drawn of policies: what each has cost by when, and how it moved."""
+"""Data for pictures of policies: cumulative costs and moves."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from midstream.scenarios.simulator.results import Kind, PolicyMove
 
 
 class Course(NamedTuple):
-    """What something has cost by the ends of equal buckets, and how it moved.
+    """Cumulative costs of a policy or plan by the ends of equal buckets, and its moves.
 
     start       the plan that ran first
-    spent       intermediate results so far, at the end of each bucket
+    spent       cumulative intermediate results at the end of each bucket
     """
 
     name: str
@@ -23,8 +23,13 @@ class Course(NamedTuple):
 
 
 class Times(NamedTuple):
-    """A time axis: when the first bucket begins, the length of a bucket, how long all is; what it is counted
-    in, and how many chronons that has."""
+    """A time axis.
+
+    first       the beginning of the first bucket
+    every       the length of a bucket
+    duration    the length of the whole axis
+    scale       chronons per unit of the axis
+    """
 
     first: int
     every: float
@@ -33,5 +38,5 @@ class Times(NamedTuple):
     scale: float
 
     def at(self, time: float) -> float:
-        """Where an instant is drawn."""
+        """The position of an instant on the axis."""
         return (time - self.first) / self.scale

@@ -1,6 +1,6 @@
-"""How the rows of a stream reach the engine: late, out of order, held up, and with heartbeats in between.
+"""Delivery of a stream's rows to the engine: late, out of order, held up, with heartbeats in between.
 
-Times are chronons of application time from 0 on, where the scenario begins.
+Times are chronons of application time, from the beginning of the scenario at 0.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Kind = Literal["element", "heartbeat", "end"]
 
 
 class Arrival(NamedTuple):
-    """Something arrives on a stream.
+    """The arrival of an element, a heartbeat or the end on a stream.
 
-    at      when, in application time; at least the start of an element, or the time of a heartbeat
+    at      the instant in application time; at least the start of an element, or the time of a heartbeat
     what    the element; for a heartbeat the time before which no later element of the stream starts; None at
             the end, which comes once, last
     """
@@ -33,22 +33,22 @@ class Arrival(NamedTuple):
 
 
 _Turn = tuple[int, Element | None]
-"""When something is the stream's turn, without lag: an element; or None, for a heartbeat."""
+"""The instant at which an element, or a heartbeat (None), would arrive without lag."""
 
 
 def delivered(
     name: str, spec: StreamSpec, rows: Iterable[Row], random: Random, duration: int
 ) -> Iterator[Arrival]:
-    """The arrivals of rows that are in order of start, and of the heartbeats between them, and the end.
+    """The arrivals of rows that are ordered by start, of the heartbeats between them, and of the end.
 
-        arrival  =  start + displacement + lag there, but not before what was there earlier, and not while the
-                    stream is idle
+        arrival  =  start + displacement + lag at that instant, but never before an earlier arrival, and never
+                    while the stream is idle
 
     The displacement is drawn between 0 and `disorder`. Elements are delivered in the order of start +
-    displacement, so that one starts at most `disorder` before one that came earlier, however lag and idle
-    phases move them. A heartbeat says what is certain then.
+    displacement. So an element starts at most `disorder` before an element that came earlier, however lag and
+    idle phases move them. A heartbeat tells only what is certain at its arrival.
 
-    State    What starts within `disorder`; what is held up.
+    State    Elements that start within `disorder`, and elements that are held up.
     """
     held: list[_Turn] = []
     phases = list(spec.idle)
@@ -74,7 +74,7 @@ def delivered(
 def _released(
     name: str, spec: StreamSpec, held: list[_Turn], phases: list[Idle], arrival: int
 ) -> Iterator[Arrival]:
-    """What is held up no longer, when idle phases are over."""
+    """Arrivals that are released because idle phases have ended."""
     while phases and phases[0].until <= arrival:
         phase = phases.pop(0)
         if not phases or phases[0].since > phase.until:
@@ -83,7 +83,7 @@ def _released(
 
 
 def _in_turn(spec: StreamSpec, rows: Iterable[Row], random: Random, duration: int) -> Iterator[_Turn]:
-    """Elements in order of start and displacement, heartbeats before those whose turn is at the same time."""
+    """Elements in order of start + displacement; a heartbeat precedes elements of the same instant."""
     every = spec.heartbeats or duration
     beats: Iterator[_Turn] = ((beat, None) for beat in range(every, duration, every))
     # Of what is at the same time, merge takes the first one first.

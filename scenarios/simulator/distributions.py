@@ -1,4 +1,4 @@
-"""The values of a generated stream's columns, as they are drawn one after the other."""
+"""Drawn values of a generated stream's columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from midstream.scenarios.simulator.stream_spec import (
 )
 
 Draw = Callable[[int], Any]
-"""The next value of a column, for an element that starts at an instant."""
+"""Draws the next value of a column, for an element that starts at an instant."""
 
 
 def drawing(values: Values, random: Random) -> Draw:
@@ -72,7 +72,7 @@ def _zipf(values: Zipf, random: Random) -> Draw:
 
 @lru_cache(maxsize=64)
 def zipf_weights(n: int, exponent: float) -> list[float]:
-    """The cumulated weights of ranks, from the first to the last."""
+    """The cumulative weights of ranks, from the first to the last."""
     return list(accumulate(rank**-exponent for rank in range(1, n + 1)))
 
 

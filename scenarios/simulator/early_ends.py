@@ -1,4 +1,4 @@
-"""Streams that end before something of their scenario is over: then its figures tell of less."""
+"""Warnings about streams that end before the scenario does, so that figures cover less."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from midstream.scenarios.simulator.scenario import Scenario
 
 
 def early_ends(scenario: Scenario, arriving: Input, runs: Sequence[Run]) -> tuple[str, ...]:
-    """Of the streams of a repetition: before what of the scenario they end, in words.
+    """For a repetition, messages that name the events before which its streams end.
 
-    Its first window, the first step of what is measured, what is to change or to migrate, and each migration
-    that had begun.
+    These events are the ends of the first window and of the first measured step, adjustments, planned
+    migrations, and the split time of each migration that began.
     """
     starts = [start for portion in arriving.portions for start, _, _ in portion.batch or ()]
     if not starts:

@@ -1,4 +1,4 @@
-"""The autopilot of an engine as a policy: it chooses among the plans of a scenario by what came."""
+"""The autopilot of an engine as a policy that chooses among the plans of a scenario."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from midstream.scenarios.simulator.steering import NamedMove
 
 
 class ByAutopilot:
-    """The engine decides by itself, by online statistics of it and by its cost model.
+    """A policy by which the engine decides itself, by its online statistics and its cost model.
 
-    It looks at instants of a grid, not when something arrives.
+    It decides at instants of a grid, not when something arrives.
     """
 
     def __init__(self, start: str, plans: Sequence[Plan], settings: Settings, strategy: str) -> None:
@@ -24,8 +24,10 @@ class ByAutopilot:
         self._plans, self._settings, self._strategy = plans, settings, strategy
 
     def attach(self, engine: Engine, begun: Callable[[Transition, str], object]) -> None:
-        """Begin to watch an engine; `begun` takes each migration, and the name of its strategy. The scenario
-        vouches for its plans."""
+        """Begin to watch an engine.
+
+        `begun` takes each migration and the name of its strategy. The scenario vouches for its plans.
+        """
         objective = objective_among(self._plans)
         pilot = engine.autopilot(
             AmongPlans(self._plans, objective),
@@ -43,5 +45,5 @@ class ByAutopilot:
         pilot.listen(tell)
 
     def decide(self, time: int, spent: int) -> NamedMove | None:
-        """The engine does not ask."""
+        """None, as the engine decides by itself."""
         return None

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a scenario, said as elsewhere: place, what was found, what was expected."""
+"""Errors of pydantic in a scenario, told as elsewhere: the place, the value, and the expected value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from midstream.scenarios.simulator.yaml_file import Document, Path
 M = TypeVar("M", bound=BaseModel)
 
 SHOWN = 10
-"""How many faults a message has at most."""
+"""The largest number of faults in a message."""
 
 EXPECTED = {
     "int_type": "a whole number",
@@ -33,7 +33,10 @@ EXPECTED = {
 
 
 def validated(model: type[M], document: Document, **context: Any) -> M:
-    """What a file says. Raises InputFileError, which names every fault."""
+    """Read the content of a file as a model.
+
+    Raises   InputFileError, which names every fault.
+    """
     try:
         return model.model_validate(document.data, context=context)
     except ValidationError as error:
@@ -54,7 +57,7 @@ def fault(document: Document, error: ValidationError) -> InputFileError:
 
 
 def described(data: Any, error: ValidationError) -> list[tuple[Path, str]]:
-    """Every fault that pydantic finds in some data: its place, and what was found and expected."""
+    """Every fault that pydantic finds in some data, as its place and a message."""
     return [_described(data, details) for details in error.errors(include_url=False)]
 
 
@@ -100,7 +103,7 @@ def _message(kind: str, context: dict[str, Any], error: ErrorDetails) -> str:
 
 
 def shown(value: Any) -> str:
-    """What was found, in short."""
+    """A value as faults show it, in short."""
     match value:
         case None:
             return "nothing"
@@ -116,7 +119,7 @@ def shown(value: Any) -> str:
 
 
 def _path(data: Any, location: Iterable[str | int]) -> Path:
-    """The keys of a place in the data: pydantic names also which kind of several it took for granted."""
+    """The keys of a place in the data, without the names of kinds that pydantic adds."""
     path: list[str | int] = []
     for key in location:
         known = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()

@@ -15,7 +15,7 @@ from midstream.scenarios.simulator.traces import recorded_rows
 
 
 def arrivals(name: str, spec: StreamSpec, second: int, seed: int, duration: int) -> Iterator[Arrival]:
-    """What arrives on a stream: the same for the same arguments, whatever other streams there are.
+    """The arrivals on a stream; equal arguments give equal arrivals, whatever other streams there are.
 
     name        of the stream; its randomness depends on the seed and on this alone
     spec        as the scenario describes it; the path of a trace leads to the file from here

@@ -1,4 +1,4 @@
-"""What is given to engines: the streams of a scenario, merged and cut into batches, alike for every run."""
+"""Input of the engines: the streams of a scenario, merged and cut into equal batches for every run."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from midstream.scenarios.simulator.generators import arrivals
 from midstream.scenarios.simulator.scenario import Scenario
 
 QUICK, QUICK_FROM = 10, 1000
-"""A first look takes every tenth element, where there are more than so many."""
+"""A first look takes every tenth element if there are more than `QUICK_FROM`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """What is given to an engine at once: elements of one stream, or a heartbeat, or, with neither, its end.
+    """A batch of one stream, a heartbeat, or, with neither, the end of the stream.
 
-    at      when the last of it arrived
+    at      the instant at which its last element arrived
     """
 
     at: int
@@ -33,7 +33,7 @@ class Portion:
 
     @property
     def event(self) -> Event:
-        """The portion as it happens at an engine."""
+        """The portion as an event of an engine."""
         if self.heartbeat is not None:
             return "advance", self.stream, self.heartbeat
         return event_of(self.stream, self.batch)
@@ -43,8 +43,8 @@ class Portion:
 class Input:
     """All that arrives in a repetition.
 
-    cuts        instants at which something may happen between portions, none of which reaches over one
-    buckets     how many buckets of the grid the duration takes, and elements that arrive after it
+    cuts        instants at which something may happen; no portion reaches over one
+    buckets     the number of buckets of the grid that cover the duration, and elements that arrive after it
     """
 
     seed: int
@@ -54,7 +54,12 @@ class Input:
 
 
 def input_of(scenario: Scenario, seed: int, is_quick: bool = False) -> Input:
-    """Generate or read the streams; of long ones `is_quick` takes a part. Raises what their sources raise."""
+    """Generate or read the streams of a scenario.
+
+    `is_quick` takes only a part of long streams.
+
+    Raises   What the sources of the streams raise.
+    """
     spec = scenario.spec
     streams = [
         list(arrivals(name, stream, scenario.second, seed, spec.duration))

@@ -1,4 +1,4 @@
-"""When the elements of a generated stream start."""
+"""Starts of the elements of a generated stream."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from midstream.scenarios.simulator.stream_spec import Bursts, Changing, Course, Poisson, Regular, number_at
 
 ROUNDING = 1e-6
-"""By what part of a chronon an instant may be computed too small; 29 may come out as 28.999999999999996."""
+"""Tolerance, in chronons, for rounding errors: 29 may come out as 28.999999999999996."""
 
 
 def instants(process: Regular | Poisson | Bursts, second: int, random: Random, until: int) -> Iterator[int]:
-    """When elements start, in order, before `until`.
+    """The starts of elements before `until`, in order.
 
         expected number of elements until t  =  integral of the rate from 0 to t
 
@@ -41,7 +41,7 @@ def instants(process: Regular | Poisson | Bursts, second: int, random: Random, u
 
 
 class Piece(NamedTuple):
-    """A time in which the rate, in elements a chronon, changes evenly."""
+    """A time in which the rate, in elements per chronon, changes linearly."""
 
     since: float
     until: float
@@ -53,8 +53,10 @@ class Piece(NamedTuple):
         return (self.rate + self.last_rate) / 2 * (self.until - self.since)
 
     def instant(self, area: float) -> float:
-        """When so many of its elements have come: the root x of rate x + slope x² / 2 = area, from `since`
-        on."""
+        """The instant by which `area` of its elements have come.
+
+        It is `since` + the root x of rate x + slope x² / 2 = area.
+        """
         if area <= 0:
             return self.since
         slope = (self.last_rate - self.rate) / (self.until - self.since)

@@ -1,4 +1,4 @@
-"""A scenario's plans as joins of three streams, which policies can be priced on without an engine."""
+"""The plans of a scenario as joins of three streams, so that policies can be priced without an engine."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ Arrived = Mapping[str, Sequence[tuple[int, Payload]]]
 """By stream, the starts and payloads of its elements, in order."""
 
 BUCKET = 5
-"""In windows."""
+"""Length of a bucket, in windows."""
 
 FILTERED = "filtered out"
-"""A stream of a case that no order joins: what filters above windows leave out. An engine keeps both plans
-until that has expired too."""
+"""The name of a stream of rows that filters above windows drop; no order joins it.
+
+An engine keeps both plans until these rows have expired too.
+"""
 
 
 @dataclass(frozen=True)
 class Joined:
-    """The case of a scenario's streams, and which plan joins which two streams first."""
+    """The case of a scenario's streams, and by two streams the name of the plan that joins them first."""
 
     case: Case
     names: Mapping[Order, str]
@@ -87,13 +89,15 @@ def _filtered(leaves: Mapping[str, _Leaf], arrived: Arrived) -> list[tuple[int, 
 
 
 Passed = list[tuple[int, Payload]]
-"""The starts of rows that are not filtered out, and what a plan makes of them."""
+"""The starts of rows that pass the filters, and the rows as a plan joins them."""
 
 
 class _Keys:
-    """The columns by which streams are joined first, by what they have: plans may call them otherwise.
+    """The columns by which streams are joined first, identified by their values.
 
-    passing     by stream, what the first plan joins
+    Plans may give different names to equal columns.
+
+    passing     by stream, the rows that the first plan joins
     """
 
     def __init__(self, passing: Mapping[str, Passed]) -> None:
@@ -101,7 +105,7 @@ class _Keys:
         self.values: dict[str, dict[str, list[Key]]] = {stream: {} for stream in passing}
 
     def of(self, plan: str, first: _FirstJoin, arrived: Arrived) -> tuple[str, str]:
-        """The names of what a plan joins first by."""
+        """The names of the columns by which a plan joins its first two streams."""
         for stream, leaf in first.leaves.items():
             if [start for start, _ in leaf.passing(arrived[stream])] != self._starts[stream]:
                 raise ValueError(f"plan {plan} joins other rows of {stream} than the first plan")
@@ -113,7 +117,7 @@ class _Keys:
         return names[0], names[1]
 
     def streams(self) -> dict[str, list[tuple[int, Row]]]:
-        """Starts, and all these columns."""
+        """By stream, the start of each row and its values in all these columns."""
         return {
             stream: [(start, tuple(of_it[i] for of_it in known.values())) for i, start in enumerate(starts)]
             for (stream, starts), known in zip(self._starts.items(), self.values.values(), strict=True)
@@ -131,7 +135,7 @@ class _Keys:
 
 
 Columns = tuple[str, ...]
-"""Of an input, by which its rows are joined; none where all of them agree."""
+"""The columns of an input by which its rows are joined; empty for a join without a condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +148,14 @@ class _Leaf:
     schema: Schema
 
     def passing(self, rows: Sequence[tuple[int, Payload]]) -> Passed:
-        """What is not filtered out, as it is joined."""
+        """The rows that pass the filters, as they are joined."""
         made = [_of_row(node) for node in self.above]
         return [(start, row) for start, payload in rows for row in _passed(made, payload)]
 
 
 @dataclass(frozen=True, slots=True)
 class _FirstJoin:
-    """What a plan joins first, by which columns; and all its inputs, by stream."""
+    """The two streams that a plan joins first, the columns of that join, and all inputs by stream."""
 
     order: Order
     on: tuple[Columns, Columns]

@@ -1,4 +1,4 @@
-"""What policies cost on one repetition of a scenario, by replay where that is exact, and by the engine."""
+"""Costs of policies on one repetition of a scenario, by replay where that is exact, and by the engine."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ Running = Callable[[str, Steer], Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was found out in a repetition.
+    """The judged plans and policies of a repetition.
 
-    outcomes    of the runs with the engine, by name; none in a first look at what can be priced
-    unpriced    why nothing could be priced by replay; None where it was
+    outcomes    runs with the engine, by name; empty in a first look if replay can price the scenario
+    unpriced    the reason why replay could price nothing; None if it could
     """
 
     judged: tuple[Judged, ...] = ()
@@ -50,7 +50,10 @@ class Judgement:
 def judge(
     scenario: Scenario, arriving: Input, repetition: int, run: Running, *, with_engine: bool = True
 ) -> Judgement:
-    """Judge each plan alone, and each policy. Without the engine, only what can be priced by replay."""
+    """Judge each plan alone, and each policy.
+
+    Without the engine, only those are judged that replay can price.
+    """
     try:
         case = joined_of(scenario, arriving)
     except Unpriced as why:
@@ -102,17 +105,17 @@ def _counted(scenario: Scenario, arriving: Input, repetition: int, run: Running,
 
 
 def bucket_ends(scenario: Scenario, arriving: Input) -> list[int]:
-    """When the buckets of the grid are over; the last one takes in all that comes after the others."""
+    """The ends of the buckets of the grid; the last bucket includes all later arrivals."""
     ends = [(i + 1) * scenario.every for i in range(arriving.buckets)]
     return [*ends[:-1], max(ends[-1], arriving.portions[-1].at + 1)]
 
 
 class Unpriced(ValueError):
-    """Why a scenario cannot be priced by replay."""
+    """A scenario cannot be priced by replay, for the reason that the message tells."""
 
 
 def joined_of(scenario: Scenario, arriving: Input) -> Joined:
-    """The case of what arrives.
+    """The case of all arrivals of a scenario.
 
     Raises   Unpriced where plans are no orders of a join of three streams; InputFileError where nothing
              arrives.
@@ -129,7 +132,7 @@ def joined_of(scenario: Scenario, arriving: Input) -> Joined:
 
 
 def can_be_priced(scenario: Scenario, arriving: Input) -> bool:
-    """Whether its plans are orders of a join of three streams."""
+    """True if the plans of a scenario are orders of a join of three streams."""
     try:
         joined_of(scenario, arriving)
     except Unpriced:
@@ -139,17 +142,19 @@ def can_be_priced(scenario: Scenario, arriving: Input) -> bool:
 
 @dataclass(frozen=True)
 class ByReplay:
-    """Prices from the arrivals, exactly."""
+    """Exact prices, computed from the arrivals."""
 
     scenario: Scenario
     joined: Joined
     repetition: int
     ends: Sequence[int]
-    """Of the buckets of the grid."""
+    """The ends of the buckets of the grid."""
 
     def judged(self) -> Iterator[tuple[Judged, Steer | None]]:
-        """Each plan alone, the policies in order, the clairvoyant and hindsight; and what steers a run with
-        the engine, where there is to be one."""
+        """Judge each plan alone, the policies in order, the clairvoyant and hindsight.
+
+        Each comes with the steering of its run with the engine, or with None if it needs no run.
+        """
         for number, name in enumerate(self._names):
             yield self._judged(alone(name), "fixed", bill(self._costs, number), ("genmig",)), lambda: None
         for policy in self.scenario.policies:
@@ -173,13 +178,15 @@ class ByReplay:
 
     @cached_property
     def _names(self) -> Sequence[str]:
-        """The plans, by the number of the order."""
+        """The names of the plans, in the numbering of the case's orders."""
         return [self.joined.names[order] for order in self.joined.case.orders]
 
     @cached_property
     def _asked(self) -> frozenset[int]:
-        """The instants at which some plan joins what arrives: what all plans filter out tells a policy
-        nothing, not even the time."""
+        """The instants at which a policy is asked: those at which some plan joins an arriving element.
+
+        Elements that all plans filter out tell a policy nothing, not even the time.
+        """
         return frozenset(self._costs.instants[1:])
 
     def _planned(self, of: Bill) -> Steer:
@@ -191,7 +198,7 @@ class ByReplay:
 
     @cached_property
     def _cheapest(self) -> Mapping[tuple[How, ...], Bill]:
-        """The clairvoyant of each choice of strategies."""
+        """The clairvoyant's bill for each choice of strategies."""
         choices: set[tuple[How, ...]] = {("genmig",)}
         choices |= {tuple(policy.strategies) for policy in self.scenario.policies}
         return {one: clairvoyant(self._costs, one) for one in sorted(choices)}
@@ -201,7 +208,7 @@ class ByReplay:
         return min(self._costs.totals)
 
     def _priced(self, policy: ScenarioPolicy) -> Bill:
-        """From its first plan, or from the worst one."""
+        """The bill of a policy from its first plan, or from the plan that makes it most expensive."""
         case = self.joined.case
         starts = [number for number, name in enumerate(self._names) if policy.start in (None, name)]
         bills = (replay(case.costs, policy.policy(case, start), start) for start in starts)
@@ -228,7 +235,7 @@ class ByReplay:
         )
 
     def counted(self, policy: ScenarioPolicy, start: str, outcome: Outcome) -> Judged:
-        """What the engine counted of a policy that cannot be priced."""
+        """The costs of a policy that cannot be priced, as the engine counted them."""
         found = _by_count(policy.name, "policy", self.repetition, start, outcome, self._fixed)
         cheapest = self._cheapest[tuple(policy.strategies)]
         return replace(found, regret=_ratio(found.total, cheapest.total))
@@ -242,8 +249,10 @@ class ByReplay:
 
 @dataclass(frozen=True)
 class ByEngine:
-    """Counts what the engine gives, of plans of any shape; without a clairvoyant, which would have to price
-    what did not run."""
+    """Costs of plans of any shape, counted by the engine.
+
+    There is no clairvoyant, as it would have to price plans that did not run.
+    """
 
     scenario: Scenario
     arriving: Input
@@ -251,7 +260,7 @@ class ByEngine:
     alones: Mapping[str, Outcome]
 
     def judged(self, run: Running) -> Iterator[tuple[Judged, Outcome | None]]:
-        """Each plan alone, the policies that need no prices, and hindsight."""
+        """Judge each plan alone, the policies that need no prices, and hindsight."""
         for name, outcome in self.alones.items():
             yield _by_count(alone(name), "fixed", self.repetition, name, outcome, self._fixed), outcome
         for policy in self.scenario.policies:
@@ -298,7 +307,7 @@ class ByEngine:
 
 
 def _by_count(name: str, kind: Kind, repetition: int, start: str, outcome: Outcome, fixed: int) -> Judged:
-    """What the engine counted, beside the best fixed plan."""
+    """Costs that the engine counted, relative to the best fixed plan."""
     total = outcome.spent[-1]
     return Judged(
         policy=name,
@@ -315,13 +324,13 @@ def _by_count(name: str, kind: Kind, repetition: int, start: str, outcome: Outco
 
 
 def _in_hindsight(total: int, repetition: int, fixed: int) -> Judged:
-    """The best plan of each bucket, beside the best fixed plan."""
+    """The costs of the best plan of each bucket, relative to the best fixed plan."""
     ratio = _ratio(total, fixed)
     return Judged(policy=HINDSIGHT, kind="hindsight", repetition=repetition, total=total, of_fixed=ratio)
 
 
 def spent_by_bucket(outcome: Outcome) -> tuple[int, ...]:
-    """Intermediate results until the end of each bucket of the grid."""
+    """Cumulative intermediate results at the end of each bucket of the grid."""
     return tuple(outcome.spent[taken - 1] if taken else 0 for taken in outcome.taken)
 
 

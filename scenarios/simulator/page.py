@@ -1,4 +1,4 @@
-"""HTML pages that need nothing else: one skeleton and one look for all reports."""
+"""Self-contained HTML pages: one skeleton and one style for all reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def html_page(name: str, body: str) -> str:
-    """A whole page, for light and for dark grounds, and for small screens; `body` is HTML."""
+    """A whole page for light and dark grounds and for small screens; `body` is HTML."""
     style = (resources.files(__package__) / "report.css").read_text(encoding="utf-8")
     dark = page_colors(dark=True)
     return (
@@ -33,7 +33,7 @@ def section(title: str, content: str) -> str:
 
 
 def facts_list(facts: Sequence[tuple[str, str]]) -> str:
-    """Names with what they stand for."""
+    """A list of names and their values."""
     rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
     return f'<dl class="facts">{rows}</dl>'
 
@@ -47,7 +47,7 @@ def figure_html(
     *,
     has_own_ground: bool = False,
 ) -> str:
-    """A picture, and what is said of it; `told` has what it shows in words."""
+    """A picture with its caption; `told` describes it in words."""
     svg = inline_svg(draw, name, f"{title}. {' '.join(told)}", has_own_ground=has_own_ground)
     words = "".join(f"<li>{escape(line)}</li>" for line in told)
     return (

@@ -17,26 +17,25 @@ from midstream.scenarios.simulator.results import Moved, Run, Simulation
 
 WIDTH = 8.2
 PANEL = 1.55
-"""Inches."""
+"""Height of a panel in inches, as is `WIDTH`."""
 
 MOST, CUT = 3, 2
-"""Above so many times what is usual, a height is cut off at so many times."""
+"""A height above `MOST` times the usual values is cut off at `CUT` times these values."""
 
 UNITS = (("d", 86_400, 2), ("h", 3_600, 2), ("min", 60, 10), ("s", 1, 0))
-"""A unit of a time axis, its length in seconds, and the least number of them for which it is taken."""
+"""Units of a time axis: the name, the length in seconds, and the least number of units to use it for."""
 
 TITLE = 14
-"""Points from the axes up to the name of a panel: above the texts of a migration's times."""
+"""Distance from the axes to a panel's name, in points: above the texts of a migration's times."""
 
 LINES: Sequence[Any] = ("solid", (0, (5, 1.5)), (0, (1, 1.2)))
 
 CLOSE = 0.06
-"""Marks that are closer than this part of the duration share a text."""
+"""Marks that are closer than this share of the duration have a common text."""
 
 
 class Axis(NamedTuple):
-    """Application time as pictures show it: the name of a unit, how many chronons it has; the duration in
-    chronons."""
+    """The axis of application time: a unit, its length in chronons, and the duration in chronons."""
 
     unit: str
     chronons: float
@@ -49,7 +48,7 @@ class Axis(NamedTuple):
 
 
 def look_of(number: int) -> tuple[str, Any]:
-    """The colour and the line of one of several; more than colours have other lines."""
+    """The colour and the line of one of several; when colours run out, the line changes."""
     return SERIES[number % len(SERIES)], LINES[number // len(SERIES) % len(LINES)]
 
 
@@ -82,8 +81,10 @@ def _shade(axes: Axes, moved: Moved, axis: Axis, color: str) -> None:
 
 
 def _tell_times(axes: Axes, moved: Moved, axis: Axis) -> None:
-    """Name the times of a migration, away from each other: the beginning to the left, the others to the
-    right. Those that are close share a text."""
+    """Mark the times of a migration: the beginning on the left, later times on the right.
+
+    Times that are close to each other share a text.
+    """
     over = "ended" if moved.aborted is None else "aborted"
     later = [(time, text) for time, text in ((moved.split, "split"), (moved.ended, over)) if time is not None]
     later.sort(key=itemgetter(0))
@@ -104,7 +105,7 @@ def _tell_times(axes: Axes, moved: Moved, axis: Axis) -> None:
 
 
 def style_axes(axes: Axes) -> None:
-    """No more lines than are needed, in the colours of the page."""
+    """Remove needless lines, and use the colours of the page."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(FAINT)
     axes.tick_params(colors=INK, labelsize=8, width=0.6, color=FAINT)
@@ -127,8 +128,8 @@ def complete(
 ) -> None:
     """Give panels their common scales, the label of the time axis and a legend.
 
-    Where something drawn exceeds `MOST` times what is usual, it is cut off, and its height is written there:
-    the rest would be too low to be seen.
+    If a drawn value exceeds `MOST` times the usual values, it is cut off and written as text; otherwise the
+    usual values would be too low to see.
     """
     if not panels:
         return
@@ -149,7 +150,7 @@ def complete(
 
 
 def _tell_cut(axes: Axes, heights: Sequence[float], limit: float, width: float) -> None:
-    """Write the heights that are cut off, of neighbours the largest."""
+    """Write the heights that are cut off; of neighbours only the largest."""
     cut = [i for i, height in enumerate(heights) if height > limit]
     for _, group in groupby(enumerate(cut), key=lambda pair: pair[1] - pair[0]):
         top = max((i for _, i in group), key=heights.__getitem__)
@@ -166,25 +167,25 @@ def _tell_cut(axes: Axes, heights: Sequence[float], limit: float, width: float) 
 
 
 def draw_legend(figure: Figure, axes: Axes, place: Any) -> None:
-    """What axes have of names, outside all axes."""
+    """Draw the legend of axes outside all axes."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc=place, ncols=4, frameon=False, fontsize=8, labelcolor=INK)
 
 
 def unit_for(simulation: Simulation, time: float) -> tuple[str, float]:
-    """The unit in which a time is told, and how many chronons it has."""
+    """The unit in which a time is shown, and its chronons."""
     seconds = time / simulation.second
     name, length = next((name, length) for name, length, least in UNITS if seconds >= least * length)
     return name, length * simulation.second
 
 
 def rate_unit(simulation: Simulation) -> tuple[str, float]:
-    """The largest unit that a bucket has, at least a second, and how many chronons it has."""
+    """The largest unit, at least a second, that is not longer than a bucket, and its chronons."""
     bucket = simulation.every / simulation.second
     name, length = next(((n, size) for n, size, _ in UNITS if bucket >= size), ("s", 1))
     return name, length * simulation.second
 
 
 def edges(simulation: Simulation, buckets: int, axis: Axis) -> list[float]:
-    """Where the buckets begin, and where the last one ends, in the unit of the time axis."""
+    """The beginnings of the buckets, and the end of the last one, in the unit of the time axis."""
     return [i * simulation.every / axis.chronons for i in range(buckets + 1)]

@@ -37,12 +37,14 @@ PAGE_COLORS: Mapping[str, tuple[str, str]] = {
     NEW: ("new", "#93b7cd"),
     HELD: ("held", "#ff6f9c"),
 }
-"""By the colour in a picture: its name on the page, and what it is there on a dark ground. Those of series
-can be told apart by colour-blind readers (after Okabe and Ito)."""
+"""By colour in a picture: its name on the page, and its replacement on a dark ground.
+
+Colour-blind readers can tell the colours of series apart (after Okabe and Ito).
+"""
 
 
 def require_matplotlib() -> None:
-    """Raise MissingExtra, saying what to install, where there is no matplotlib."""
+    """Raise MissingExtra, saying what to install, if matplotlib is missing."""
     require_libraries(("matplotlib",), "plot", "reports need")
 
 
@@ -56,11 +58,11 @@ def page_colors(*, dark: bool) -> str:
 def inline_svg(
     draw: Callable[[], Figure], name: str, description: str, *, has_own_ground: bool = False
 ) -> str:
-    """What `draw` gives as an SVG element, the same bytes for the same figure.
+    """The figure that `draw` returns as an SVG element; equal figures give equal bytes.
 
     `name` keeps its ids apart from those of other figures on the page; `description` is for those who cannot
-    see it. What somebody has set for matplotlib has no effect, and texts are no formulas. A figure that has
-    its own ground keeps it, and its colours.
+    see it. Own settings of matplotlib have no effect, and texts are not read as formulas. With
+    `has_own_ground` the figure keeps its ground and its colours.
     """
     svg = _drawn(draw, name, texts="none", **({} if has_own_ground else {"transparent": True}))
     svg = svg[svg.index("<svg") :]
@@ -81,7 +83,7 @@ def inline_svg(
 
 
 def plain_svg(draw: Callable[[], Figure], name: str) -> str:
-    """What `draw` gives as an SVG file of its own, on a light ground; the same bytes for the same figure."""
+    """The figure that `draw` returns as an SVG file on a light ground; equal figures give equal bytes."""
     return re.sub(r"[ \t]+$", "", _drawn(draw, name, texts="path", facecolor=GROUND), flags=re.M)
 
 

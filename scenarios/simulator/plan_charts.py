@@ -38,7 +38,7 @@ def output(simulation: Simulation) -> Figure:
 
 
 def state(simulation: Simulation) -> Figure:
-    """All that is kept, and what the cost model expects."""
+    """The whole state over time, and the state that the cost model predicts."""
     return _over_time(
         simulation, "state, elements", lambda series: series.state, lambda series: series.predicted_state
     )
@@ -56,7 +56,7 @@ def latency(simulation: Simulation) -> Figure:
 
 
 def intermediate(simulation: Simulation) -> Figure:
-    """What operators give to operators."""
+    """Intermediate results over time."""
     return _rates(simulation, "intermediate results", attrgetter("intermediate"))
 
 
@@ -98,6 +98,9 @@ def _over_time(
 
 
 def _drawn(values: Sequence[float | None]) -> list[float]:
-    """What is not known leaves a gap; the last bucket, which has the end of the streams, is not shown."""
+    """Values to draw, with a gap for unknown values and for the last bucket.
+
+    The last bucket includes what the end of the streams brings.
+    """
     known = [math.nan if value is None else value for value in values]
     return [*known[:-1], math.nan]

@@ -22,7 +22,10 @@ from midstream.plans.values.schema import Schema, Type, suggest
 def plan_of(
     sql: str | None, file: str | None, plan: dict[str, Any] | None, folder: Path, catalog: Catalog
 ) -> Plan:
-    """The plan that is given in one of three forms. Raises MidstreamError where it cannot be read."""
+    """The plan that is written in one of three forms.
+
+    Raises   MidstreamError where it cannot be read.
+    """
     if plan is not None:
         return plan_from_json(plan)
     if file is None:

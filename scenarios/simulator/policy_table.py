@@ -1,4 +1,4 @@
-"""What policies cost, on a terminal."""
+"""Table of the costs of policies on a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OF_MACHINE = "CPU in seconds of this machine: it differs from run to run."
 
 
 def show_policies(simulation: Simulation, console: Console) -> None:
-    """Print what each policy cost, and what the engine took."""
+    """Print the costs of each policy, and the CPU and state that the engine used."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("policy", overflow="fold")
     for heading in ("intermediate results", "moves", "/ best fixed", "/ clairvoyant"):
@@ -55,12 +55,12 @@ def policy_cells(simulation: Simulation, policy: str) -> Iterator[str]:
 
 
 def without_replay(why: str) -> str:
-    """What is not known of plans that could only run."""
+    """The note on plans that replay cannot price."""
     return f"The engine counted all of it. Without a replay there is no clairvoyant: {why}."
 
 
 def shown_policy(name: str) -> str:
-    """What a policy is called.
+    """The name of a policy as tables show it.
 
     >>> shown_policy("A and B first alone"), shown_policy("hindsight")
     ('A and B first, all the time', 'hindsight by bucket, moves free')
@@ -72,7 +72,7 @@ def shown_policy(name: str) -> str:
 
 
 def unequal(simulation: Simulation) -> Iterator[str]:
-    """Where the engine counted something else than the replay."""
+    """Messages for policies whose counts by the engine and by replay differ."""
     for one in simulation.judged:
         if not one.is_equal:
             yield (
@@ -82,7 +82,7 @@ def unequal(simulation: Simulation) -> Iterator[str]:
 
 
 def shown_spread(spread: Spread, digits: int, between: str = "") -> str:
-    """The median and, where they differ, the least and the largest, with something between these."""
+    """The median and, if runs differ, the least and the largest value with `between` in between."""
     if spread.median is None or spread.least is None or spread.largest is None:
         return "–"
     median, least, largest = (f"{n:,.{digits}f}" for n in (spread.median, spread.least, spread.largest))

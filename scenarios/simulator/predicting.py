@@ -1,4 +1,4 @@
-"""What the cost model expects of a running plan, by the elements that have arrived lately."""
+"""Predictions of the cost model for a running plan, from the elements that arrived lately."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from midstream.scenarios.simulator.input import Portion
 from midstream.scenarios.simulator.results import Series
 
 SAMPLED = 1000
-"""So many rows of a stream stand for all."""
+"""The largest number of rows of a stream in a sample."""
 
 
 class Predicted(NamedTuple):
-    """What is expected of a plan once all its windows are full.
+    """Predicted costs of a plan once all its windows are full.
 
     state    elements that it keeps
     rate     results per chronon
@@ -36,7 +36,7 @@ class Predicted(NamedTuple):
 def with_predictions(
     series: Series, plans: Sequence[Plan | None], portions: Iterable[Portion], every: int, span: int
 ) -> Series:
-    """A run's series with what was expected; see `predicted`."""
+    """A run's series with the predictions of `predicted`."""
     expected = list(predicted(plans, portions, every, span))
     rates = [0.0 if one is None else one.rate for one in expected]
     seconds = [0.0 if one is None else one.cost * every / 1e6 for one in expected]
@@ -51,13 +51,13 @@ def with_predictions(
 def predicted(
     plans: Sequence[Plan | None], portions: Iterable[Portion], every: int, span: int
 ) -> Iterator[Predicted | None]:
-    """What is expected at the end of each bucket of the grid, by what arrived in the `span` before it.
+    """Predictions at the end of each bucket of the grid, from the arrivals of the `span` before it.
 
     plans     the physical plan that runs at the end of each bucket; None during migrations
     every     the grid, in chronons
 
-    Output    None as long as not all streams have had an element in that time.
-    State     What arrived in a span.
+    Output    None as long as some stream has had no element in that time.
+    State     The arrivals of a span.
     """
     arriving = iter([(one.at, one.stream, element) for one in portions for element in one.batch or ()])
     recent: deque[tuple[int, str, Element]] = deque()

@@ -10,10 +10,11 @@ from midstream.plans.algebra.properties import above, input_nodes, logical_plan
 
 
 def priced_nodes(plans: Iterable[Plan]) -> frozenset[Node]:
-    """The subplans whose results are intermediate results: those above windows that only some plans have.
+    """The subplans whose results are counted as intermediate results, above windows and not in all plans.
 
-    Projections are left out, which pass on what has been counted, and what is the result but for projections.
-    What all plans have in common costs the same whichever of them runs.
+    Projections are left out, as they pass on results that are counted already. So are the operators whose
+    results are the plan's results, but for projections. An operator that all plans have costs the same in
+    each of them.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")

@@ -37,7 +37,10 @@ def write_report(simulation: Simulation, file: Path) -> None:
 
 
 def report_html(simulation: Simulation) -> str:
-    """The page: the same text for the same simulation. Raises MissingExtra without matplotlib."""
+    """The page of a simulation; equal simulations give equal pages.
+
+    Raises   MissingExtra without matplotlib.
+    """
     require_matplotlib()
     body = "\n".join(
         (
@@ -124,7 +127,7 @@ def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
 
 
 def _drawings(simulation: Simulation) -> dict[str, tuple[_Chart, Callable[[], Figure]]]:
-    """The charts over application time, by name, and what draws each."""
+    """The charts over application time by name, each with the function that draws it."""
     from midstream.scenarios.simulator import charts, plan_charts
 
     if not simulation.runs or not (simulation.compares_plans or charts.drawn_runs(simulation)):
@@ -161,7 +164,7 @@ def write_charts(simulation: Simulation, folder: Path) -> None:
 
 
 def write_policy_chart(simulation: Simulation, file: Path) -> None:
-    """Write the chart of what policies cost, as SVG.
+    """Write the chart of the costs of policies, as SVG.
 
     Raises   MissingExtra without matplotlib; ConnectorError where the file cannot be written.
     """
@@ -201,7 +204,7 @@ def _tell_latency(simulation: Simulation, run: Run) -> str:
 
 
 class _Chart(NamedTuple):
-    """What is said of a picture."""
+    """Title, caption and text for a picture."""
 
     title: str
     caption: str
@@ -231,7 +234,7 @@ _CHARTS = {
         lambda simulation, run: f"{run.strategy}: {run.totals.intermediate:,} intermediate results.",
     ),
 }
-"""By the name of what draws it; `costs` has other runs."""
+"""Charts by the name of the function that draws each; the chart of costs is apart, as it has other runs."""
 
 _OF_PLANS = {
     "output": _CHARTS["output"]._replace(
@@ -245,7 +248,7 @@ _OF_PLANS = {
     "latency": _CHARTS["latency"],
     "intermediate": _CHARTS["intermediate"]._replace(caption="What joins and others give inside of plans."),
 }
-"""The same where each plan runs alone."""
+"""Charts where each plan runs alone, by the name of the function that draws each."""
 
 ADJUSTED = "Dotted lines are changes of windows or granules."
 

@@ -83,7 +83,7 @@ def _spread(simulation: Simulation, spread: Spread | None, is_time: bool, severa
 
 
 def policies(simulation: Simulation) -> str:
-    """What each policy cost, by replay or as the engine counted it."""
+    """Table of the costs of each policy, by replay or as the engine counted them."""
     several = simulation.repetitions > 1
     rows = []
     for name in simulation.policies:
@@ -117,7 +117,7 @@ def policies(simulation: Simulation) -> str:
 
 
 def policy_runs(simulation: Simulation) -> str:
-    """What the engine took for the run of each policy."""
+    """Table of the engine's CPU and state for the run of each policy."""
     several = simulation.repetitions > 1
     rows = []
     for one in simulation.compared:
@@ -137,7 +137,7 @@ def _row(name: str, cells: Iterable[str]) -> str:
 
 
 def _table(head: Iterable[str], rows: Iterable[str]) -> str:
-    """A column whose name is empty has no title."""
+    """An HTML table; a column whose name is empty has no title."""
     titles = "".join(f'<th scope="col">{escape(title)}</th>' if title else "<th></th>" for title in head)
     return (
         f'<div class="wide"><table>\n<thead><tr>{titles}</tr></thead>\n'

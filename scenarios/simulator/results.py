@@ -1,8 +1,8 @@
-"""What a simulation found out, as plain data.
+"""Results of a simulation as plain data.
 
-All times are application time in chronons, counted from 0, where the scenario begins; `seconds` and `cpu`
-are seconds of this machine and differ from run to run. Everything else is the same for the same scenario and
-seed. State is counted in elements.
+All times are application time in chronons, counted from 0, where the scenario begins. `seconds` and `cpu` are
+seconds of this machine and differ from run to run. All else depends only on the scenario and the seed. State
+is counted in elements.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any, Literal
 
 Verdict = Literal["equal", "unordered", "different", "refused"]
-"""`unordered` where results mean the same and overtook each other, as the scenario lets them."""
+"""`unordered` if results mean the same but overtake each other, as the scenario allows."""
 
 Finding = Literal["holds", "does not hold", "not measured"]
 
@@ -22,12 +22,14 @@ BASELINE = "none"
 
 
 BEST_FIXED, HINDSIGHT = "best fixed", "hindsight"
-"""In claims: the plan that costs least if it runs all the time; the best plan of each bucket, where moves are
-free."""
+"""Names in claims: the plan that costs least when it runs all the time, and the best plan of each bucket.
+
+In hindsight, migrations cost nothing.
+"""
 
 
 def alone(plan: str) -> str:
-    """The name of the run that has another plan from the beginning, without migration.
+    """The name of the run that has a plan from the beginning, without migration.
 
     >>> alone("new")
     'new alone'
@@ -41,18 +43,18 @@ class Moved:
 
     to              the name of the plan, or `optimizer`
     plan            the tree of the new plan
-    asked           when it was asked for
-    condition       the condition that was met; None where the scenario names the instant
+    asked           when it was requested
+    condition       the condition that was met; None if the scenario names the instant
     began           the least progress of the inputs when it began; None before the first element
-    split           the first instant at which the new plan answers; None where that is the very beginning
-    ended           when the last thing arrived that it waited for; None if it never ended
-    phase           where it stands at the end of the run: done, or aborted
-    aborted         when its end was asked for; None where it was not
-    reason          why its strategy was chosen, where the scenario did not choose it
-    results_old, results_new, results_fused     where its results came from
-    unmatched       fragments of results that found no other half
+    split           the first instant that the new plan answers; None if that is the very beginning
+    ended           when the last arrival came that it waited for; None if it never ended
+    phase           its phase at the end of the run: done, or aborted
+    aborted         when its abort was requested; None if it was not
+    reason          why its strategy was chosen, if the scenario did not choose it
+    results_old, results_new, results_fused     the number of results by origin
+    unmatched       fragments of results without another half
     peak_old, peak_new, peak_held       largest state of the old box, of the new one, and held between them
-    seconds         of the processor, spent in preparing and beginning it
+    seconds         CPU seconds for preparing and beginning it
     """
 
     to: str
@@ -79,25 +81,26 @@ class Moved:
 class Series:
     """Figures on the grid of application time, one for each bucket.
 
-    Bucket i holds what arrived, and what came out, in `[i × every, (i + 1) × every)`. There are as many as
-    the duration has, and more where elements arrive after it; the last one also holds what the end of the
-    streams brought. State and `cpu` are those at the end of the bucket.
+    Bucket i covers arrivals and results in `[i × every, (i + 1) × every)`. The buckets cover the duration,
+    and later arrivals if there are any; the last one includes what the end of the streams brings. State and
+    `cpu` are those at the end of the bucket.
 
-    elements            that arrived
-    results             that came out
+    elements            number of arrivals
+    results             number of results
     intermediate        intermediate results, of both plans during a migration
-    emitted             elements that operators gave, those of windows and arrangements included
-    old, new, held      the state of the old box, of the new one, and held between both; without a migration
-                        under way all state of the box is `old` before the first one, and `new` after it
-    rest                the state of the rest of the engine: what waits where streams enter, windows
-    bytes               of what operators keep, estimated; None where it was not asked for
+    emitted             elements that operators emit, those of windows and arrangements included
+    old, new, held      the state of the old box, of the new one, and held between both; while no migration is
+                        under way, all state of the box is `old` before the first one, and `new` after it
+    rest                the state of the rest of the engine: windows, and elements that wait where streams
+                        enter
+    bytes               estimated bytes of operators' state; None if they were not requested
     latency_mean        application time from a result's start to the arrival at which it came out
-    latency_max         the largest of them; both None in a bucket without results
+    latency_max         the largest latency; both None in a bucket without results
     cpu                 seconds of processing since the beginning
-    predicted_state     elements that the cost model expects to be kept once all windows are full, by what
-                        arrived lately; empty where it was not asked
-    predicted_results   results that it expects then in a bucket
-    predicted_cpu       seconds of processing since the beginning, as it expects them
+    predicted_state     elements that the cost model predicts to be kept once all windows are full, from the
+                        latest arrivals; empty if predictions were not requested
+    predicted_results   predicted results per bucket
+    predicted_cpu       predicted seconds of processing since the beginning
     """
 
     elements: tuple[int, ...]
@@ -118,7 +121,7 @@ class Series:
 
     @property
     def state(self) -> tuple[int, ...]:
-        """All state of the engine."""
+        """The whole state of the engine."""
         return tuple(map(sum, zip(self.old, self.new, self.held, self.rest, strict=True)))
 
 
@@ -129,20 +132,20 @@ class Totals:
     peak_state              on the grid
     peak_output             the most results in a bucket
     longest_pause           between consecutive arrivals that brought results; None with fewer than two
-    longest_pause_moving    the longest that has a part in the migrations' time; None without one
-    longest_pause_stayed    the longest that has a part in the same time without migration
+    longest_pause_moving    the longest pause that overlaps the migrations' time; None without one
+    longest_pause_stayed    the longest pause that overlaps that time in the run without migration
     latency_mean, latency_max       of all results; None without any
     cpu                     seconds of processing
     cpu_beginning           the part of it that preparing and beginning migrations took; None without one
-    cpu_ending              the part of it for the arrivals with which they were over, until the operators of
-                            the new plan are connected with the others
-    cpu_moving              the part of it for all that arrived in between
-    cpu_window_old_alone    what the first plan needs for the same time without migration
-    cpu_window_new_alone    what the new plans need for the same time, each if it ran from the beginning
+    cpu_ending              the part of it for the arrivals that end migrations, until the operators of the
+                            new plan are connected with the others
+    cpu_moving              the part of it for all arrivals in between
+    cpu_window_old_alone    the seconds of the first plan for that time without migration
+    cpu_window_new_alone    the seconds of the new plans for that time, each running from the beginning
     cpu_ratio               cpu_moving / (cpu_window_old_alone + cpu_window_new_alone)
     speed                   results per second of `cpu`
-    speed_before, speed_moving, speed_after     the same before migrations, during them, and afterwards;
-                            without what beginning them took
+    speed_before, speed_moving, speed_after     results per second before, during and after migrations;
+                            without the time that beginning them took
 
     All from `cpu_beginning` to `cpu_ratio`, and the last three, are None without migration.
     """
@@ -177,11 +180,10 @@ class Run:
     strategy        the name of a strategy, `none`, or `alone(…)`
     seed            of the streams of this repetition
     refused         why a migration was refused; the run went on with the plan that it had
-    verdict         whether the results mean the same, snapshot by snapshot, as those of `none`, in order,
-                    with nothing unmatched; `unordered` where only the order is missing, and given up by the
-                    scenario
-    is_ordered      whether the results came in order of start
-    differences     the first ones as text: the results of this run are on the left, those of `none` on the
+    verdict         `equal` if the results are snapshot-equivalent to those of `none`, in order, and nothing
+                    is unmatched; `unordered` if only the order is missing, and the scenario gives it up
+    is_ordered      True if the results came in order of start
+    differences     the first differences as text: the results of this run on the left, those of `none` on the
                     right
     """
 
@@ -198,7 +200,7 @@ class Run:
 
 
 Kind = Literal["fixed", "clairvoyant", "policy", "hindsight"]
-"""A plan that runs alone; what knows all that arrives; what does not; the best plan of each bucket."""
+"""A plan that runs alone; a policy that knows all arrivals, or does not; the best plan of each bucket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,7 @@ class PolicyMove:
     """A migration that a policy decided: both plans run in [at, until).
 
     how     the strategy
-    until   None where it was under way at the end
+    until   None if it was under way at the end
     """
 
     at: int
@@ -218,18 +220,17 @@ class PolicyMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What it cost to let something decide which plan runs, in one repetition: a plan that runs alone, a
-    policy, or `hindsight`.
+    """Costs of a plan that runs alone, of a policy, or of `hindsight`, in one repetition.
 
-    kind        what it is
+    kind        which of these it is
     start       the plan that ran first
     total       intermediate results of all plans that ran, at all times, those of migrations included
-    counted     the same as the engine counted it; None where it did not run
-    is_priced   whether `total` is by replay, from the arrivals; else it is what the engine counted
-    moves       how many migrations there were
-    of_fixed    total, as a multiple of what the best fixed plan cost; None where that is 0
-    regret      the same of what the clairvoyant cost that has the same strategies; None without one
-    spent       the total until the end of each bucket of the grid
+    counted     the total as the engine counted it; None if it did not run
+    is_priced   True if `total` is by replay, from the arrivals; otherwise it is the engine's count
+    moves       the number of migrations
+    of_fixed    total / total of the best fixed plan; None if that is 0
+    regret      total / total of the clairvoyant with the same strategies; None without one
+    spent       the cumulative total at the end of each bucket of the grid
     """
 
     policy: str
@@ -247,7 +248,7 @@ class Judged:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the engine counted what the replay did, where both were made."""
+        """True unless the engine and the replay counted differently."""
         return self.counted in (None, self.total)
 
 
@@ -257,12 +258,12 @@ OF_POLICIES: Mapping[str, str] = {
     "of_fixed": "total / best fixed plan",
     "regret": "total / clairvoyant",
 }
-"""What policies are judged by, and what it means."""
+"""Figures of policies by name, with their meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A figure over all repetitions; None everywhere where no run has it."""
+    """A figure over all repetitions; all None if no run has it."""
 
     median: float | None
     least: float | None
@@ -270,7 +271,7 @@ class Spread:
 
 
 def spread(figures: Sequence[float | None]) -> Spread:
-    """Of those that there are.
+    """The spread of those figures that are not None.
 
     >>> spread([4, None, 1, 3])
     Spread(median=3, least=1, largest=4)
@@ -281,7 +282,7 @@ def spread(figures: Sequence[float | None]) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One strategy over all repetitions. `figures` are those of `FIGURES`, by name."""
+    """One strategy over all repetitions, with `figures` by the names in `FIGURES`."""
 
     strategy: str
     runs: int
@@ -314,11 +315,11 @@ FIGURES: Mapping[str, str] = {
     "speed_moving": "results per CPU second, during migrations",
     "speed_after": "results per CPU second, after migrations",
 }
-"""What is compared between strategies, and what it means; those of CPU differ from run to run."""
+"""Figures for comparing strategies by name, with their meaning; those of CPU differ from run to run."""
 
 
 def figure_of(run: Run, name: str) -> float | None:
-    """A figure of a run; None where it has none."""
+    """A figure of a run; None if it has none."""
     if name != "duration":
         found: float | None = getattr(run.totals, name)
         return found
@@ -328,7 +329,7 @@ def figure_of(run: Run, name: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A claim of the scenario, what was found, and the numbers where they are closest to each other."""
+    """A claim of the scenario, its finding, and its numbers where they are closest to each other."""
 
     claim: str
     finding: Finding
@@ -339,16 +340,16 @@ class Checked:
 class Simulation:
     """All runs of a scenario, and their comparison.
 
-    second      chronons a second has; `unit` is the chronon's name, in the plural
+    second      chronons per second; `unit` is the chronon's name, in the plural
     every       the grid of the series, in chronons
     plans       the named plans as trees
     text        the scenario as it was written
     captions    titles of charts, by the chart's name
-    claims      what the scenario says of its figures, and whether it holds
+    claims      the scenario's claims about its figures, each with its finding
     adjusted    when windows or granules changed
-    judged      what each policy cost, and each plan alone, by repetition
-    unpriced    why nothing could be priced by replay; None where it was
-    early_ends  before what of the scenario its streams end, in words
+    judged      the costs of each policy, and of each plan alone, by repetition
+    unpriced    why replay could price nothing; None if it could
+    early_ends  messages about streams that end before the scenario does
     versions    of Midstream and Python
     """
 
@@ -374,7 +375,7 @@ class Simulation:
 
     @property
     def strategies(self) -> tuple[str, ...]:
-        """In the order in which they ran, the baseline first."""
+        """The strategies in the order in which they ran, the baseline first."""
         return tuple(dict.fromkeys(run.strategy for run in self.runs))
 
     def of(self, strategy: str) -> Sequence[Run]:
@@ -382,7 +383,7 @@ class Simulation:
         return [run for run in self.runs if run.strategy == strategy]
 
     def judged_of(self, policy: str) -> Sequence[Judged]:
-        """What a policy cost, by repetition; `best fixed` may be another plan in each."""
+        """The costs of a policy, by repetition; `best fixed` may be another plan in each."""
         if policy != BEST_FIXED:
             return [one for one in self.judged if one.policy == policy]
         fixed = [one for one in self.judged if one.kind == "fixed"]
@@ -393,7 +394,7 @@ class Simulation:
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """What was judged: each plan alone, the policies, the clairvoyant, hindsight."""
+        """The names of all that was judged: each plan alone, the policies, the clairvoyant, hindsight."""
         return tuple(dict.fromkeys(one.policy for one in self.judged))
 
     def spread_of(self, policy: str, figure: str) -> Spread:
@@ -407,20 +408,19 @@ class Simulation:
 
     @property
     def compares_plans(self) -> bool:
-        """Whether nothing migrates, and each plan runs alone."""
+        """True if nothing migrates, and each plan runs alone."""
         return BASELINE not in self.strategies
 
     @property
     def is_equal(self) -> bool:
-        """Whether no run's results differ from those without migration, and no replay from what the engine
-        counted."""
+        """True if no run differs from the run without migration, and no replay from the engine's count."""
         return all(run.verdict != "different" for run in self.runs) and all(
             one.is_equal for one in self.judged
         )
 
     @property
     def holds(self) -> bool:
-        """Whether no claim was found not to hold."""
+        """True if no claim was found broken."""
         return all(one.finding != "does not hold" for one in self.claims)
 
     def as_dict(self) -> dict[str, Any]:

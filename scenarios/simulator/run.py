@@ -1,4 +1,4 @@
-"""One run of a scenario: an engine, what is given to it, the migrations, and what is measured."""
+"""One run of a scenario: an engine, its input, its migrations, and its measurements."""
 
 from __future__ import annotations
 
@@ -36,19 +36,22 @@ from midstream.scenarios.simulator.steering import Steering
 from midstream.scenarios.simulator.variants import Variant, known_equivalence
 
 CUT, COME, ASK, UNREAD = "cut", "come", "ask", "unread"
-"""The names of marks: something may be due; time comes to an instant on all streams; what steers is asked; a
-portion is of a stream that the plan does not read."""
+"""Names of marks.
+
+`CUT`: something may be due. `COME`: time comes to an instant on all streams. `ASK`: the steering is asked.
+`UNREAD`: a portion belongs to a stream that the plan does not read.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a run.
+    """Results and measurements of a run.
 
     cpu, counts     the seconds of processing, and the number of results, by portion
-    taken           how many portions had been taken, by bucket, at its end
-    running         from which portion on which physical plan ran by itself; None during migrations
+    taken           the number of portions taken by the end of each bucket
+    running         by first portion, the physical plan that runs by itself; None during migrations
     giving          the instants at which results came out
-    spent           intermediate results so far by which policies are judged, by portion
+    spent           by portion, the cumulative intermediate results by which policies are judged
     """
 
     results: list[Element]
@@ -65,7 +68,7 @@ class Outcome:
 
     @property
     def spans(self) -> list[tuple[int, int | None]]:
-        """When migrations were under way."""
+        """The times during which migrations were under way."""
         return [(move.asked, move.ended) for move in self.moves]
 
 
@@ -77,10 +80,10 @@ def run(
     progress: Callable[[int], object] = lambda portions: None,
     steering: Steering | None = None,
 ) -> Outcome:
-    """Run a plan over all that arrives; with a variant of a strategy, carry out the scenario's migrations;
-    with `steering`, those that it decides.
+    """Run a plan over all arrivals, with the migrations of the scenario or of a steering.
 
-    `progress` is told, now and then, how many portions were taken.
+    A variant of a strategy carries out the scenario's migrations, `steering` those that it decides. Now and
+    then `progress` takes the number of portions that were processed.
 
     Raises   What the engine raises.
     """
@@ -119,12 +122,12 @@ class _Run:
         self._moves: list[MigrationSpan] = []
         self._refused: str | None = None
         self._since = 0.0
-        """The part of the trial's seconds that is of portions that were taken, or of none."""
+        """The part of the trial's seconds that belongs to processed portions, or to none."""
         self._seen = 0
-        """The number of results that were taken note of."""
+        """The number of results that are recorded."""
         self._cpu = array("d")
         self._given = array("q", [0])
-        """The number of results so far, by portion."""
+        """The cumulative number of results, by portion."""
         self._taken: list[int] = []
         self._running: list[tuple[int, Plan | None]] = [(0, self._engine.query().physical)]
         self._plan_of_bucket: list[Plan | None] = []
@@ -142,7 +145,7 @@ class _Run:
         )
 
     def feed(self, progress: Callable[[int], object]) -> None:
-        """Drive the engine over everything, and take note of what comes of it."""
+        """Drive the engine over the whole input, and record results, migrations and measurements."""
         portions = iter(self._input.portions)
         for kind, name, time in drive(self._trial, self._events()):
             if kind == "mark" and name != UNREAD:
@@ -163,7 +166,7 @@ class _Run:
         self._close_bucket()
 
     def outcome(self) -> Outcome:
-        """What became of it."""
+        """The outcome of the run."""
         series = self._record.series(processing(self._cpu, self._moves, self._taken, self._every))
         latency_mean, latency_max = self._record.latency(len(self._results))
         longest = longest_pause(self._record.giving)
@@ -266,15 +269,17 @@ class _Run:
         self._since += process_time() - began  # it is of no portion
 
     def _begun_by_itself(self, migration: Transition, strategy: str) -> None:
-        """The engine's autopilot has moved, in the midst of what arrives; what that took counts as its
-        processing."""
+        """Record a migration that the engine's autopilot began while input arrived.
+
+        The time that it took counts as the autopilot's processing.
+        """
         to = next(name for name, one in self._plans.items() if one == migration.request.plan)
         time, move = self._instant or 0, Move(migration, len(self._results), 0.0)
         step = ScheduledMigration(to, time, None, None)
         self._moves.append(MigrationSpan(move, step, strategy, time, len(self._cpu)))
 
     def _spent_so_far(self) -> int:
-        """Intermediate results by which policies are judged."""
+        """Cumulative intermediate results by which policies are judged."""
         emitted = self._engine.counters().emitted if self._priced else {}
         return sum(emitted.get(node, 0) for node in self._priced)
 
@@ -288,7 +293,7 @@ class _Run:
         move.cpu_aborting = process_time() - began
 
     def _see(self, time: int) -> None:
-        """Take note of results that came out, and of migrations that are over."""
+        """Record results that came out, and migrations that are over."""
         self._record.give(time, self._results[self._seen :])
         self._seen = len(self._results)
         for move in self._moves:
@@ -299,7 +304,7 @@ class _Run:
             self._running.append((len(self._cpu), plan))
 
     def _plan(self) -> Plan | None:
-        """The physical plan; None while it is being exchanged."""
+        """The running physical plan; None while it is being exchanged."""
         query = self._engine.query()
         return None if query.is_exchanged else query.physical
 
@@ -312,6 +317,6 @@ class _Run:
 
 
 def _come_to(time: int, trial: Trial) -> None:
-    """Time comes to an instant on all streams."""
+    """Advance all streams to an instant."""
     for stream in trial.engine.streams:
         trial.engine.advance(stream, time)

@@ -1,4 +1,4 @@
-"""What is measured of a run, on the grid of application time."""
+"""Measurements of a run on the grid of application time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNDER_WAY = (Phase.MOVING, Phase.DRAINING)
 
 
 def sizes(migration: Transition) -> tuple[int, int, int]:
-    """The state of the old boxes, of the new ones, and what is held between them, in elements."""
+    """The state of the old boxes, of the new ones, and between them, in elements."""
     parts = [part for part in migration.parts if part.phase in _UNDER_WAY]
     old = sum(part.old.size() for part in parts if part.old is not None)
     return old, sum(part.new.size() for part in parts), sum(part.held() for part in parts)
@@ -36,9 +36,9 @@ class MigrationSpan:
     """A migration of a run, under way or over.
 
     strategy        its name
-    cpu_aborting    seconds of the processor that giving it up took
-    first, beyond   the first of the portions that arrived meanwhile, and the one behind the last
-    note            what else is to be said
+    cpu_aborting    CPU seconds for aborting it
+    first, beyond   the first portion that arrived meanwhile, and the portion after the last
+    note            further remarks
     """
 
     move: Move
@@ -102,15 +102,15 @@ class RunRecord:
         self._counted = 0
         """Intermediate results up to the last bucket."""
         self._emitted = 0
-        """What operators had given by then."""
+        """The number of elements that operators emitted up to the last bucket."""
         self._rows: list[tuple[Any, ...]] = []
 
     def take(self, portion: Portion) -> None:
-        """Something was given to the engine."""
+        """Count a portion that the engine took."""
         self._elements[portion.stream] += len(portion.batch or ())
 
     def give(self, at: int, results: Sequence[Element]) -> None:
-        """Results came out at an instant."""
+        """Record the latencies of results that came out at an instant."""
         if results:
             # A result may begin in the future, at the end of the streams; then nobody waits for it.
             self._latencies.extend(max(0, at - start) for start, _, _ in results)  # type: ignore[misc]
@@ -118,8 +118,10 @@ class RunRecord:
                 self.giving.append(at)
 
     def close(self, migration: Transition | None, is_moved: bool) -> Bucket:
-        """A bucket is over. `migration` is the one under way; `is_moved` tells whether one was carried
-        through before."""
+        """Close a bucket.
+
+        `migration` is the one under way; `is_moved` is True if an earlier migration was completed.
+        """
         counters = self._engine.counters()
         total = counters.intermediate
         emitted = sum(n for node, n in counters.emitted.items() if node.inputs)
@@ -157,17 +159,18 @@ class RunRecord:
         return found
 
     def series(self, cpu: Sequence[float]) -> Series:
-        """All buckets, with what was processed until the end of each."""
+        """All buckets, with the cumulative processing at the end of each."""
         return Series(*zip(*self._rows, strict=True), tuple(cpu))  # type: ignore[call-arg]
 
     def latency(self, results: int) -> tuple[float | None, int | None]:
-        """The mean and the largest of all results' latencies."""
+        """The mean and the largest latency of all results."""
         return (self._latency_sum / results, self._latency_max) if results else (None, None)
 
 
 def longest_pause(giving: Sequence[int], spans: Sequence[tuple[int, int | None]] | None = None) -> int | None:
-    """Between consecutive instants at which results came out; only of those that have a part in one of the
-    spans, where there are any; None stands for the end of the run.
+    """The longest time between consecutive instants at which results came out.
+
+    With `spans`, only pauses that overlap one of them count; None as its end is the end of the run.
 
     >>> longest_pause([0, 5, 6, 9]), longest_pause([0, 5, 6, 9], [(6, None)]), longest_pause([4])
     (5, 3, None)
@@ -186,8 +189,10 @@ def longest_pause(giving: Sequence[int], spans: Sequence[tuple[int, int | None]]
 def processing(
     cpu: Sequence[float], moves: Sequence[MigrationSpan], taken: Sequence[int], every: int
 ) -> tuple[float, ...]:
-    """Seconds of processing since the beginning, by bucket, at its end: of portions, and for beginning and
-    giving up migrations."""
+    """By bucket, the cumulative seconds of processing at its end.
+
+    They include the time for beginning and aborting migrations.
+    """
     of_portions = [0.0, *accumulate(cpu)]
     asides = [(move.asked, move.move.seconds) for move in moves]
     asides += [(move.step.abort_at, move.cpu_aborting) for move in moves if move.step.abort_at is not None]

@@ -76,13 +76,13 @@ class ScheduledMigration:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario that has been checked and may run. Times are in chronons.
+    """A checked scenario that may run, with all times in chronons.
 
     plans       by name; `start` is the one that runs first
     variants    the strategies
-    policies    what decides, each in a run of its own
-    every       the grid of what is measured
-    claims      what is said of the figures
+    policies    each decides in a run of its own
+    every       the grid of measurements
+    claims      statements about the figures
     text        the file's
     """
 
@@ -100,7 +100,7 @@ class Scenario:
 
     @cached_property
     def second(self) -> int:
-        """How many chronons a second has."""
+        """Chronons per second."""
         return TimeUnit.of("seconds").nanoseconds // self.unit.nanoseconds
 
     @cached_property
@@ -312,7 +312,7 @@ class _Checker:
         return tuple(variants.values())
 
     def _policies(self, plans: Mapping[str, Plan], start: str) -> tuple[ScenarioPolicy, ...]:
-        """What decides; all plans must mean what the first one does, and arrivals come as they start."""
+        """The policies; all plans must be equivalent to the first one, and arrivals come as they start."""
         spec = self._spec
         found: dict[str, ScenarioPolicy] = {}
         taken = [*map(alone, plans), BASELINE, BEST_FIXED, HINDSIGHT]

@@ -51,8 +51,10 @@ class ScenarioPolicy:
 
     @classmethod
     def of(cls, spec: PolicySpec) -> ScenarioPolicy:
-        """As a scenario describes it. Raises ValueError, saying what was found and expected, for settings
-        that the policy does not have."""
+        """The policy that a scenario describes.
+
+        Raises   ValueError, saying what was found and expected, for settings that the policy does not have.
+        """
         strategies: Sequence[How] = ("genmig",) if spec.strategy == "genmig" else ("genmig", "moving-states")
         known = _parameters(spec.name)
         settings = _of_autopilot(spec.settings) if known == [AUTOPILOT] else _by_name(spec.settings, known)
@@ -60,7 +62,7 @@ class ScenarioPolicy:
 
     @property
     def how(self) -> How:
-        """The strategy of a policy that knows one; one that compares takes GenMig too where it is cheaper."""
+        """The strategy of a policy that knows only one; a policy that compares also uses a cheaper GenMig."""
         return self.strategies[-1]
 
     def policy(self, case: Case, start: int) -> Policy:

@@ -84,14 +84,14 @@ class MigrationSpec(Strict):
 
 
 class MeasuresSpec(Strict):
-    """What is measured.
+    """Measurements of a scenario.
 
     every       the grid, in chronons; by default a hundredth of the duration
-    bytes       an estimate of memory, which takes time
-    runs        each run is made so often, and of the processing of each arrival the least counts
-    in_turn     true makes each run once, and then all again; else runs of the same follow each other
-    predicted   what the cost model expects at the end of each bucket, by the elements of so long a time
-    bucket      how long the buckets are in which policies look at time; by default 5 windows
+    bytes       True estimates memory, which takes time
+    runs        the number of times that each run is made; the least processing of each arrival counts
+    in_turn     True makes each run once, and then all again; otherwise a run is repeated at once
+    predicted   the span before the end of each bucket from whose elements the cost model predicts
+    bucket      the length of the buckets in which policies look at time; by default 5 windows
     """
 
     every: PositiveDuration | None = None
@@ -105,9 +105,9 @@ class MeasuresSpec(Strict):
 class StrategySpec(Strict):
     """A strategy by its name, which may stand alone, or with options.
 
-    as          what its runs are called; by default as the strategy
-    ordered     false lets results overtake each other
-    whole       true exchanges all that is above the windows, also what both plans have in common
+    as          the name of its runs; by default that of the strategy
+    ordered     False lets results overtake each other
+    whole       True exchanges all operators above the windows, also those that both plans have
     """
 
     name: str
@@ -117,14 +117,13 @@ class StrategySpec(Strict):
 
 
 class PolicySpec(Strict):
-    """What decides, while streams arrive, which plan is to run: by its name, which may stand alone, or with
-    options.
+    """A policy by its name, which may stand alone, or with options; it decides which plan runs.
 
-    as          what its runs are called; by default as the policy
-    strategy    how it migrates; `auto` leaves that to the policy
+    as          the name of its runs; by default that of the policy
+    strategy    the strategy by which it migrates; `auto` leaves the choice to the policy
     start       the plan that runs first; by default the one from which the policy costs most
-    settings    of the policy, by name; of an autopilot, also the name of all of them
-    unproved    `accept` vouches for plans of which it is not known whether they mean what the first one does
+    settings    of the policy, by name; of an autopilot, also the name of a whole set
+    unproved    `accept` vouches for plans that are not proved equivalent to the first one
     """
 
     name: str
@@ -144,7 +143,7 @@ Chart = Literal["output", "state", "latency", "intermediate", "costs", "regret"]
 
 
 class ScenarioSpec(Strict):
-    """A whole scenario. Without migrations and strategies, each plan runs alone."""
+    """A whole scenario; without migrations and strategies, each plan runs alone."""
 
     name: str = Field(min_length=1)
     description: str = ""

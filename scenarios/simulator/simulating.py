@@ -32,10 +32,10 @@ from midstream.scenarios.simulator.windows import alike, cheaper, with_windows
 def simulate(
     scenario: Scenario, progress: Progress = lambda done, total: None, *, is_quick: bool = False
 ) -> Simulation:
-    """Run everything, and compare.
+    """Run all plans, strategies and policies of a scenario, and compare them.
 
-    Repetition i has streams of its own, from the scenario's seed + i; all its runs get the same ones. With
-    `is_quick`, one element out of ten, where there are many.
+    Repetition i has streams of its own, from the scenario's seed + i; all its runs get equal streams. With
+    `is_quick`, one element out of ten is taken if there are many.
 
     State    All elements and all results of one repetition.
     Raises   What the sources of streams and the engine raise; refused migrations are part of the result.
@@ -94,7 +94,7 @@ def simulate(
 
 
 def _arriving(scenario: Scenario, seed: int, *, is_quick: bool) -> Input:
-    """All that arrives; in a first look a part of it, unless it can be priced without an engine."""
+    """All arrivals; in a first look a part of them, unless replay can price the scenario."""
     if is_quick and scenario.policies:
         everything = input_of(scenario, seed)
         if can_be_priced(scenario, everything):
@@ -121,8 +121,10 @@ class _Repetition:
         self._runs_of_each = runs_of_each
 
     def ran(self) -> list[Ran]:
-        """Without migration, each new plan alone, and each strategy, in this order; without strategies, each
-        plan alone."""
+        """The run without migration, each new plan alone, and each strategy, in this order.
+
+        Without strategies, each plan runs alone.
+        """
         scenario = self._scenario
         if not scenario.spec.strategies:
             return self._plans_alone()
@@ -146,20 +148,19 @@ class _Repetition:
         return found
 
     def run_steered(self, plan: str, steer: Steer) -> Outcome:
-        """A plan, and what is decided while it runs."""
+        """The least outcome of running a plan with a steering as often as the scenario says."""
         first = self._scenario.plans[plan]
         ran = (self._run_once(first, None, steer()) for _ in range(self._runs_of_each))
         return reduce(self._cheaper, ran)
 
     def steered(self, outcomes: Mapping[str, Outcome]) -> list[Ran]:
-        """Runs in which something decided; they mean what the first plan alone does."""
+        """Runs with a steering, whose results must be those of the first plan alone."""
         return [
             Ran(name, outcome, outcomes[alone(self._scenario.start)]) for name, outcome in outcomes.items()
         ]
 
     def _plans_alone(self) -> list[Ran]:
-        """Each plan, which means what the one does of which it is another way; the processing of each is its
-        own."""
+        """Each plan alone, compared with the plan that it is a variant of, with its own processing."""
         scenario, outcomes = self._scenario, self._outcomes()
         return [
             Ran(alone(name), outcomes[plan], outcomes[scenario.plans[scenario.spec.plans[name].of or name]])
@@ -167,7 +168,7 @@ class _Repetition:
         ]
 
     def _outcomes(self) -> dict[Plan | str, Outcome]:
-        """The first plan without migration, each strategy, by its name, and each other plan alone."""
+        """Outcomes of the first plan without migration, of each strategy by name, and of the other plans."""
         if not self._scenario.spec.measures.in_turn:
             return self._round(self._runs_of_each)
         rounds = (self._round(1) for _ in range(self._runs_of_each))
@@ -177,7 +178,7 @@ class _Repetition:
         )
 
     def _round(self, times: int) -> dict[Plan | str, Outcome]:
-        """The same, each so many times in a row."""
+        """The outcomes of all runs, each run repeated `times` times in a row."""
         scenario = self._scenario
         start = scenario.plans[scenario.start]
         outcomes: dict[Plan | str, Outcome] = {start: self._run(start, None, times)}
@@ -188,8 +189,7 @@ class _Repetition:
         return outcomes
 
     def _targets(self, outcomes: Mapping[Plan | str, Outcome]) -> dict[str, Plan]:
-        """The plans to which the scenario wants to move, by name; those that the optimizer chose are
-        numbered, where there are several."""
+        """The plans to which the scenario moves, by name; several choices of the optimizer are numbered."""
         if not self._scenario.spec.strategies:
             return dict(self._scenario.plans)
         named = {

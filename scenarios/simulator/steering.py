@@ -1,4 +1,4 @@
-"""The deciders of a scenario: while it runs they say which plan is to run."""
+"""Deciders of a scenario: they choose the plan while it runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from midstream.autopilot.costs.policies import Now, Policy
 
 
 class NamedMove(NamedTuple):
-    """To move to a plan, by its name, with a strategy."""
+    """A move to a plan, by its name, with a strategy."""
 
     to: str
     strategy: str
@@ -23,15 +23,18 @@ class Steering(Protocol):
     """The first plan."""
 
     def decide(self, time: int, spent: int) -> NamedMove | None:
-        """Whether to move; asked when time comes to an instant at which something arrives, before that,
-        unless a migration is under way. `spent` intermediate results there were so far."""
+        """The move to make now, or None.
+
+        Called when time comes to an instant at which something arrives, before the arrival, unless a
+        migration is under way. `spent` is the number of intermediate results so far.
+        """
         ...
 
 
 class ByPolicy:
-    """A policy decides among plans, by their numbers.
+    """A policy that chooses among plans by their numbers.
 
-    asked   whether it is asked at an instant
+    asked   returns True for instants at which the policy is asked
     """
 
     def __init__(
@@ -52,7 +55,7 @@ class ByPolicy:
 
 
 def counted_before(times: Sequence[int], spent: Sequence[int]) -> Callable[[int], int]:
-    """How many intermediate results there were before an instant; `spent` by arrivals at `times`."""
+    """Function for the intermediate results before an instant, from `spent` by arrivals at `times`."""
 
     def before(time: int) -> int:
         arrivals = bisect_left(times, time)

@@ -1,7 +1,7 @@
-"""How a scenario file describes a stream: arrival, values, lag, disorder, heartbeats.
+"""Streams as scenario files describe them: arrival, values, lag, disorder, heartbeats.
 
-Durations and instants are chronons here; in a file they may have a unit ("2 s"). `Course`s are numbers that
-may change while application time goes on.
+Durations and instants are chronons here; in a file they may have a unit ("2 s"). A `Course` is a number that
+may change over application time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from midstream.plans.values.units import NANOSECONDS, TimeUnit, unit_name
 
 
 class Strict(BaseModel):
-    """No unknown keys, no conversions, no changes."""
+    """A model without unknown keys, conversions or changes."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -59,7 +59,10 @@ def _chronons(value: Any, info: ValidationInfo) -> Any:
 
 
 def chronons(value: str, clock: TimeUnit) -> int:
-    """`"2 s"` in chronons. Raises ValueError, saying what was expected."""
+    """`"2 s"` in chronons.
+
+    Raises   ValueError, saying what was expected.
+    """
     number, _, word = value.strip().partition(" ")
     unit = unit_name(word.strip())
     if not number.lstrip("-").isascii() or not number.lstrip("-").isdigit() or unit is None:
@@ -88,8 +91,9 @@ Number = Annotated[int | float, PlainValidator(_number)]
 
 
 class Changing(Strict):
-    """A number that changes: by steps, or linearly between points; before the first point and after the last
-    it is constant.
+    """A number that changes by steps, or linearly between points.
+
+    Before the first point and after the last it is constant.
 
     >>> Changing(linear={0: 10, 100: 20}).at(50), Changing(steps={0: 10, 100: 20}).at(99)
     (15.0, 10)
@@ -121,7 +125,7 @@ class Changing(Strict):
         return before + share * (course[points[i]] - before)
 
     def values(self) -> list[int | float]:
-        """All numbers that are named."""
+        """All numbers of the steps or points."""
         return list((self.steps or self.linear).values())
 
 
@@ -142,7 +146,7 @@ def _not_negative(course: Course) -> Course:
 
 
 def _points(*courses: Course) -> list[int]:
-    """Instants between which courses are linear, so that what holds of a sum there holds in between."""
+    """Instants between which courses are linear: what holds for a sum at all of them holds in between."""
     changing = [course for course in courses if isinstance(course, Changing)]
     found = [time for course in changing for time in (course.steps or course.linear)]
     return [0, *found, *(time - 1 for time in found)]
@@ -156,22 +160,22 @@ Lag = Annotated[
     Discriminator(_form),
     AfterValidator(_not_negative),
 ]
-"""The same where it is a duration; numbers of a changing one are chronons."""
+"""A duration that is never below 0; the numbers of a changing one are chronons."""
 
 
 def number_at(course: Course, time: float) -> int | float:
-    """What a course is at an instant."""
+    """The value of a course at an instant."""
     return course.at(time) if isinstance(course, Changing) else course
 
 
 Type = Literal["integer", "float", "string", "boolean"]
 
 TYPES: Mapping[type, Type] = {int: "integer", float: "float", str: "string", bool: "boolean"}
-"""By what a value is in Python."""
+"""Types of columns by the types of values in Python."""
 
 
 class Uniform(Strict):
-    """Each value between `low` and `high`, both included, is as likely."""
+    """Each value between `low` and `high`, both included, is equally likely."""
 
     values: Literal["uniform"]
     low: Course

@@ -27,13 +27,13 @@ ROWS = {
     "cpu_window_new_alone": "CPU, new alone",
     "cpu_ratio": "moving / alone",
 }
-"""The figures that are shown, and what they are called."""
+"""The figures that are shown, with their headings."""
 
 WIDE = 14
-"""A name that is longer is broken, so that there is room for others."""
+"""A longer name is broken, so that there is room for others."""
 
 LABELS, COLUMN = 16, 16
-"""How wide the names of figures are, and a column where everything stands on one line."""
+"""Widths of the names of figures, and of a column where everything stands on one line."""
 
 STYLES = {
     "equal": "green",
@@ -47,7 +47,7 @@ STYLES = {
 
 
 def show(simulation: Simulation, console: Console) -> None:
-    """Print the comparison, and what went otherwise than asked for."""
+    """Print the comparison, and notes on runs that differ from what was requested."""
     several = f", medians of {simulation.repetitions} repetitions (least–most)"
     title = f"{simulation.name}, seed {simulation.seed}{several if simulation.repetitions > 1 else ''}"
     console.print(Text(title, style="bold"))
@@ -96,7 +96,7 @@ def _claims(simulation: Simulation) -> Table:
 
 
 def _notes(run: Run, meant: str, *, is_asked: bool) -> Iterator[str]:
-    """What went otherwise than one may think."""
+    """Notes on unexpected events of a run."""
     if run.refused is not None:
         yield f"refused {run.refused}"
     elif is_asked and not run.migrations:
@@ -115,7 +115,7 @@ def _notes(run: Run, meant: str, *, is_asked: bool) -> Iterator[str]:
 
 
 def _heading(strategy: str) -> str:
-    """A name that can be broken.
+    """A name with line breaks after its hyphens if it is long.
 
     >>> _heading("genmig"), _heading("genmig-end-timestamp")
     ('genmig', 'genmig-\\nend-\\ntimestamp')

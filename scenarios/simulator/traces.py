@@ -88,5 +88,5 @@ def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Itera
 
 
 def _shown(unit: TimeUnit | None) -> Callable[[int], str]:
-    """How an instant in nanoseconds is shown: as the file has it."""
+    """Function that shows an instant in nanoseconds as the file writes it."""
     return iso_format(1) if unit is None else lambda time: str(time // unit.nanoseconds)

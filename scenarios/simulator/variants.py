@@ -19,17 +19,19 @@ from midstream.plans.values.verdicts import Equivalence
 UNORDERED: Mapping[str, Strategy] = {
     "parallel-track": ParallelTrackStrategy("parallel-track, unordered", is_ordered=False)
 }
-"""By name, the strategies that can let results overtake each other, and how they do. Parallel track does so
-in the measurements of the thesis (Figure 30.1)."""
+"""Strategies that can let results overtake each other, by name.
+
+Parallel track does so in the measurements of the thesis (Figure 30.1).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A strategy with options.
 
-    name        what its runs are called
-    is_ordered  whether results come in order of start
-    is_whole    whether all above the windows is exchanged, also what both plans have in common
+    name        the name of its runs
+    is_ordered  True if results come in order of start
+    is_whole    True if all operators above the windows are exchanged, also those that both plans have
     """
 
     name: str
@@ -41,10 +43,12 @@ class Variant:
     def of(
         cls, strategy: str, name: str | None = None, *, ordered: bool = True, whole: bool = False
     ) -> Variant:
-        """A strategy by its name. What gives up order is whole, as no operator may come behind it.
+        """A strategy by its name.
 
-        Raises   KeyError for a strategy that there is not; ValueError, saying what was expected, where it
-                 cannot give up order.
+        A strategy that gives up order is whole, as no operator may come behind it.
+
+        Raises   KeyError for an unknown strategy; ValueError, saying what was expected, where it cannot give
+                 up order.
         """
         if not ordered and strategy not in UNORDERED:
             raise ValueError(f"order to be given up by {', '.join(UNORDERED)} only")
@@ -52,14 +56,20 @@ class Variant:
         return cls(name or strategy, found, is_ordered=ordered, is_whole=whole or not ordered)
 
     def begin(self, engine: Engine, plan: Plan | Choice) -> Transition:
-        """Begin to move an engine's query to another plan. The scenario vouches for plans of which
-        `known_equivalence` does not tell that they mean the same. Raises MigrationRefused."""
+        """Begin to move an engine's query to another plan.
+
+        The scenario vouches for plans that `known_equivalence` does not prove equivalent.
+
+        Raises   MigrationRefused.
+        """
         proof = known_equivalence(engine.plan, plan) if isinstance(plan, Plan) else None
         return engine.migrate(plan, self.strategy, replace_all=self.is_whole, proof=proof, unproved="accept")
 
 
 @lru_cache(maxsize=1024)
 def known_equivalence(running: Plan, plan: Plan) -> Equivalence:
-    """The equivalence of two plans, as far as it is known without a search; remembered, so that it can be
-    asked for before time is measured."""
+    """The equivalence of two plans, as far as it is known without a search.
+
+    It is cached, so that it can be computed before time is measured.
+    """
     return equivalent(running, plan, steps=0)

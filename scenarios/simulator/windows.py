@@ -1,4 +1,4 @@
-"""What was measured while migrations were under way, and of the same time without them."""
+"""Measurements during migrations, and of the same time without them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ K = TypeVar("K")
 
 
 def cheaper(one: Outcome, again: Outcome, every: int) -> Outcome:
-    """Of two runs of the same, the processing of each arrival, and of what is done to migrations, that took
-    less: whatever else the machine does adds to it. `every` is the length of a bucket."""
+    """The least processing of each arrival and each migration, of two equal runs.
+
+    Other work of the machine only adds to the time. `every` is the length of a bucket.
+    """
     moves = tuple(
         replace(
             move,
@@ -30,8 +32,11 @@ def cheaper(one: Outcome, again: Outcome, every: int) -> Outcome:
 
 
 def alike(outcomes: Mapping[K, Outcome], every: int) -> dict[K, Outcome]:
-    """While no migration is under way, runs with the same physical plan do the same with the same arrivals:
-    of the processing of each, the least counts. What is left are the differences between migrations."""
+    """Outcomes that share the least processing wherever equal plans run by themselves.
+
+    While no migration is under way, runs with the same physical plan do the same work for the same
+    arrivals. So only the differences between migrations remain.
+    """
     least: dict[Plan, list[float]] = {}
     for one in outcomes.values():
         for plan, portions in _by_themselves(one):
@@ -47,7 +52,7 @@ def alike(outcomes: Mapping[K, Outcome], every: int) -> dict[K, Outcome]:
 
 
 def _by_themselves(outcome: Outcome) -> Iterator[tuple[Plan, slice]]:
-    """Which physical plan ran by itself for which portions."""
+    """The physical plans that ran by themselves, with their portions."""
     ends = [first for first, _ in outcome.running[1:]]
     for (first, plan), beyond in zip(outcome.running, [*ends, len(outcome.cpu)], strict=True):
         if plan is not None:

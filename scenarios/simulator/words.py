@@ -1,4 +1,4 @@
-"""How reports name runs, times and numbers."""
+"""Names of runs, times and numbers in reports."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ def first_runs(simulation: Simulation) -> list[Run]:
 
 
 def shown_name(strategy: str) -> str:
-    """What a run is called."""
+    """The name of a run in reports."""
     return "without migration" if strategy == BASELINE else strategy
 
 
 def shown_time(simulation: Simulation, chronons: float | None) -> str:
-    """A time in chronons in the unit that fits it."""
+    """A time in chronons, in a fitting unit."""
     if chronons is None:
         return "–"
     seconds = chronons / simulation.second
@@ -27,7 +27,7 @@ def shown_time(simulation: Simulation, chronons: float | None) -> str:
 
 
 def shown_number(value: float) -> str:
-    """A number with three digits, or all that it has before the point.
+    """A number with three significant digits, or with all digits before the point.
 
     >>> shown_number(12345.6), shown_number(0.01234)
     ('12,346', '0.0123')

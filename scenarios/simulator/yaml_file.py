@@ -1,4 +1,4 @@
-"""YAML with places: what a file says, and on which line.
+"""YAML with places: the data of a file and their lines.
 
 Scalars are read as YAML 1.2 reads them: only `true` and `false` are booleans; digits with underscores, dates,
 `yes`, `no` and `on` are text, and are refused where no text is expected. Keys must be different; a key is a
@@ -30,13 +30,13 @@ class Document:
     lines: Mapping[Path, int]
 
     def line(self, path: Path) -> int:
-        """Where a part is, or else the nearest part around it."""
+        """The line of a part, or of the nearest part around it."""
         while path not in self.lines:
             path = path[:-1]
         return self.lines[path]
 
     def error(self, path: Path, message: str) -> InputFileError:
-        """The error that a part is not what it should be."""
+        """An error about a part, with its place."""
         key = dotted(path)
         line = self.line(path)
         place = f"{self.file}, line {line}" + (f", {key}" if key else "")
@@ -44,7 +44,7 @@ class Document:
 
     @contextmanager
     def errors_at(self, path: Path, *kinds: type[Exception], before: str = "") -> Iterator[None]:
-        """Errors of some kinds in the block are errors of a part; `before` begins their messages."""
+        """Turn errors of some kinds in the block into errors of a part; `before` begins their messages."""
         try:
             yield
         except kinds as error:
@@ -52,7 +52,7 @@ class Document:
 
 
 def dotted(path: Path) -> str:
-    """How a place is written.
+    """A place as text.
 
     >>> dotted(("streams", "A", "idle", 0, "until"))
     'streams.A.idle[0].until'
@@ -76,11 +76,13 @@ for tag, pattern, first in (
 
 
 DEEPEST = 50
-"""How many levels of lists and mappings a file may have."""
+"""The largest depth of lists and mappings in a file."""
 
 MOST_PARTS = 100_000
-"""How many lists, mappings and scalars a file may have, what aliases stand for counted each time: with nine
-levels of nine aliases, a file of half a kilobyte has half a billion."""
+"""The largest number of lists, mappings and scalars in a file, with each use of an alias counted.
+
+With nine levels of nine aliases, a file of half a kilobyte has half a billion.
+"""
 
 SCALARS: Mapping[str, Callable[[str], Any]] = {
     "str": str,
@@ -89,7 +91,7 @@ SCALARS: Mapping[str, Callable[[str], Any]] = {
     "bool": lambda text: text.lower() == "true",
     "null": lambda text: None,
 }
-"""What a scalar of each kind is."""
+"""Conversions of scalars to values, by kind."""
 
 
 def read_yaml(file: str, text: str, expected: str = "a scenario") -> Document:

@@ -1,4 +1,4 @@
-"""Aggregation over sliding windows, written by hand: a result for every stretch in which nothing changes."""
+"""Aggregation over sliding windows, written by hand, with a result for every period without change."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def max_avg_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
 
 
 def max_avg_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """The same, one element at a time."""
+    """Maximum and mean of all valid values, one element at a time."""
     state = MaxAvgState(window)
     state.take(feed, emit)
     state.run_out(emit)
 
 
 class MaxAvgState:
-    """Maximum and mean of all values, which have one key together."""
+    """Maximum and mean of all values, which together have one key."""
 
     def __init__(self, window: int) -> None:
         self._window = window
@@ -64,7 +64,7 @@ class MaxAvgState:
         self._since: Time = BEGINNING
 
     def take(self, arrived: Iterable[Tagged], emit: Emit) -> None:
-        """Give a result for every stretch that ends."""
+        """Emit a result for every period that ends."""
         window, kept, tops = self._window, self._kept, self._tops
         total, since = self._total, self._since
         for _, (start, _, (value,)) in arrived:
@@ -89,17 +89,17 @@ class MaxAvgState:
         self._total, self._since = total, since
 
     def run_out(self, emit: Emit) -> None:
-        """Give the last stretches."""
+        """Emit the results of the last periods."""
         _run_out(self._kept, self._tops, self._total, self._since, emit)
 
     def push(self, arrived: Sequence[Tagged]) -> list[Element]:
-        """A result for every stretch that ends."""
+        """The results of all periods that end."""
         out: list[Element] = []
         self.take(arrived, out.append)
         return out
 
     def finish(self) -> list[Element]:
-        """The last stretches."""
+        """The results of the last periods."""
         out: list[Element] = []
         self.run_out(out.append)
         return out
@@ -108,7 +108,7 @@ class MaxAvgState:
 def _run_out(
     kept: deque[tuple[Time, int]], tops: deque[tuple[Time, int]], total: int, since: Time, emit: Emit
 ) -> None:
-    """What is left when no element will come any more."""
+    """Emit the remaining results after the last element."""
     while kept:
         end, old = kept[0]
         if since < end:
@@ -121,14 +121,14 @@ def _run_out(
 
 
 Counted = list[Any]
-"""The valid elements of a key: `[how many, since when, the place of its result]`."""
+"""The valid elements of a key: `[count, start of this count, place of its result]`."""
 
 
 def group_count_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
-    """How many valid elements each key has.
+    """The number of valid elements of each key.
 
-    A result gets its place in `places` when its stretch begins, which is in order of time, and leaves when
-    it is finished and all before it are. `gone` places have been taken away from the front.
+    A result gets its place in `places` when its period begins, in order of time. It leaves when it and all
+    results before it are finished. `gone` counts the places removed from the front.
     """
     kept: deque[tuple[Time, Any]] = deque()
     groups: dict[Any, Counted] = {}
@@ -170,7 +170,10 @@ def group_count_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> Non
 
 
 def group_count_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """The same, one element at a time; the first `head` places are taken away now and then."""
+    """The number of valid elements of each key, one element at a time.
+
+    From time to time, the first `head` places are removed.
+    """
     kept: deque[tuple[Time, Any]] = deque()
     groups: dict[Any, Counted] = {}
     places: list[Any] = []
@@ -217,7 +220,7 @@ def group_count_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> Non
 def _run_out_groups(
     kept: deque[tuple[Time, Any]], groups: dict[Any, Counted], places: list[Any], gone: int
 ) -> Iterator[Element]:
-    """What is left when no element will come any more."""
+    """The remaining results after the last element."""
     for end, key in kept:
         count, since, place = groups[key]
         if since < end:

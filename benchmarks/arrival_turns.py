@@ -1,4 +1,4 @@
-"""What a user would write, compared: each run is in a process of its own, whose peak of memory is its own."""
+"""Compare what users would write; each run has a process of its own, with its own peak of memory."""
 
 from __future__ import annotations
 
@@ -33,13 +33,17 @@ COLLECTORS = ("on", "off", "streaming")
 """Python's collector of cyclic garbage: as it is, turned off, or within streaming_gc()."""
 
 CHECKED = 20_000
-"""On so many elements all results are compared first."""
+"""The number of elements on which all results are compared first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one run took: seconds of the processor, as others may use it too, and the most memory of its
-    process, in bytes, None where unknown; `before` is what that used before it began."""
+    """Time and memory of one run.
+
+    seconds   CPU seconds, as other processes may use the processor too
+    before    bytes of memory that its process used before the run; None if unknown
+    peak      the most bytes of memory that its process used; None if unknown
+    """
 
     seconds: float
     results: int
@@ -56,23 +60,23 @@ class Runs:
     runs: dict[str, list[Figures]] = field(default_factory=dict)
 
     def rate(self, name: str, elements: int) -> Spread:
-        """Elements a second."""
+        """Elements per second."""
         return Spread.of([elements / one.seconds for one in self.runs[name]])
 
     def ratio(self, other: str) -> Spread:
-        """Our speed by that of another, repetition by repetition."""
+        """Our speed relative to that of another contender, repetition by repetition."""
         pairs = zip(self.runs[other], self.runs[MIDSTREAM], strict=True)
         return Spread.of([theirs.seconds / ours.seconds for theirs, ours in pairs])
 
     def memory(self, name: str) -> float | None:
-        """The median of what it needed above that, in bytes."""
+        """The median of the additional memory of a run, in bytes."""
         needed = [one.peak - one.before for one in self.runs[name] if one.peak and one.before]
         return median(needed) if needed else None
 
 
 @dataclass(frozen=True, slots=True)
 class ArrivalsRun:
-    """Everything that was measured, and what is wrong with results, by item."""
+    """All measurements, and the problems of results, by item."""
 
     elements: int
     batch_size: int
@@ -136,7 +140,10 @@ def compare(
 
 
 def _difference(item: ArrivalItem, names: Sequence[str], batch_size: int, seed: int) -> str | None:
-    """What is wrong with the results of a contender. Ours of aggregates tell of more than arrivals."""
+    """A message about the results of a contender if they are wrong.
+
+    Our results of aggregates also cover instants without an arrival.
+    """
     tagged = draw(len(item.streams), CHECKED, seed)
     outputs: dict[str, list[Any]] = {}
     for name in names:
@@ -196,7 +203,7 @@ def measure(name: str, contender: str, elements: int, batch_size: int, collector
 def _work(
     item: ArrivalItem, contender: str, tagged: Sequence[Tagged], batch_size: int, emit: Emit
 ) -> Callable[[], object]:
-    """What a contender does, with its inputs at hand."""
+    """The work of a contender, with its inputs at hand."""
     size = batch_size * len(item.streams)
     if contender == BY_HAND:
         together = chunked(tagged, size)

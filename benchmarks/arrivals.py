@@ -1,8 +1,8 @@
-"""What a user would write instead: items with a result for each arrival, over streams of skewed keys.
+"""Items as users would write them, with a result for each arrival, over streams of skewed keys.
 
-The loops by hand and the states for Bytewax know nothing of results that end: an aggregate is told when an
-element arrives, and not when one expires. They forget what has expired when they meet it. All results are
-told with their start.
+The loops by hand and the states for Bytewax do not handle results that end: an aggregate has a result when an
+element arrives, and none when one expires. They drop expired elements when they meet them. All results come
+with their start.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ PERIOD = 100
 
 @dataclass(frozen=True, slots=True)
 class ArrivalItem:
-    """A piece of work; `window` is in elements of all streams. `key` tells what belongs together."""
+    """A piece of work.
+
+    `window` is in elements of all streams. Elements with an equal `key` belong together.
+    """
 
     name: str
     title: str
@@ -50,7 +53,7 @@ class ArrivalItem:
 
 
 def draw(ports: int, elements: int, seed: int) -> list[Tagged]:
-    """The elements of so many streams in order of time, no two at the same instant.
+    """The elements of `ports` streams in order of time, no two at the same instant.
 
     >>> [(port, end - start, len(row)) for port, (start, end, row) in draw(1, 2, seed=1)]
     [(0, 1, 2), (0, 1, 2)]
@@ -65,14 +68,17 @@ def draw(ports: int, elements: int, seed: int) -> list[Tagged]:
 
 
 def _drawn(seed: str, population: range, weights: list[float] | None = None) -> Iterator[int]:
-    """Numbers without end. Few at once, as columns of all would hide the memory that contenders need."""
+    """Numbers without end.
+
+    They are drawn in small batches, as whole columns would hide the memory that contenders need.
+    """
     chance = random.Random(seed)
     while True:
         yield from chance.choices(population, cum_weights=weights, k=1000)
 
 
 def chunked(tagged: Sequence[Tagged], size: int) -> list[Sequence[Tagged]]:
-    """Consecutive elements, so many at once."""
+    """Consecutive elements in chunks of `size`."""
     return [tagged[at : at + size] for at in range(0, len(tagged), size)]
 
 
@@ -97,7 +103,7 @@ def _join(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
 
 
 def _four_way(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
-    """All four streams in one step, without results in between."""
+    """Join all four streams in one step, without intermediate results."""
     sides: list[dict[Any, KeyedRows]] = [defaultdict(list) for _ in range(4)]
     for chunk in chunks:
         out: Batch = []
@@ -126,7 +132,7 @@ class MaxAvg(AtOnce):
         self._total = 0
 
     def push(self, arrived: Sequence[Tagged]) -> list[Any]:
-        """A result for each."""
+        """A result for each arrival."""
         window, kept, tops, total = self._window, self._kept, self._tops, self._total
         out: list[Any] = []
         for _, (start, _, (_, value)) in arrived:
@@ -166,14 +172,14 @@ def _count(chunks: Iterable[Sequence[Tagged]], window: int, emit: Emit) -> None:
 
 
 class Counting(AtOnce):
-    """How many elements of a key are valid at each arrival."""
+    """The number of valid elements of a key at each arrival."""
 
     def __init__(self, window: int) -> None:
         self._window = window
         self._ends: deque[Time] = deque()
 
     def push(self, arrived: Sequence[Tagged]) -> list[Any]:
-        """A result for each."""
+        """A result for each arrival."""
         window, ends = self._window, self._ends
         out: list[Any] = []
         for _, (start, _, (key, _)) in arrived:
@@ -215,11 +221,11 @@ ARRIVALS = (
         "filter-map", "keep half, compute a column", ("s",), 1, filter_map, _filter_map, None, StatelessState
     ),
 )
-"""Windows of joins are short, as with skewed keys the results of long ones are many."""
+"""Windows of joins are short, as with skewed keys long windows give too many results."""
 
 
 def at_arrivals(results: Iterable[Any]) -> Iterable[Any]:
-    """Our results as those by hand are told: starts and values.
+    """Our results in the form of those by hand: starts and values.
 
     >>> list(at_arrivals([(1, 9, ("a", 3))]))
     [(1, 'a', 3)]

@@ -1,4 +1,4 @@
-"""How long a search by every rule there is takes for the auction queries of NEXMark."""
+"""Times of searches by all rules for the best plans of NEXMark's auction queries."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from midstream.scenarios.nexmark.generator import generate
 from midstream.scenarios.nexmark.scripts import SCRIPTS, SLOW_AUCTIONS, run_script
 
 MARK = 0.5
-"""The time that a search by every rule may take, in seconds of the processor."""
+"""The most time that a search by all rules may take, in CPU seconds."""
 
 TIMES = 3
-"""How often each search is timed."""
+"""The number of times that each search is measured."""
 
 EVENTS = 4_000
-"""How many events statistics and samples are of."""
+"""The number of events behind statistics and samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuctionFigures:
-    """Searches for one query's best plan, by the rules that are tried by default, and by every rule."""
+    """Searches for the best plan of one query, by the default rules and by all rules."""
 
     query: str
     seconds_default: float
     seconds_all: float
     considered: int
-    """Plans and parts of plans that were priced, by every rule."""
+    """The number of plans and subplans that were priced, by all rules."""
     gain: float
-    """What the given plan costs, in terms of the best one by every rule."""
+    """The cost of the original plan as a multiple of that of the best plan by all rules."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -55,13 +55,13 @@ class AuctionFigures:
 
 @dataclass(frozen=True, slots=True)
 class AuctionsRun:
-    """All that was measured."""
+    """All measurements."""
 
     queries: tuple[AuctionFigures, ...]
 
     @property
     def is_good(self) -> bool:
-        """Whether every search was fast enough."""
+        """True if every search was fast enough."""
         return all(one.seconds_all < MARK for one in self.queries)
 
     def as_dict(self) -> dict[str, Any]:
@@ -89,9 +89,9 @@ def _measured(number: int) -> AuctionFigures:
 
 
 def _searched(plan: Plan, engine: Engine, rules: Sequence[Rule | Stage]) -> tuple[Choice, float]:
-    """What is chosen by what the engine knows, and the least time of several.
+    """The choice from the engine's statistics, and the least time of several searches.
 
-    Each time with statistics of its own: samples keep what was computed of them.
+    Each search has statistics of its own, as samples cache what was computed from them.
     """
     times = []
     for _ in range(TIMES):
@@ -110,7 +110,7 @@ def run_query(number: int) -> tuple[Plan, Engine]:
 
 
 def show_auctions(run: AuctionsRun, console: Console) -> None:
-    """What was measured, as a table, and the verdict."""
+    """Print the measurements as a table, and the verdict."""
     table = Table("query", "default rules", "every rule", "aim", "considered", "given / best")
     for one in run.queries:
         times = (f"{seconds:.3f} s" for seconds in (one.seconds_default, one.seconds_all))

@@ -1,4 +1,4 @@
-"""What the engine's autopilot costs on streams that change, beside what it must not exceed."""
+"""Costs of the engine's autopilot on streams that change, with the limits that it must keep."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from midstream.scenarios.policies.recorded import RECORDED
 CASES = (*RECORDED, *GENERATED)
 
 By = Literal["auto", "genmig"]
-"""By which strategies the autopilot may migrate: by the cheapest one, or by GenMig alone."""
+"""The strategies by which the autopilot may migrate: the cheapest one, or GenMig alone."""
 
 SEEDS = 20
-"""On how many streams an autopilot must keep still, where there is nothing to gain."""
+"""The number of streams on which an autopilot must stay still, where there is nothing to gain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What the autopilot may cost from its worst first order, with the default settings.
+    """Limits for the autopilot from its worst first order, with the default settings.
 
-    of            what it is measured by: the best fixed order, or the best order of each bucket
-    auto, genmig  the multiple of that, by strategy; None where nothing was promised
-    with_first    from the dearest order, what it costs in the first bucket is allowed besides
-    below_fixed   it must cost less than every fixed order
-    once          it may move once, and from the best order not at all
-    seeds         on how many streams
+    of            the reference: the best fixed order, or the best order of each bucket
+    auto, genmig  the largest multiple of the reference, by strategy; None without a limit
+    with_first    True adds, for the most expensive order, its cost in the first bucket to the limit
+    below_fixed   True if it must cost less than every fixed order
+    once          True if it may move once, and from the best order not at all
+    seeds         the number of streams
     """
 
     of: Literal["fixed", "hindsight"] = "fixed"
@@ -51,7 +51,7 @@ class Aim:
     seeds: int = 1
 
     def multiple(self, by: By) -> float | None:
-        """The multiple that is allowed."""
+        """The largest multiple that is allowed."""
         return self.auto if by == "auto" else self.genmig
 
 
@@ -70,17 +70,17 @@ AIMS: Mapping[str, Aim] = {
     "situations": Aim(),
     "crowds": Aim(),
 }
-"""By case. Nothing was chosen by looking at the last two, so nothing is promised of them."""
+"""Limits by case, none for the last two, which influenced no choice of settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flown:
-    """An autopilot from one first order, over one stream.
+    """An autopilot's run from one first order, over one stream.
 
     cost       intermediate results of all plans that ran
-    fixed      of the best fixed order; `hindsight`, of the best order of each bucket
-    allowed    what it may cost; None where nothing was promised
-    moves      how many migrations it began; `allowed_moves`, how many it may begin
+    fixed      those of the best fixed order; `hindsight`, those of the best order of each bucket
+    allowed    the largest cost that is allowed; None without a limit
+    moves      the number of migrations that it began; `allowed_moves`, the largest number allowed
     """
 
     case: str
@@ -97,20 +97,20 @@ class Flown:
 
     @property
     def is_good(self) -> bool:
-        """Whether it keeps what was promised."""
+        """True if it keeps its limits."""
         dear = self.allowed is not None and self.cost > self.allowed
         return not dear and (self.allowed_moves is None or self.moves <= self.allowed_moves)
 
 
 @dataclass(frozen=True, slots=True)
 class AutopilotRun:
-    """All that was flown."""
+    """All runs of the autopilot."""
 
     flown: tuple[Flown, ...]
 
     @property
     def is_good(self) -> bool:
-        """Whether every flight keeps what was promised."""
+        """True if every run keeps its limits."""
         return all(one.is_good for one in self.flown)
 
     def as_dict(self) -> dict[str, Any]:
@@ -120,9 +120,9 @@ class AutopilotRun:
 
 
 def chosen_cases(names: str | None, data: Path | None) -> list[str]:
-    """The cases to run; by default the generated ones, and where there is data the recorded ones.
+    """The cases to run: by default the generated ones, and with data also the recorded ones.
 
-    Raises   BenchmarkError for a name that there is not, and for a recorded one without data.
+    Raises   BenchmarkError for an unknown name, and for a recorded case without data.
     """
     if names is None:
         return list(CASES if data is not None else GENERATED)
@@ -146,7 +146,7 @@ def case_of(name: str, data: Path | None, seed: int) -> Case:
 
 
 def flights_of(names: Sequence[str], data: Path | None, seed: int) -> Sequence[Callable[[], Flown]]:
-    """From each first order of each case, once by each strategy: what can run in a process of its own."""
+    """Runs from each first order of each case, once by each strategy; each can have its own process."""
     found: list[Callable[[], Flown]] = []
     for name in names:
         for one in range(seed, seed + AIMS[name].seeds):
@@ -195,7 +195,7 @@ def measure_autopilot(
     workers: int,
     advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> AutopilotRun:
-    """Fly over all cases, several flights at a time; what is found is the same for any number of workers."""
+    """Run the autopilot on all cases, several at a time; the number of workers does not change results."""
     flights, found = flights_of(names, data, seed), list[Flown]()
     with ProcessPoolExecutor(workers) as pool:
         for one in pool.map(_call, flights):
@@ -209,7 +209,7 @@ def _call(flight: Callable[[], Flown]) -> Flown:
 
 
 def show_autopilot(run: AutopilotRun, console: Console) -> None:
-    """A row for each case and strategy, of the flight that comes nearest to its aim, and the verdict."""
+    """Print for each case and strategy the run that comes nearest to its limit, and the verdict."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("case", no_wrap=True)
     table.add_column("by", no_wrap=True)

@@ -1,4 +1,4 @@
-"""The work as Bytewax dataflows: the state of a key in a stateful step, which is how Bytewax spreads work."""
+"""The work as Bytewax dataflows: each key's state in a stateful step, as Bytewax distributes work."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from midstream.plans.values.streams import Element, Payload
 
 
 class _Logic(op.StatefulBatchLogic):  # type: ignore[misc]
-    """One key's state as Bytewax wants it."""
+    """The state of one key, in the form that Bytewax needs."""
 
     def __init__(self, state: Any) -> None:
         self._state = state
 
     def on_batch(self, values: list[Tagged]) -> tuple[list[Any], bool]:
-        """Elements of the key arrived."""
+        """Take elements of the key."""
         return self._state.push(values), False
 
     def on_eof(self) -> tuple[list[Any], bool]:
-        """No more will come."""
+        """Finish after the last element."""
         return self._state.finish(), False
 
     def snapshot(self) -> Any:
-        """What would be saved for recovery."""
+        """A copy of the state, for recovery."""
         return deepcopy(self._state)
 
 
@@ -51,7 +51,10 @@ def run_dataflow(
     make: Callable[[], Any],
     sink: Any,
 ) -> None:
-    """Run one dataflow on one worker: a state a key; without keys, one for all and no keys before results."""
+    """Run one dataflow on one worker, with a state for each key.
+
+    Without keys there is one state for all elements, and no key before results.
+    """
     flow = Dataflow("benchmark")
     arrived = op.input("elements", flow, TestingSource(tagged, batch_size))
     if key_of is None:
@@ -72,7 +75,7 @@ class _Emitting(StatelessSinkPartition):  # type: ignore[misc]
         self._emit = emit
 
     def write_batch(self, items: list[Any]) -> None:
-        """Results are ready."""
+        """Emit results."""
         self._emit(items)
 
 

@@ -1,4 +1,4 @@
-"""How often charts choose the best plan: the tables of `midstream bench charts`."""
+"""Hits of charts, the rounds in which they choose the best plan: the tables of `midstream bench charts`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from midstream.scenarios.fidelity.following import Fidelity
 from midstream.scenarios.fidelity.running import Compared, parts
 
 HEADLINE = {10: 0.80, 40: 0.95}
-"""What OM reports of two plans, by k; found where values stay within a quarter of the ranges."""
+"""OM's results for two plans, by k; reproduced where values stay within a quarter of the ranges."""
 NEAR = 0.03
 
 
@@ -28,7 +28,7 @@ class ChartsRun:
 
     @property
     def is_good(self) -> bool:
-        """Whether OM's headline is found, and trees come nearer than grids."""
+        """True if OM's headline result is reproduced, and trees hit more often than grids."""
         found = {
             one.parts: one.followed.fidelity
             for one in self.followed
@@ -53,7 +53,7 @@ class ChartsRun:
 def measure_charts(
     data: Path | None, seed: int, *, is_quick: bool, tell: Callable[[int, int], None]
 ) -> ChartsRun:
-    """Run everything; `tell` hears how much is done."""
+    """Run everything; `tell` takes the number of finished parts and of all parts."""
     todo = list(parts(data, seed, is_quick=is_quick))
     followed: list[Fidelity] = []
     trees: list[Compared] = []
@@ -68,7 +68,7 @@ def measure_charts(
 
 
 def show_charts(run: ChartsRun, console: Console) -> None:
-    """A table for each trace of an experiment, and one for trees."""
+    """Print a table for each trace of an experiment, and one for trees."""
     for (experiment, trace), found in _grouped(run.followed):
         table = Table(title=f"{experiment}, {trace}: hits, and moves/switches", title_justify="left")
         table.add_column("values, ranges")
@@ -101,7 +101,7 @@ def _grouped(found: Iterable[Fidelity]) -> Iterator[tuple[tuple[str, str], list[
 
 
 def _rows(found: Iterable[Fidelity]) -> list[list[Fidelity]]:
-    """Those that differ in their parts only."""
+    """Groups of those that differ only in the number of parts."""
     rows: dict[tuple[str, str], list[Fidelity]] = {}
     for one in found:
         rows.setdefault((one.seen, one.over), []).append(one)

@@ -1,4 +1,4 @@
-"""The picture of how often charts choose the best plan."""
+"""Picture of the fidelity of charts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROUND = "white"
 
 
 def draw_fidelity(run: ChartsRun, file: Path) -> None:
-    """Write a row of panels for each experiment, one for each trace: the share of hits over k."""
+    """Draw the share of hits over k: a row for each experiment, with a panel for each trace."""
     experiments = list(dict.fromkeys(one.experiment for one in run.followed))
     traces = list(dict.fromkeys(one.trace for one in run.followed))
     size = (1.2 + 2.9 * len(traces), 1.0 + 2.5 * len(experiments))

@@ -43,7 +43,7 @@ ELEMENTS, REPETITIONS = 100_000, 3
 QUICK_ELEMENTS, QUICK_REPETITIONS = 20_000, 2
 
 WINDOWS_LONG = 3
-"""When windows are given, streams are so many times as long as the longest, so that it also slides."""
+"""If windows are given, streams are this many times as long as the longest, so that it slides too."""
 
 OUTPUT = Annotated[Path | None, typer.Option(help="A file for the JSON object, beside what is printed.")]
 CHART = Annotated[Path | None, typer.Option(help="A file for a picture, .png or .svg.")]
@@ -446,7 +446,7 @@ def studies(
 
 
 def _refuse_options_before(context: typer.Context) -> None:
-    """Options that stand before `memory` would have no effect."""
+    """Raise an error for options before `memory`, as they would have no effect."""
     for name in context.params:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
@@ -460,7 +460,7 @@ def _refuse_options_before(context: typer.Context) -> None:
 def _left_out(
     versions: Mapping[str, str | None], are_wanted: bool, batch_sizes: tuple[int, ...]
 ) -> dict[str, str]:
-    """Why peers are not measured, or not at every batch size."""
+    """The reasons why peers are not measured, or not at every batch size."""
     absent = INSTALL if are_wanted else "not asked for"
     reasons = {name: absent for name, version in versions.items() if version is None}
     if "streamz" not in reasons and batch_sizes != (1,):
@@ -483,7 +483,7 @@ def _check_files(output: Path | None, chart: Path | None = None) -> None:
 
 
 class _Run(Protocol):
-    """What a benchmark has measured."""
+    """The measurements of a benchmark."""
 
     def as_dict(self) -> dict[str, Any]: ...
 
@@ -494,7 +494,7 @@ R = TypeVar("R", bound=_Run)
 def _finish(
     run: R, is_good: bool, show: Callable[[R, Console], None], as_json: bool, output: Path | None
 ) -> None:
-    """Write what was measured, or show it; exit with status 1 unless it is good."""
+    """Write or show measurements; exit with status 1 unless they are good."""
     if not _write(run.as_dict(), as_json, output):
         show(run, Console())
     if not is_good:
@@ -502,7 +502,7 @@ def _finish(
 
 
 def _write(facts: dict[str, Any], as_json: bool, output: Path | None) -> bool:
-    """Write what was measured as JSON; whether standard output has it."""
+    """Write measurements as JSON; returns True if standard output has them."""
     text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
     targets = dict.fromkeys([STDOUT] * as_json + ([] if output is None else [str(output)]))
     for target in targets:

@@ -1,4 +1,4 @@
-"""Who does the work of a workload, and with how many elements at once."""
+"""Contenders: implementations of a workload, and the number of elements that they take at once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ MIDSTREAM = "midstream"
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One way to do the work. `run` is measured; what it returns becomes elements by `convert`, unmeasured.
+    """An implementation of a workload.
 
-    `keeps_order` tells whether its results must come in order of time.
+    `run` is measured; `convert` turns its results into elements, unmeasured. `keeps_order` is True if the
+    results must come in order of time.
     """
 
     name: str
@@ -50,7 +51,7 @@ def contenders(workload: Workload, batch_sizes: Sequence[int], peers: Collection
 
 
 def reference(workload: Workload) -> list[Element]:
-    """What the hand-written loop over single elements gives."""
+    """The results of the hand-written loop over single elements."""
     return _elements(workload, feed(workload.streams))()
 
 

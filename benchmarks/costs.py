@@ -1,4 +1,4 @@
-"""What the cost model predicts of states and rates, beside what is measured."""
+"""Predictions of the cost model for states and rates, beside measurements."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from midstream.scenarios.costs.comparing import Compared, compare, compare_whole
 from midstream.scenarios.costs.grid import QUERIES, SETTINGS, SMALL, TABLE, plan_at
 
 OF_OPERATORS, OF_PLANS = 0.1, 0.2
-"""By what share predictions of an operator, and of a whole plan, may be wrong in the median."""
+"""The largest median errors of predictions for an operator and for a whole plan, as shares."""
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of every stateful operator, and of every plan of Table 24.1, all points of the grid."""
+    """All points of the grid, for every stateful operator and every plan of Table 24.1."""
 
     operators: tuple[Compared, ...]
     plans: tuple[Compared, ...]
 
     @property
     def is_good(self) -> bool:
-        """Whether the median errors are as small as they are to be."""
+        """True if the median errors are within their limits."""
         return all(
             max(median_error(one.rate for one in found), median_error(one.state for one in found)) <= most
             for points, most in ((self.operators, OF_OPERATORS), (self.plans, OF_PLANS))
@@ -65,7 +65,7 @@ def _medians(found: Sequence[Compared]) -> dict[str, float]:
 
 
 def predict(is_quick: bool, advance: Callable[[int, int], object]) -> Predictions:
-    """Compare at all points, or at a few."""
+    """Compare predictions with measurements at all points, or at a few."""
     settings = SMALL if is_quick else SETTINGS
     step = counted(advance, len(settings) * (len(QUERIES) + len(TABLE)))
     operators: list[Compared] = []
@@ -83,7 +83,7 @@ def predict(is_quick: bool, advance: Callable[[int, int], object]) -> Prediction
 
 
 def show_predictions(run: Predictions, console: Console) -> None:
-    """A table with a line for each operator and plan."""
+    """Print a table with a line for each operator and plan."""
     for title, points in (("Operators", run.operators), ("Plans of Table 24.1", run.plans)):
         table = Table(title=title, box=box.SIMPLE_HEAD, caption="median error of what is predicted")
         for column in ("", "points", "results", "elements kept", "bytes"):

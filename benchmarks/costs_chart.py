@@ -1,4 +1,4 @@
-"""The picture of predictions beside what is measured."""
+"""Picture of predictions beside measurements."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ FAMILIES = {
 
 
 def draw_predictions(run: Predictions, file: Path) -> None:
-    """Write a panel of output rates, one of elements and one of bytes kept: a dot for each point of the
-    grid."""
+    """Draw a panel for output rates, for elements and for bytes, with a dot for each point of the grid."""
     figure = Figure(figsize=(13, 4.9), dpi=120, layout="constrained")
     panels = figure.subplots(1, 3)
     titles = {"rate": "results a chronon", "state": "elements kept", "bytes": "bytes kept"}

@@ -1,4 +1,4 @@
-"""Whether a query from file to file keeps up with a loop over Python's csv module."""
+"""Speed of a query from file to file, relative to a loop over Python's csv module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rich.text import Text
 from midstream.benchmarks.memory import Halves, resident_bytes
 
 MARK = 1 / 3
-"""The rate of the loop by hand that is to be reached, at least."""
+"""The least rate to reach, as a share of the hand-written loop's."""
 
 SCRIPT = """
 CREATE STREAM sale(at TIMESTAMP, item INT, price REAL, buyer VARCHAR) ORDERED BY at;
@@ -29,7 +29,7 @@ SELECT item, price, buyer FROM sale WHERE price > 500
 
 @dataclass(frozen=True, slots=True)
 class FilesRun:
-    """Seconds by hand and with us, in each repetition, and memory in both halves of our last run."""
+    """Seconds by hand and with us in each repetition, and memory in both halves of our last run."""
 
     rows: int
     results: int
@@ -40,17 +40,17 @@ class FilesRun:
 
     @property
     def ratios(self) -> tuple[float, ...]:
-        """Our rate by that of the loop, in each repetition."""
+        """Our rate relative to that of the loop, in each repetition."""
         return tuple(hand / own for hand, own in zip(self.by_hand, self.ours, strict=True))
 
     @property
     def ratio(self) -> float:
-        """Their median."""
+        """The median of the ratios."""
         return median(self.ratios)
 
     @property
     def is_good(self) -> bool:
-        """Whether the results are the same, the mark is reached and memory is flat, as far as known."""
+        """True if results are equal, the rate is reached, and memory, if known, is flat."""
         return self.is_equal and self.ratio >= MARK and (self.memory is None or self.memory.is_flat)
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class FilesRun:
 def measure_files(
     rows: int, repetitions: int, seed: int, progress: Callable[[int, int], object] = lambda done, total: None
 ) -> FilesRun:
-    """Filter a CSV file of so many rows to another one, by hand and as a query, in turn.
+    """Filter a CSV file of `rows` rows to another one, by hand and as a query, in turn.
 
     >>> run = measure_files(2_000, 1, seed=1)
     >>> run.is_equal, 0 < run.results < 2_000
@@ -97,7 +97,7 @@ def measure_files(
 
 
 def by_hand(source: Path, target: Path) -> int:
-    """The same work as the script's, in one loop; gives the number of results."""
+    """Do the work of the script in one loop; returns the number of results."""
     results = 0
     with source.open(newline="", encoding="utf-8") as file, target.open("w", newline="") as out:
         reader, writer = csv.reader(file), csv.writer(out)
@@ -136,7 +136,7 @@ def _write_rows(path: Path, rows: int, seed: int) -> None:
 
 
 def show_files(run: FilesRun, console: Console) -> None:
-    """What was measured, in a few lines."""
+    """Print the measurements in a few lines."""
     hand, own = (run.rows / median(seconds) / 1e6 for seconds in (run.by_hand, run.ours))
     console.print(
         Text(

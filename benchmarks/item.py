@@ -1,4 +1,4 @@
-"""What is measured: an item is a piece of work, a workload is an item with its seeded streams."""
+"""Items and workloads: an item is a piece of work, a workload is an item with its seeded streams."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ BatchLoop = Callable[[Iterable[Chunk], int, Emit], None]
 """Work written by hand on batches; the window is in chronons."""
 
 ElementLoop = Callable[[Iterable[Tagged], int, Emit], None]
-"""The same on single elements, in order of time over all streams."""
+"""Work written by hand on single elements, in order of time over all streams."""
 
 
 class State(Protocol):
-    """Work written by hand for the elements of one key: what libraries with keyed state are given."""
+    """Work written by hand for the elements of one key, for libraries with keyed state."""
 
     def push(self, arrived: Sequence[Tagged]) -> list[Any]:
-        """Take elements in order of time; return what is known now, in any order."""
+        """Take elements in order of time; return the results that are ready, in any order."""
         ...
 
     def finish(self) -> list[Element]:
-        """Nothing more will come; return the rest."""
+        """Return the remaining results after the last element."""
         ...
 
 
@@ -44,9 +44,10 @@ class State(Protocol):
 class Item:
     """A piece of work in all its forms.
 
-    `window` is how many elements of a stream are valid at once, None where there is no window; `period` is
+    `window` is the number of elements of a stream that are valid at once, None without a window; `period` is
     the mean distance of a stream's elements in chronons. `row` draws a payload, given the window and the
-    element's number. `plan` and `state` take the window in chronons. `key` tells what belongs together.
+    element's number. `plan` and `state` take the window in chronons. Elements with an equal `key` belong
+    together.
     """
 
     name: str
@@ -73,15 +74,15 @@ class Workload:
 
     @property
     def elements(self) -> int:
-        """How many elements all streams have together."""
+        """The number of elements of all streams together."""
         return sum(map(len, self.streams.values()))
 
 
 def workload(item: Item, elements: int, seed: int, window: int | None = None) -> Workload:
     """Draw streams with `elements` elements in all; a window other than the item's may be given.
 
-    The same arguments give the same streams. Distances vary between none and twice the period, so that there
-    are ties and gaps.
+    Equal arguments give equal streams. Distances vary between none and twice the period, so that there are
+    ties and gaps.
     """
     size = item.window or 1 if window is None else window
     each = max(1, elements // len(item.streams))
@@ -110,7 +111,7 @@ def feed(streams: Mapping[str, Batch]) -> list[Tagged]:
 
 
 def chunks(tagged: Sequence[Tagged], ports: int, size: int) -> list[Chunk]:
-    """What arrives, cut so that a stream's batch has `size` elements on average.
+    """The elements cut into chunks in which a stream's batch has `size` elements on average.
 
     >>> chunks([(0, (1, 2, "x")), (1, (3, 4, "z")), (0, (5, 6, "y"))], ports=2, size=1)
     [([(1, 2, 'x')], [(3, 4, 'z')]), ([(5, 6, 'y')], [])]
@@ -126,7 +127,7 @@ def chunks(tagged: Sequence[Tagged], ports: int, size: int) -> list[Chunk]:
 
 
 def pushes(names: Iterable[str], cut: Iterable[Chunk]) -> list[tuple[str, Batch]]:
-    """What an engine is given of chunks: of each a batch a stream, if there is one.
+    """Chunks as batches for an engine; empty batches are left out.
 
     >>> pushes(["a", "b"], [([(1, 2, "x")], [(3, 4, "z")]), ([(5, 6, "y")], [])])
     [('a', [(1, 2, 'x')]), ('b', [(3, 4, 'z')]), ('a', [(5, 6, 'y')])]

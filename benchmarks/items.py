@@ -1,4 +1,4 @@
-"""The items of the benchmark: each with its streams, its plan, and the same work written by hand."""
+"""The items of the benchmark, each with its streams, its plan, and its work written by hand."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.streams import Payload
 
 GROUPS = 1000
-"""How many groups the grouped count has."""
+"""The number of groups of the grouped count."""
 
 
 def first(row: Payload) -> Hashable:
-    """Rows of one first value belong together."""
+    """The first value: rows that agree on it belong together."""
     return row[0]  # type: ignore[no-any-return]
 
 
 def alike(row: Payload) -> Hashable:
-    """All rows belong together."""
+    """One key for all rows."""
     return "all"
 
 
 def _keyed(name: str, window: int) -> Stream:
-    """A windowed stream of keys and values; its columns have names of their own, so nothing is renamed."""
+    """A windowed stream of keys and values, with names of its own, so that joins rename no column."""
     return stream(name, {f"{name}_key": "integer", f"{name}_value": "integer"}).window(window)
 
 
@@ -80,7 +80,7 @@ def _max_avg(window: int) -> Plan:
 
 
 def group_count(window: int) -> Plan:
-    """How many elements each key has."""
+    """The number of elements of each key."""
     return _keyed("s", window).group_by("s_key").aggregate(rows=count()).plan()
 
 

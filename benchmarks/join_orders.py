@@ -1,5 +1,4 @@
-"""How long the search for join orders takes, and how near to the best it comes where it cannot look at
-all."""
+"""Time and quality of searches for join orders, also where they cannot consider all orders."""
 
 from __future__ import annotations
 
@@ -22,18 +21,18 @@ from midstream.optimizer.search.join_orders import order_joins
 from midstream.optimizer.search.join_problem import JoinProblem, problem_of
 
 NEAR_MARK = 1.05
-"""By how much what is found may cost more than the best order."""
+"""The largest cost of a chosen order, as a multiple of that of the best order."""
 
 LONGER = 10
-"""Where nobody knows the best order, it is compared with what so many times as long finds."""
+"""Where the best order is unknown, the reference is the result of a search this many times as long."""
 
 LARGEST_CLIQUE = 15
-"""From more inputs that are all linked, the best order is not computed."""
+"""The largest number of inputs that are all linked for which the best order is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joins:
-    """A kind of landscape; `mark` is the time that an exact search may take, in seconds of the processor."""
+    """A kind of landscape; `mark` is the most time that an exact search may take, in CPU seconds."""
 
     topology: Topology
     size: int
@@ -42,11 +41,11 @@ class Joins:
 
     @property
     def name(self) -> str:
-        """What it is called in tables."""
+        """The name in tables."""
         return f"{self.topology} {self.size}{', one key' if self.one_key else ''}"
 
     def problem(self, seed: int) -> JoinProblem:
-        """One of these."""
+        """A join problem of this kind."""
         plan, statistics = landscape(self.topology, self.size, seed, one_key=self.one_key)
         problem = problem_of(plan.root, CostModel(statistics))
         assert problem is not None
@@ -54,7 +53,7 @@ class Joins:
 
     @property
     def best_is_known(self) -> bool:
-        """Whether the best order can be computed."""
+        """True if the best order can be computed."""
         return self.size <= LARGEST_CLIQUE or (self.topology == "star" and not self.one_key)
 
 
@@ -76,12 +75,12 @@ NEAR = (
 
 @dataclass(frozen=True, slots=True)
 class ExactFigures:
-    """Searches of all orders: their times by the default rules and by every rule there is.
+    """Searches of all orders, with their times by the default rules and by all rules.
 
-    considered  how many subplans were priced by the default rules, at the most
-    is_exact    whether these left nothing out
-    to_default  what was found by every rule costs so many times what was found by the default rules, at the
-                most; there is much more to look at, of which some is left out
+    considered  the largest number of subplans that were priced by the default rules
+    is_exact    True if the default rules left nothing out
+    to_default  the largest cost of a result by all rules, as a multiple of that by the default rules; with
+                all rules there is much more to consider, and some of it is left out
     """
 
     joins: Joins
@@ -93,7 +92,7 @@ class ExactFigures:
 
     @property
     def is_good(self) -> bool:
-        """Whether the best order was found, both times."""
+        """True if the best order was found both times."""
         return self.is_exact and self.to_default <= 1 + 1e-9
 
     def as_dict(self) -> dict[str, Any]:
@@ -111,7 +110,7 @@ class ExactFigures:
 
 @dataclass(frozen=True, slots=True)
 class NearFigures:
-    """Searches for a time: what was found by what is best, and by what was given, landscape by landscape."""
+    """Searches of limited time: costs relative to the best and to the original order, by landscape."""
 
     joins: Joins
     to_best: tuple[float, ...]
@@ -119,7 +118,7 @@ class NearFigures:
 
     @property
     def is_good(self) -> bool:
-        """Whether the mark is kept everywhere, and nothing is dearer than what was given."""
+        """True if no cost exceeds the limit, or the cost of the original order."""
         return max(self.to_best) <= NEAR_MARK and max(self.to_given) <= 1 + 1e-9
 
     def as_dict(self) -> dict[str, Any]:
@@ -134,7 +133,7 @@ class NearFigures:
 
 @dataclass(frozen=True, slots=True)
 class OrdersRun:
-    """All that was measured."""
+    """All measurements."""
 
     seconds: float
     exact: tuple[ExactFigures, ...]
@@ -142,7 +141,7 @@ class OrdersRun:
 
     @property
     def is_good(self) -> bool:
-        """Whether searches that look at all find the best, and the others come near."""
+        """True if searches of all orders find the best one, and the others come near."""
         return all(one.is_good for one in self.exact) and all(one.is_good for one in self.near)
 
     def as_dict(self) -> dict[str, Any]:
@@ -162,7 +161,7 @@ def measure_orders(
     exact: Sequence[Joins] = EXACT,
     near: Sequence[Joins] = NEAR,
 ) -> OrdersRun:
-    """Search the orders of so many landscapes of each kind; beyond the budget for so many seconds each."""
+    """Search the orders of `landscapes` landscapes of each kind, and in large ones for `seconds` each."""
     step = counted(advance, landscapes * (2 * len(exact) + len(near)))
     return OrdersRun(
         seconds,
@@ -191,7 +190,10 @@ def _exactly(joins: Joins, landscapes: int, step: Callable[[], object]) -> Exact
 def _searched(
     joins: Joins, seed: int, rules: Sequence[Rule | Stage], step: Callable[[], object]
 ) -> tuple[Choice, float]:
-    """What is chosen, and the time of the processor. Samples of their own: they keep what was computed."""
+    """The choice and the CPU seconds of a search.
+
+    It has samples of its own, as samples cache what was computed from them.
+    """
     plan, statistics = landscape(joins.topology, joins.size, seed, one_key=joins.one_key)
     begin = process_time()
     choice = optimize(plan, statistics, rules=rules)
@@ -215,7 +217,7 @@ def _nearly(joins: Joins, landscapes: int, seconds: float, step: Callable[[], ob
 
 
 def searched(problem: JoinProblem, seconds: float) -> tuple[float, float]:
-    """What the given order costs, and what is found in a time of the processor."""
+    """The cost of the original order, and of the order found within `seconds` CPU seconds."""
     begin = process_time()
     search = order_joins(problem, budget=None)
     given = found = next(search).cost
@@ -228,7 +230,7 @@ def searched(problem: JoinProblem, seconds: float) -> tuple[float, float]:
 
 
 def show_orders(run: OrdersRun, console: Console) -> None:
-    """What was measured, as tables, and the verdict."""
+    """Print the measurements as tables, and the verdict."""
     table = Table("seconds", "median", "most", "all rules", "most", "aim", "subplans", "exact", "cost")
     for one in run.exact:
         measured = (one.seconds, one.seconds_all)

@@ -1,7 +1,7 @@
 """Windowed joins, written by hand.
 
-All streams have the same window, so the element that starts first also ends first; and whatever arrives later
-starts later. A programmer uses both.
+All streams have equal windows, so the element that starts first also ends first; and later arrivals start
+later. A programmer uses both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def join_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
     """Pairs of equal first columns, a batch of each side at a time.
 
     The left batch meets the right side as it was, the right batch the left side with the new batch. A batch
-    is forgotten as a whole when its last element has ended.
+    is dropped as a whole when its last element has ended.
     """
     lefts: dict[Any, Batch] = {}
     rights: dict[Any, Batch] = {}
@@ -71,7 +71,7 @@ def _forget(batch: Batch, table: dict[Any, Batch]) -> None:
 
 
 def join_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """The same, one element at a time."""
+    """Pairs of equal first columns, one element at a time."""
     lefts: dict[Any, list[Any]] = {}
     rights: dict[Any, list[Any]] = {}
     ages: deque[tuple[Time, dict[Any, list[Any]], Any]] = deque()
@@ -106,7 +106,7 @@ KeyedRows = list[tuple[Time, tuple[Any, ...]]]
 
 
 def four_way_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
-    """Quadruples of equal first columns, without joining pairs first: batches put in order of time."""
+    """Quadruples of equal first columns, without joining pairs first, from batches in order of time."""
     tables: list[dict[Any, KeyedRows]] = [{}, {}, {}, {}]
     others = [tuple(tables[:port] + tables[port + 1 :]) for port in range(4)]
     ages: deque[tuple[Time, dict[Any, KeyedRows], Any]] = deque()
@@ -136,7 +136,7 @@ def four_way_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
 
 
 def four_way_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """The same, one element at a time."""
+    """Quadruples of equal first columns, one element at a time."""
     tables: list[dict[Any, KeyedRows]] = [{}, {}, {}, {}]
     others = [tuple(tables[:port] + tables[port + 1 :]) for port in range(4)]
     ages: deque[tuple[Time, dict[Any, KeyedRows], Any]] = deque()
@@ -164,7 +164,7 @@ def four_way_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
 def combinations(
     start: Time, port: int, row: tuple[Any, ...], one: KeyedRows, two: KeyedRows, three: KeyedRows
 ) -> list[Element]:
-    """A new row with what the other three streams keep, columns in order of the streams.
+    """A new row combined with the rows of the other three streams, columns in order of the streams.
 
     >>> combinations(5, 1, ("b",), [(9, ("a",))], [(7, ("c",))], [(8, ("d",))])
     [(5, 7, ('a', 'b', 'c', 'd'))]

@@ -1,6 +1,6 @@
-"""The work for one key, written by hand: what Bytewax and streamz are given to keep as their state.
+"""The work for one key, written by hand, as state for Bytewax and streamz.
 
-Nothing is known of time but what the key's own elements tell, so a result may come later than it could.
+A state knows time only from the key's own elements, so a result may come later than it could.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 
 
 class AtOnce:
-    """What holds no result back."""
+    """A state that holds no result back."""
 
     def finish(self) -> list[Element]:
-        """Nothing is left."""
+        """No results, as none are held back."""
         return []
 
 
@@ -30,7 +30,7 @@ class JoinState(AtOnce):
         self._sides: tuple[KeyedRows, KeyedRows] = ([], [])
 
     def push(self, arrived: Sequence[Tagged]) -> list[Element]:
-        """Pair each element with what is valid on the other side."""
+        """Pair each element with the valid elements of the other side."""
         window, sides = self._window, self._sides
         out: list[Element] = []
         for port, (start, _, row) in arrived:
@@ -55,7 +55,7 @@ class FourWayState(AtOnce):
         self._sides: list[KeyedRows] = [[], [], [], []]
 
     def push(self, arrived: Sequence[Tagged]) -> list[Element]:
-        """Combine each element with what is valid on the other sides."""
+        """Combine each element with the valid elements of the other sides."""
         window, sides = self._window, self._sides
         out: list[Element] = []
         for port, (start, _, row) in arrived:
@@ -79,7 +79,7 @@ class CountState:
         self._key: Any = None
 
     def push(self, arrived: Sequence[Tagged]) -> list[Element]:
-        """A result for every stretch that ends."""
+        """The results of all periods that end."""
         window, ends = self._window, self._ends
         out: list[Element] = []
         for _, (start, _, (key, _)) in arrived:
@@ -102,21 +102,21 @@ class CountState:
             ends.popleft()
 
     def finish(self) -> list[Element]:
-        """The last stretches."""
+        """The results of the last periods."""
         out: list[Element] = []
         self._expire(FOREVER, out)
         return out
 
 
 class DistinctState(AtOnce):
-    """Until when one row has been given out."""
+    """The end of the last result of one row."""
 
     def __init__(self, window: int) -> None:
         self._window = window
         self._until: Time | None = None
 
     def push(self, arrived: Sequence[Tagged]) -> list[Element]:
-        """Of each element the part that it adds."""
+        """The part of each element that no earlier element covers."""
         out: list[Element] = []
         for _, (start, _, row) in arrived:
             end = start + self._window
@@ -129,7 +129,7 @@ class DistinctState(AtOnce):
 
 
 class DifferenceState:
-    """How often one row is valid on the left side more than on the right side."""
+    """The number of times that one row is valid more often on the left side than on the right."""
 
     def __init__(self, window: int) -> None:
         self._window = window
@@ -139,7 +139,7 @@ class DifferenceState:
         self._row: Any = None
 
     def push(self, arrived: Sequence[Tagged]) -> list[Element]:
-        """A result for every row that goes away, or is taken away."""
+        """A result for every row that expires, or is subtracted."""
         out: list[Element] = []
         for port, (start, _, row) in arrived:
             self._row = row
@@ -165,14 +165,14 @@ class DifferenceState:
             self._excess -= 1
 
     def finish(self) -> list[Element]:
-        """The last stretches."""
+        """The results of the last periods."""
         out: list[Element] = []
         self._expire(FOREVER, out)
         return out
 
 
 class StatelessState(AtOnce):
-    """Filter and map, for libraries without operators of their own for it; keeps nothing."""
+    """Filter and map, without state, for libraries without operators of their own for it."""
 
     def __init__(self, window: int) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Join problems at random: streams of all rates and lengths, linked in chains, stars, cycles and cliques."""
+"""Random join problems: streams of various rates and lengths, linked in chains, stars, cycles and cliques."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Node, Plan
 
 Topology = Literal["chain", "star", "cycle", "clique"]
-"""Which streams are linked with which: each by columns of their own; or all by one."""
+"""The shape of the links between streams.
+
+Each link has columns of its own, or all links have one key.
+"""
 
 DISTANCES, LENGTHS = [1.0, 2.0, 5.0, 20.0, 100.0], [100.0, 500.0, 1000.0, 3000.0]
 
@@ -34,12 +37,12 @@ def edges(topology: Topology, size: int) -> list[tuple[int, int]]:
 def landscape(
     topology: Topology, size: int, seed: int, *, one_key: bool = False, rows: int = 1000
 ) -> tuple[Plan, Statistics]:
-    """A join of streams in the order of their numbers, and statistics of them: samples of so many rows, with
-    values that are equally frequent, or that have a Zipf distribution.
+    """A join of streams in the order of their numbers, and their statistics, with samples of `rows` rows.
 
-    With one key, all links are of one column of each stream, so that each is linked with each. There are so
-    many values that joins of some of the streams give sometimes more rows than they get and sometimes less:
-    orders differ by much, and those that look best at the beginning are often not.
+    Values are equally frequent, or have a Zipf distribution. With one key, all links are on one column of
+    each stream, so that each stream is linked with each. There are so many values that joins of some of the
+    streams give sometimes more rows than they get and sometimes fewer: orders differ by much, and those that
+    look best at the beginning are often not.
     """
     rng = random.Random(seed)
     pairs = edges(topology, size)
@@ -64,8 +67,11 @@ def _stream(number: int, columns: Sequence[str]) -> Stream:
 def _statistics(
     streams: Sequence[Stream], pairs: Sequence[tuple[int, int]], one_key: bool, rng: random.Random, rows: int
 ) -> dict[Node, StreamStatistics]:
-    """A join with one more stream multiplies rows by about that stream's number of valid rows, and divides
-    them by the numbers of values of the columns that are linked."""
+    """Statistics of random streams, by node.
+
+    A join with one more stream multiplies rows by about that stream's number of valid rows, and divides them
+    by the numbers of values of the linked columns.
+    """
     sizes = [StreamStatistics(rng.choice(DISTANCES), rng.choice(LENGTHS)) for _ in streams]
     links = 1 if one_key else len(pairs) / (len(streams) - 1)
     usual = math.exp(math.fsum(math.log(one.l / one.d) for one in sizes) / len(sizes) / links)

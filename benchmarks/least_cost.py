@@ -1,12 +1,11 @@
-"""The least cost of all orders of a landscape's joins, by other means than the optimizer's: to judge what it
-finds.
+"""The least cost of all orders of a landscape's joins, computed apart from the optimizer to judge it.
 
 Each input has one plan, and all joins are hash joins; so an order costs
 
     Σ  a (r(L) + r(R))  +  b r(S)        over its joins S of L and R
 
-where r are rates, a is what an element costs and b what a result costs. The rate of a set of inputs follows
-from their samples, and does not depend on the order; so the cheapest order of a set is made of the cheapest
+where r are rates, a is the cost of an element and b the cost of a result. The rate of a set of inputs follows
+from their samples, and does not depend on the order. So the cheapest order of a set joins the cheapest orders
 of two parts.
 """
 
@@ -23,7 +22,10 @@ from midstream.optimizer.statistics import Distribution
 
 
 def least_cost(problem: JoinProblem, topology: Topology, one_key: bool) -> float:
-    """That of the best order without products. Cost: O(3^inputs); of a star O(inputs · 2^inputs)."""
+    """The cost of the best order without products.
+
+    Cost     O(3^inputs); for a star O(inputs · 2^inputs).
+    """
     size = len(problem.inputs)
     rates = _rates(problem, topology, one_key)
     per_element, per_result = _step_costs(problem, rates)
@@ -38,7 +40,7 @@ def least_cost(problem: JoinProblem, topology: Topology, one_key: bool) -> float
 
 
 def _split_of_star(costs: Sequence[float], subset: int) -> float:
-    """One more input has come to those that are joined with the first one."""
+    """The least cost of the two parts of a star, of which one is a single input."""
     best, left = math.inf, subset & ~1 if subset & 1 else 0
     while left:
         one = left & -left
@@ -57,7 +59,7 @@ def _split_of_clique(costs: Sequence[float], subset: int) -> float:
 
 
 def _step_costs(problem: JoinProblem, rates: Sequence[float]) -> tuple[float, float]:
-    """Of an element of an input, and of a result: from the prices of two joins.
+    """The costs of an input's element and of a result, from the prices of two joins.
 
     The first input is linked with the second one and with the last one in each landscape of three or more.
     """
@@ -72,8 +74,10 @@ def _step_costs(problem: JoinProblem, rates: Sequence[float]) -> tuple[float, fl
 
 
 def _rates(problem: JoinProblem, topology: Topology, one_key: bool) -> list[float]:
-    """By set of inputs, from (22.4): the number of valid rows times the sum of the inputs' rates by
-    theirs."""
+    """Rates by set of inputs, from (22.4).
+
+    The rate is the number of valid rows, times the sum of the inputs' rates divided by their valid rows.
+    """
     estimates = [plans[0].estimate for plans in problem.inputs]
     shares = _shares_of_one_key(problem) if one_key else _shares_of_pairs(problem, topology)
     valid, relative = [1.0], [0.0]
@@ -87,7 +91,7 @@ def _rates(problem: JoinProblem, topology: Topology, one_key: bool) -> list[floa
 
 
 def _shares_of_pairs(problem: JoinProblem, topology: Topology) -> list[float]:
-    """By set of inputs, the share of combinations of rows that are joined: each pair has keys of its own."""
+    """By set of inputs, the share of combinations of rows that are joined by keys of each pair."""
     linked: dict[int, list[tuple[int, float]]] = {}
     for i, j in edges(topology, len(problem.inputs)):
         share, _ = agreement(_values(problem, i, f"s{i}_to{j}"), _values(problem, j, f"s{j}_to{i}"))
@@ -101,7 +105,10 @@ def _shares_of_pairs(problem: JoinProblem, topology: Topology) -> list[float]:
 
 
 def _shares_of_one_key(problem: JoinProblem) -> list[float]:
-    """The same where all have the same key: Σ p₁(v) p₂(v) … over its values v."""
+    """By set of inputs, the share of combinations of rows that are joined by one key of all.
+
+    The share is Σ p₁(v) p₂(v) … over the values v of the key.
+    """
     agreeing: list[Distribution | None] = [None]
     for subset in range(1, 1 << len(problem.inputs)):
         lowest = subset & -subset

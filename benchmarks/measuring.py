@@ -1,4 +1,4 @@
-"""Repeated measurements of all contenders for a workload, in turn, and the contest of their results."""
+"""Repeated measurements of all contenders for a workload, in turn, and the comparison of their results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Spread:
 
     @staticmethod
     def of(values: Sequence[float]) -> Spread:
-        """That of the values.
+        """The median, the least and the largest of some values.
 
         >>> Spread.of([3, 1, 2])
         Spread(median=2, least=1, most=3)
@@ -44,9 +44,9 @@ class Spread:
 
 @dataclass(slots=True)
 class Measured:
-    """What one contender did: seconds of each repetition, and how its results compare.
+    """Measurements of one contender: seconds of each repetition, and the comparison of its results.
 
-    `problem` says what is wrong with the results, if anything is.
+    `problem` is a message about wrong results; None if they are right.
     """
 
     name: str
@@ -60,8 +60,11 @@ class Measured:
     def check(
         self, results: list[Element], expected: Callable[[], Sequence[Element]], keeps_order: bool
     ) -> None:
-        """Compare with what is expected, sorted. From the second time on, only with the first: by number and
-        by the sum of all hashes."""
+        """Compare results with the expected ones, which are sorted.
+
+        From the second time on, they are compared with the first results by number and by the sum of all
+        hashes.
+        """
         checksum = sum(map(hash, results))
         if self.checksum is not None:
             if (checksum, len(results)) != (self.checksum, self.results):
@@ -78,8 +81,10 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:
-    """What was measured of one item with one window, in elements of a stream; `elements` counts those of all
-    streams."""
+    """Measurements of one item with one window, in elements of a stream.
+
+    `elements` counts the elements of all streams.
+    """
 
     item: Item
     window: int | None
@@ -88,7 +93,7 @@ class ItemResult:
 
     @property
     def is_equal(self) -> bool:
-        """Whether all contenders gave the same."""
+        """True if all contenders gave equivalent results."""
         return all(one.problem is None for one in self.measured)
 
     def rate(self, one: Measured) -> Spread:
@@ -133,17 +138,17 @@ class ItemResult:
 
 
 def runs(batch_sizes: Sequence[int], peers: Collection[str], repetitions: int) -> int:
-    """How many runs the measurement of one workload is, warm-up included."""
+    """The number of runs for one workload, warm-up included."""
     each = 2 + ("bytewax" in peers)
     single = 1 in batch_sizes and "streamz" in peers
     return (repetitions + 1) * (len(batch_sizes) * each + single)
 
 
 class Contest:
-    """The contenders for a workload, each under its number, and what was measured of them so far.
+    """The contenders for a workload, each under its number, and their measurements so far.
 
-    All are to run in turn, again and again, so that what else the machine does hits all alike; and first once
-    on a twentieth of the elements, unmeasured.
+    All run in turn, again and again, so that other work of the machine affects all alike. Each first runs
+    once on a twentieth of the elements, unmeasured.
     """
 
     def __init__(self, work: Workload, seed: int, batch_sizes: Sequence[int], peers: Collection[str]) -> None:
@@ -157,7 +162,7 @@ class Contest:
         self._measured = tuple(Measured(one.name, one.batch_size) for one in self._contenders)
 
     def __len__(self) -> int:
-        """How many contenders there are."""
+        """The number of contenders."""
         return len(self._contenders)
 
     def warm_up(self, number: int) -> None:
@@ -165,7 +170,7 @@ class Contest:
         self._beginners[number].run()
 
     def repeat(self, number: int) -> None:
-        """Measure a contender once more, and compare what it gives."""
+        """Measure a contender once more, and compare its results."""
         contender, measured = self._contenders[number], self._measured[number]
         gc.collect()
         started = perf_counter()
@@ -174,6 +179,6 @@ class Contest:
         measured.check(contender.convert(output), self._expected, contender.keeps_order)
 
     def result(self) -> ItemResult:
-        """What was measured."""
+        """All measurements so far."""
         window = self._work.window if self._work.item.window else None
         return ItemResult(self._work.item, window, self._work.elements, self._measured)

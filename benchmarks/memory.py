@@ -1,4 +1,4 @@
-"""Whether memory stays flat: a long run with fixed windows, watched."""
+"""A long run with fixed windows that shows if memory stays flat."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.streams import Batch
 
 WINDOW = 5_000
-"""Chronons; a stream has one element a chronon on average."""
+"""In chronons; a stream has one element per chronon on average."""
 
 SHORTEST = 8 * WINDOW
-"""So many elements at least: then the windows of both streams slide in both halves."""
+"""The least number of elements: with these, the windows of both streams slide in both halves."""
 
 SAMPLES = 200
-"""How often memory is looked at."""
+"""The number of samples of memory."""
 
 TOLERANCE = 0.05
-"""By how much the second half may exceed the first: what the allocator does with pages is not ours."""
+"""The share by which the second half may exceed the first, as the allocator's use of pages varies."""
 
 OPERATORS = "filter, join, duplicate elimination and grouped aggregation"
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySample:
-    """How things stood after some elements: bytes of memory, None where unknown, and elements kept."""
+    """Memory after some elements, in bytes, None if unknown, and the number of elements kept."""
 
     elements: int
     resident: int | None
@@ -53,13 +53,13 @@ class Halves:
 
     @staticmethod
     def of(values: Sequence[int]) -> Halves:
-        """Those of at least two values, in order."""
+        """The halves of at least two values, in order."""
         middle = len(values) // 2
         return Halves(max(values[:middle]), max(values[middle:]))
 
     @property
     def is_flat(self) -> bool:
-        """Whether the second half needs no more than the first, or hardly more."""
+        """True if the second half exceeds the first by at most TOLERANCE."""
         return self.second <= self.first * (1 + TOLERANCE)
 
     def as_dict(self) -> dict[str, Any]:
@@ -79,12 +79,12 @@ class MemoryRun:
 
     @property
     def has_memory(self) -> bool:
-        """Whether the memory of the process could be read."""
+        """True if the memory of the process could be read."""
         return all(sample.resident is not None for sample in self.samples)
 
     @property
     def memory(self) -> Halves | None:
-        """Bytes of the process; None where they could not be read."""
+        """Bytes of the process; None if they could not be read."""
         return Halves.of([sample.resident or 0 for sample in self.samples]) if self.has_memory else None
 
     @property
@@ -94,7 +94,7 @@ class MemoryRun:
 
     @property
     def is_flat(self) -> bool:
-        """Whether both stay flat, as far as known."""
+        """True if the state and, if known, the memory stay flat."""
         return self.state.is_flat and (self.memory is None or self.memory.is_flat)
 
     def as_dict(self) -> dict[str, Any]:
@@ -166,8 +166,7 @@ def _stretch(draw: random.Random, times: range) -> Batch:
 
 
 def resident_bytes() -> int | None:
-    """The memory of this process that is in use now; where that is not told, the most it has ever been; None
-    where neither is.
+    """The current memory of this process; else its largest so far; None if the system tells neither.
 
     >>> resident_bytes() is None or resident_bytes() > 2**20
     True
@@ -176,7 +175,7 @@ def resident_bytes() -> int | None:
 
 
 def peak_bytes() -> int | None:
-    """The most memory that this process has ever used; None where that is not told.
+    """The largest memory of this process so far; None if the system does not tell it.
 
     >>> peak_bytes() is None or peak_bytes() > 2**20
     True
@@ -185,8 +184,10 @@ def peak_bytes() -> int | None:
 
 
 def _told(fact: str) -> int | None:
-    """What Linux tells of this process. What getrusage tells is never less than the process that started this
-    one used, so that comes second."""
+    """A fact about this process, in bytes, from Linux; else its largest memory, from getrusage.
+
+    The number of getrusage is never less than the memory of the parent process, so it comes second.
+    """
     try:
         import resource
     except ImportError:  # Windows

@@ -13,8 +13,8 @@ from midstream.plans.values.streams import START, Batch, Time
 def distinct_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
     """Every valid row once.
 
-    An element is kept as `[end, row, end of the next equal one or None]`. When it ends, that tells what the
-    next one adds: so parts that start later come out in order by themselves.
+    An element is kept as `[end, row, end of the next equal element or None]`. Its end begins the part that
+    the next one adds: so parts that start later come out in order by themselves.
     """
     kept: deque[list[Any]] = deque()
     latest: dict[Any, list[Any]] = {}
@@ -41,7 +41,7 @@ def distinct_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
 
 
 def distinct_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """The same, one element at a time."""
+    """Every valid row once, one element at a time."""
     kept: deque[list[Any]] = deque()
     latest: dict[Any, list[Any]] = {}
     for _, (start, _, row) in feed:
@@ -66,15 +66,17 @@ def distinct_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
 
 
 Excess = list[Any]
-"""What is known of a row: by how much the left side has more of it, then a result `[start, None, row]` for
-each row more, the oldest first."""
+"""The state of a row: its excess on the left side, then a result `[start, None, row]` for each excess row.
+
+The oldest result comes first.
+"""
 
 
 def difference_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
-    """The left rows, each without one for every equal valid right row: batches put in order of time.
+    """The left rows, each without one for every equal valid right row, from batches in order of time.
 
-    Results are queued as they begin, and leave from the front when their end is set. Of several equal ones
-    the oldest ends first, so that those behind it wait no longer than they must.
+    Results are queued as they begin, and leave from the front when their end is set. Of several equal results
+    the oldest ends first, so that those behind it wait no longer than necessary.
     """
     kept: deque[tuple[Time, int, Any]] = deque()
     states: dict[Any, Excess] = {}
@@ -126,7 +128,7 @@ def difference_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None
 
 
 def difference_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """The same, one element at a time."""
+    """The left rows, each without one for every equal valid right row, one element at a time."""
     kept: deque[tuple[Time, int, Any]] = deque()
     states: dict[Any, Excess] = {}
     queue: deque[list[Any]] = deque()
@@ -173,7 +175,7 @@ def difference_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None
 
 
 def _run_out(kept: deque[tuple[Time, int, Any]], states: dict[Any, Excess], queue: deque[list[Any]]) -> Batch:
-    """What is left when no element will come any more."""
+    """The remaining results after the last element."""
     for end, port, row in kept:
         state = states.setdefault(row, [0])
         if port:

@@ -1,4 +1,4 @@
-"""What a benchmark was asked for, checked."""
+"""Checks of a benchmark's options."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from midstream.plans.values.schema import suggest
 
 
 class BenchmarkError(MidstreamError):
-    """A benchmark was asked for that cannot be run. The message names the option and what it takes."""
+    """A benchmark cannot be run with these options.
+
+    The message names the option and the values that it takes.
+    """
 
 
 class HasName(Protocol):
-    """What has a name."""
+    """An object with a name."""
 
     @property
     def name(self) -> str: ...
@@ -24,7 +27,7 @@ N = TypeVar("N", bound=HasName)
 
 
 def chosen_items(names: str | None, items: Sequence[N]) -> tuple[N, ...]:
-    """The items that a list of names, separated by commas, stands for; all by default."""
+    """The items for a list of names, separated by commas; all by default."""
     if names is None:
         return tuple(items)
     known = {item.name: item for item in items}

@@ -1,4 +1,4 @@
-"""What a query costs among many: to add, to migrate, to remove, and when an element comes for it alone."""
+"""Costs of a query among many: to add, migrate and remove it, and to process an element for it alone."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from midstream.plans.values.snapshots import compare, normal_form
 from midstream.plans.values.streams import Batch
 
 SIZES = (100, 300, 1_000)
-"""How many queries run, by default."""
+"""The numbers of running queries, by default."""
 
 PUSH_MARK = 2.0
-"""How much longer an element may take among the most queries than with one."""
+"""The largest time of an element among the most queries, as a multiple of that with one query."""
 
 GROWTH_MARK = 2.0
-"""How much more a query may cost among the most queries than among the fewest."""
+"""The largest cost of a query among the most queries, as a multiple of that among the fewest."""
 
 WINDOW = 60
 
 MIGRATED = 50
-"""How many of the queries are migrated at each size, all at the same time."""
+"""The number of queries that are migrated at each size, all at the same time."""
 
 PUSHED = 500
-"""Elements of a turn."""
+"""Elements per turn."""
 
 TURNS = 11
-"""How often each engine is pushed to, in turn."""
+"""The number of turns of each engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a query costs among so many, in seconds of the processor."""
+    """Costs of a query among `queries` queries, in CPU seconds."""
 
     queries: int
     add: float
@@ -57,32 +57,32 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class QueriesRun:
-    """What was measured with streams of their own, and with streams and windows that all share."""
+    """Measurements with streams for each query, and with streams and windows that all queries share."""
 
     separate: tuple[Cost, ...]
     shared: tuple[Cost, ...]
     push: tuple[tuple[float, float], ...]
-    """Seconds an element in each turn: with one query, and with the most queries."""
+    """Seconds per element in each turn: with one query, and with the most queries."""
     push_shared: float
-    """Seconds an element takes where it is for all of the most queries."""
+    """Seconds per element for an element that all of the most queries read."""
     is_right: bool
-    """Whether the migrations ended, and the results were those of queries that run alone."""
+    """True if the migrations ended, and the results were those of queries that run alone."""
 
     @property
     def push_ratio(self) -> float:
-        """How much longer an element takes among the most queries; the median of all turns."""
+        """Time of an element among the most queries / time with one query; the median of all turns."""
         return median(most / one for one, most in self.push)
 
     @property
     def growth(self) -> float:
-        """How much more a query costs among the most queries than among the fewest, at the worst."""
+        """The largest ratio of a query's cost among the most queries to that among the fewest."""
         pairs = [(costs[0], costs[-1]) for costs in (self.separate, self.shared)]
         growths = [(m.add / f.add, m.migrate / f.migrate, m.remove / f.remove) for f, m in pairs]
         return max(map(max, growths))
 
     @property
     def is_good(self) -> bool:
-        """Whether both marks are kept, and the results are right."""
+        """True if both limits are kept, and the results are right."""
         return self.is_right and self.push_ratio <= PUSH_MARK and self.growth <= GROWTH_MARK
 
     def as_dict(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class QueriesRun:
 
 
 def query(number: int, *, is_shared: bool) -> tuple[Plan, Plan]:
-    """A query of one of five shapes, by its number, and a plan that means the same.
+    """A query of one of five shapes, by its number, and an equivalent plan.
 
     >>> [query(number, is_shared=True)[0].root.operator.name for number in range(5)]
     ['filter', 'filter', 'filter', 'filter', 'filter']
@@ -150,7 +150,7 @@ def _triples(pairs: Stream, third: Stream) -> Stream:
 def measure_queries(
     sizes: Sequence[int] = SIZES, progress: Callable[[int, int], object] = lambda done, total: None
 ) -> QueriesRun:
-    """Measure at each number of queries, in order; they are of five shapes in turn.
+    """Measure at each number of queries, in order, with queries of five shapes in turn.
 
     >>> run = measure_queries([5, 10])
     >>> [cost.queries for cost in run.separate], run.is_right
@@ -176,7 +176,7 @@ def measure_queries(
 
 
 def _measure(queries: int, *, is_shared: bool) -> tuple[Cost, bool]:
-    """The costs, and whether migrations came to an end and changed no result."""
+    """The costs, and True if migrations ended and changed no result."""
     plans = [query(number, is_shared=is_shared) for number in range(queries)]
     # The last ones: those that came after all others.
     moving = range(queries)[-MIGRATED:]
@@ -203,7 +203,7 @@ def _measure(queries: int, *, is_shared: bool) -> tuple[Cost, bool]:
 
 
 def _seconds(numbers: Sequence[int], work: Callable[[int], object]) -> float:
-    """What it takes for each of some numbers."""
+    """The mean CPU seconds of `work` for each of some numbers."""
     gc.collect()
     begun = process_time()
     for number in numbers:
@@ -212,7 +212,7 @@ def _seconds(numbers: Sequence[int], work: Callable[[int], object]) -> float:
 
 
 def _feed(engine: Engine, arrived: dict[str, Batch], time: int) -> None:
-    """An element on every stream, which `arrived` keeps."""
+    """Push an element on every stream, and record it in `arrived`."""
     for stream_name in engine.streams:
         element = (time, time + 1, (time // 10 % 7, time))
         engine.push(stream_name, [element])
@@ -231,14 +231,14 @@ def _engine(queries: int, *, is_shared: bool) -> Engine:
 
 
 def _pushes(queries: int) -> tuple[tuple[float, float], ...]:
-    """Seconds an element for one query takes, where it is the only one and among so many, in turn."""
+    """Seconds per element for one query, when it runs alone and among `queries` queries, in turn."""
     one, most = _engine(1, is_shared=False), _engine(queries, is_shared=False)
     gc.collect()
     return tuple((_push(one, "a0", turn), _push(most, "a0", turn)) for turn in range(TURNS))
 
 
 def _push(engine: Engine, name: str, turn: int) -> float:
-    """Seconds an element takes, one by one."""
+    """Seconds per element, pushed one by one."""
     times = range(turn * PUSHED, (turn + 1) * PUSHED)
     batches = [[(time, time + 1, (time % 7, time))] for time in times]
     begun = process_time()
@@ -248,7 +248,7 @@ def _push(engine: Engine, name: str, turn: int) -> float:
 
 
 def show_queries(run: QueriesRun, console: Console) -> None:
-    """What was measured, as a table, and the verdict."""
+    """Print the measurements as a table, and the verdict."""
     table = Table("streams", "queries", "add", "migrate", "remove")
     for kind, costs in (("of their own", run.separate), ("shared", run.shared)):
         for cost in costs:

@@ -1,4 +1,4 @@
-"""What was measured, as plain data and as a table."""
+"""Measurements as plain data and as a table."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ from midstream.benchmarks.peers import PEERS
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """One run of the benchmark. `peers` has the version of each that took part; `left_out` tells why one did
-    not, or not at every batch size."""
+    """One run of the benchmark.
+
+    `peers` has the version of each library, None if it is absent. `left_out` has the reason why one was not
+    measured, or not at every batch size.
+    """
 
     seed: int
     repetitions: int
@@ -31,16 +34,16 @@ class Benchmark:
 
     @property
     def rivals(self) -> list[str]:
-        """Who is measured beside the loop by hand."""
+        """The contenders that are measured beside the loop by hand."""
         return [MIDSTREAM, *(name for name in PEERS if self.peers[name] is not None)]
 
     @property
     def is_equal(self) -> bool:
-        """Whether all contenders gave the same, on every item."""
+        """True if all contenders gave equivalent results, on every item."""
         return all(item.is_equal for item in self.items)
 
     def other_windows(self) -> Iterator[tuple[ItemResult, ItemResult]]:
-        """Each further window of an item, behind the item's first."""
+        """Each further window of an item, behind the item's first window."""
         firsts: dict[str, ItemResult] = {}
         for result in self.items:
             first = firsts.setdefault(result.item.name, result)
@@ -74,7 +77,7 @@ class Benchmark:
 
 
 def show(benchmark: Benchmark, console: Console) -> None:
-    """Print a table with a line for each item and batch size, what was left out, and what differs."""
+    """Print a table with a line for each item and batch size, the peers left out, and wrong results."""
     console.print(
         Text(
             f"Speed relative to a hand-written Python loop for the same work, median of "
@@ -123,7 +126,7 @@ def _windows_table(benchmark: Benchmark) -> Table:
 
 
 def empty_table(first: str, *others: str) -> Table:
-    """A table whose first column has names, and whose others have figures."""
+    """A table with names in its first column and figures in the others."""
     table = Table(box=box.HORIZONTALS, show_edge=False, pad_edge=False, padding=0)
     table.add_column(first, no_wrap=True)
     for title in others:

@@ -1,4 +1,4 @@
-"""For how long the elements of a query wait while the search for a better plan goes on between them."""
+"""Delays of a query's elements while a search for a better plan goes on between them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.values.streams import Element
 
 JOINED = 6
-"""How many streams the query joins."""
+"""The number of streams that the query joins."""
 WINDOW, VALUES = 200, 100
-"""Chronons for which a row is valid, and how many values a column has."""
+"""The validity of a row in chronons, and the number of values of a column."""
 BEFORE, MEASURED = 1_200, 1_200
-"""Elements before the search begins, for its statistics, and those that are timed."""
+"""The number of elements before the search, for its statistics, and of measured elements."""
 MARK = 0.005
-"""By how many seconds the longest delay of an element may grow, in the median of all runs."""
+"""Seconds by which the longest delay of an element may grow, in the median of all runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchesRun:
-    """The longest delay of an element in each run, in seconds, without a search and with one; and over how
-    many elements a search went on."""
+    """The longest delay of an element in each run, in seconds, without a search and with one.
+
+    `elements` has the number of elements over which a search went on.
+    """
 
     without: Sequence[float]
     during: Sequence[float]
@@ -40,16 +42,16 @@ class SearchesRun:
 
     @property
     def growth(self) -> float:
-        """By how much the median has grown."""
+        """The growth of the median delay, in seconds."""
         return median(self.during) - median(self.without)
 
     @property
     def is_good(self) -> bool:
-        """Whether it is within the mark."""
+        """True if the growth is at most MARK."""
         return self.growth <= MARK
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Plain data for JSON."""
         return {
             "longest_delay_without": list(self.without),
             "longest_delay_during": list(self.during),
@@ -60,7 +62,7 @@ class SearchesRun:
 
 
 def query() -> Stream:
-    """A chain of joins, the first of which is the worst to begin with."""
+    """A chain of joins that begins with the worst join."""
     streams = [
         stream(f"s{i}", {f"x{i}": "integer", f"y{i}": "integer"}).window(WINDOW) for i in range(JOINED)
     ]
@@ -80,9 +82,10 @@ def elements(count: int, seed: int) -> list[tuple[str, Element]]:
 
 
 def longest_delay(seed: int, searches: bool) -> tuple[float, int]:
-    """The longest that an element takes, in seconds of the processor, and over how many elements a search
-    goes on. It begins with the
-    first element that is timed, which waits for that too."""
+    """The longest time of an element, in CPU seconds, and the number of elements that a search takes.
+
+    The search begins with the first measured element, which waits for its beginning too.
+    """
     engine = Engine(query())
     rows = elements(BEFORE + MEASURED, seed)
     for name, element in rows[:BEFORE]:
@@ -102,7 +105,7 @@ def longest_delay(seed: int, searches: bool) -> tuple[float, int]:
 
 
 def measure_searches(runs: int, advance: Callable[[int, int | None], object]) -> SearchesRun:
-    """Runs without a search and with one in turn, so that both meet the machine as it is."""
+    """Run without a search and with one in turn, so that both meet equal conditions of the machine."""
     without, during, counts = [], [], []
     for seed in range(runs):
         without.append(longest_delay(seed, searches=False)[0])
@@ -114,7 +117,7 @@ def measure_searches(runs: int, advance: Callable[[int, int | None], object]) ->
 
 
 def show_searches(run: SearchesRun, console: Console) -> None:
-    """What was measured, as a table, and the verdict."""
+    """Print the measurements as a table, and the verdict."""
     table = Table("longest delay of an element", "median", "99th percentile", "most")
     for name, delays in (("without a search", run.without), ("while a search goes on", run.during)):
         last = quantiles(delays, n=100, method="inclusive")[-1] if len(delays) > 1 else delays[0]

@@ -1,4 +1,4 @@
-"""What it costs to collect statistics while a query runs, as a share of what the query takes."""
+"""Cost of collecting statistics while a query runs, as a share of the query's cost."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from midstream.plans.values.streams import Batch, Time
 
 BATCH = 64
 CELLS = 8
-"""In a window."""
+"""Cells per window."""
 HALF_LIFE = 2
 """In windows."""
 WINDOWS = 6
-"""So many windows of each stream are run through, at least."""
+"""The least number of windows of each stream in a run."""
 READINGS = 1000
 MARK = 0.05
 """The largest share that collecting may take."""
@@ -34,8 +34,7 @@ MARK = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ItemCost:
-    """Seconds of the processor for an item: of the query, of collecting, and of smoothing what was
-    collected."""
+    """CPU seconds for an item: of the query, of collecting, and of smoothing the collected statistics."""
 
     name: str
     elements: int
@@ -46,28 +45,28 @@ class ItemCost:
 
     @property
     def share(self) -> float:
-        """What collecting takes, beside the query."""
+        """Time of collecting / time of the query."""
         return self.collecting / self.query
 
     @property
     def smoothing_share(self) -> float:
-        """What smoothing takes, beside the query."""
+        """Time of smoothing / time of the query."""
         return self.smoothing / self.query
 
 
 @dataclass(frozen=True, slots=True)
 class CostRun:
-    """What all items cost."""
+    """The costs of all items."""
 
     items: Sequence[ItemCost]
 
     @property
     def is_good(self) -> bool:
-        """Whether collecting stays within the mark everywhere."""
+        """True if collecting stays within its limit for all items."""
         return all(item.share <= MARK for item in self.items)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Plain data for JSON."""
         return {
             "items": [
                 {
@@ -84,7 +83,7 @@ class CostRun:
 
 
 class Watching:
-    """Collects and smooths, and measures what that takes."""
+    """Collects and smooths statistics, and measures the time for both."""
 
     def __init__(self, work: Workload, step: int) -> None:
         plan = work.item.plan(work.span)
@@ -94,13 +93,13 @@ class Watching:
         self._clock = clock_cost()
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
-        """What came on a stream."""
+        """Collect a batch of a stream."""
         begun = process_time_ns()
         self._collector.take(stream, batch, progress)
         self.collecting += process_time_ns() - begun - self._clock
 
     def look(self, now: int) -> None:
-        """All streams have come so far."""
+        """Smooth the statistics up to an instant that all streams have reached."""
         begun = process_time_ns()
         cells = self._collector.cells(now)
         collected = process_time_ns()
@@ -112,7 +111,7 @@ class Watching:
 
 
 def clock_cost() -> int:
-    """What it takes to read the clock, in nanoseconds: it is part of all that is measured by it."""
+    """The time to read the clock, in nanoseconds, which is part of all that the clock measures."""
     begun = process_time_ns()
     for _ in range(READINGS):
         process_time_ns()
@@ -120,7 +119,7 @@ def clock_cost() -> int:
 
 
 def measure_statistics(elements: int, advance: Callable[[int, int], object]) -> CostRun:
-    """Run the items that have a window, each once."""
+    """Run each item that has a window once."""
     items = [item for item in ITEMS if item.window]
     found = []
     for number, item in enumerate(items, 1):
@@ -130,7 +129,7 @@ def measure_statistics(elements: int, advance: Callable[[int, int], object]) -> 
 
 
 def item_cost(item: Item, elements: int) -> ItemCost:
-    """What collecting takes in a run, and what all else does."""
+    """The cost of collecting in a run, and of all else."""
     work = workload(item, elements, seed=1)
     batches = [
         [
@@ -160,7 +159,7 @@ def item_cost(item: Item, elements: int) -> ItemCost:
 
 
 def show_statistics(run: CostRun, console: Console) -> None:
-    """As a table."""
+    """Print the costs as a table."""
     table = Table(title=f"Statistics while a query runs, batches of {BATCH}: seconds beside the query's")
     for column in ("item", "elements", "looks", "collecting", "smoothing"):
         table.add_column(column, justify="left" if column == "item" else "right")

@@ -1,4 +1,4 @@
-"""The work as streamz pipelines of single elements: states by key in an accumulation."""
+"""The work as streamz pipelines of single elements, with states by key in an accumulation."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""How what a study takes grows with the data, in a warm session on two cores with a heap of 2 GB:
-`midstream bench studies`."""
+"""Growth of a study's cost with its data: `midstream bench studies`.
+
+It runs in a warm session on two cores with a heap of 2 GB.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TIMES, MOST = 4, 4.8
-"""So many times the data may take so many times as much."""
+"""TIMES times the data may cost at most MOST times as much."""
 
 STAGES = ("ingest", "profile", "what-if")
 
@@ -31,18 +33,18 @@ HEAP = "2g"
 BUCKETS, WINDOW = 200, 2
 
 SECONDS = 1000
-"""How long the streams last, for a million elements; more of them last longer."""
+"""The duration of the streams for a million elements; it grows with more of them."""
 
 UNIFORM, SKEWED = "{values: uniform, low: 1, high: 2000}", "{values: zipf, n: 2000}"
 KEYS = {"a": UNIFORM, "b": UNIFORM, "c": SKEWED}
-"""The three streams, and how their keys are distributed."""
+"""The three streams, with the distributions of their keys."""
 
 RECORDED = "recorded"
-"""The folder with the streams as they arrive, out of order by up to two seconds; `ingest` reads it."""
+"""The folder of the streams as they arrive, out of order by up to two seconds, for `ingest`."""
 
 
 def described(seconds: int, rate: float) -> str:
-    """The streams, for `study generate`."""
+    """The description of the streams, for `study generate`."""
     streams = [
         f"  {name}: {{columns: {{k: {key}}}, arrivals: {{process: poisson, rate: {rate}}}, "
         "disorder: 2 s, slack: 2 s}"
@@ -52,7 +54,7 @@ def described(seconds: int, rate: float) -> str:
 
 
 def declared(folder: str) -> str:
-    """The study of the streams in a folder."""
+    """The declaration of the study of the streams in a folder."""
     defaults = f'[defaults]\ntime = "start"\nunit = "s"\nwindow = {WINDOW}\ncolumns = {{ k = "integer" }}\n'
     streams = [
         f'[streams.{name}]\nalias = "{name}"\npath = "{folder}{"/" + name if folder == RECORDED else ""}"\n'
@@ -71,8 +73,11 @@ measured_here(folder, *map(int, counts))
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a study of so many elements took: seconds of the processor in all processes, by stage; and the
-    most memory, in bytes, of Java and of all Python workers together, until then."""
+    """Time and memory of a study.
+
+    seconds         by stage, CPU seconds of all processes
+    java, workers   the largest memory so far of Java, and of all Python workers together, in bytes
+    """
 
     elements: int
     seconds: Mapping[str, float]
@@ -82,28 +87,28 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class StudiesRun:
-    """Some elements, and four times as many."""
+    """Studies of some elements, and of four times as many."""
 
     once: Taken
     more: Taken
 
     def growth(self, stage: str) -> float:
-        """How many times as much a stage took."""
+        """Time of a stage with more elements / its time with fewer."""
         return self.more.seconds[stage] / self.once.seconds[stage]
 
     @property
     def is_good(self) -> bool:
-        """Whether no stage exceeds what it may take."""
+        """True if every stage keeps its limit."""
         return all(self.growth(stage) <= MOST for stage in STAGES)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Plain data for JSON."""
         growth = {stage: self.growth(stage) for stage in STAGES}
         return {"runs": [asdict(self.once), asdict(self.more)], "growth": growth, "is_good": self.is_good}
 
 
 def measure_studies(elements: int, advance: Callable[[int, int | None], object]) -> StudiesRun:
-    """Ingest, profile and price so many elements, and four times as many, in a process of their own.
+    """Ingest, profile and price `elements` elements, and four times as many, in a process of their own.
 
     Raises   BenchmarkError where there is no /proc, or where the process fails.
     """
@@ -131,7 +136,7 @@ def measure_studies(elements: int, advance: Callable[[int, int | None], object])
 
 
 def measured_here(folder: str, *counts: int) -> None:
-    """Print what was taken of so many elements each, one after the other in a session: a line of JSON."""
+    """Print time and memory of studies of `counts` elements, in one session: a line of JSON for each."""
     from midstream.scenarios.studies.session import spark_session
 
     with spark_session("local[2]") as spark:
@@ -174,13 +179,13 @@ def _taken(spark: SparkSession, place: Path, count: int) -> Taken:
 
 
 def processor_seconds() -> float:
-    """What this process and all below it have taken, with those that have ended."""
+    """CPU seconds of this process and all below it, with those that have ended."""
     ticks = sum(sum(map(int, fields[11:15])) for _, fields in _family())
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def peaks() -> tuple[int, int]:
-    """The most memory of Java, and of all Python processes below it together, in bytes."""
+    """The largest memory of Java, and of all Python processes below this one together, in bytes."""
     java = workers = 0
     for process, _ in _family():
         try:
@@ -212,7 +217,7 @@ def _family() -> list[tuple[Path, list[str]]]:
 
 
 def show_studies(run: StudiesRun, console: Console) -> None:
-    """Seconds of the processor, growth and memory."""
+    """Print CPU seconds, growth and memory."""
     table = Table("elements", *STAGES, "Java", "workers")
     for one in (run.once, run.more):
         seconds = (f"{taken:.1f} s" for taken in one.seconds.values())

@@ -1,7 +1,8 @@
 """Contests, each in a process of its own.
 
-What is allocated after another workload lies in the gaps that it left in memory, and is slower to reach. And
-no machine is equally fast all the time. So each window of an item has its own process, and they take turns.
+Memory that is allocated after another workload lies in the gaps that this workload left, and is slower to
+reach. And no machine is equally fast all the time. So each window of an item has its own process, and the
+processes take turns.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def measure(
 ) -> tuple[ItemResult, ...]:
     """Run all contenders for an item with each window (None for its own) in turn, again and again.
 
-    `progress` is told after each run.
+    `progress` is called after each run.
 
     Cost     `runs` of each window; the streams of all windows are in memory at once.
     Raises   BenchmarkError where a process ends before its time.
@@ -91,6 +92,6 @@ def _ask(contest: Callable[[], Contest], do: Callable[..., T], *arguments: int) 
 
 
 def _result(contest: Contest) -> tuple[int | None, int, tuple[Measured, ...]]:
-    """What an ItemResult has besides the item, which cannot be sent."""
+    """The fields of an ItemResult besides the item, which cannot be sent between processes."""
     result = contest.result()
     return result.window, result.elements, result.measured

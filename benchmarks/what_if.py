@@ -1,4 +1,4 @@
-"""How long a what-if study takes, with Spark's start and in a warm session: `midstream bench what-if`."""
+"""Time of a what-if study, with Spark's start and in a warm session: `midstream bench what-if`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from midstream.benchmarks.options import BenchmarkError
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What of a study is made, and how many seconds that may take in the median.
+    """A kind of what-if study, and the limits of its median time, in seconds.
 
-    is_whole    all plans are priced in hindsight and by what was known before, and turns are billed with the
-                cost of migrating; else all plans are priced in hindsight alone
+    is_whole    True prices all plans in hindsight and from the past, and bills turns with the cost of
+                migrating; otherwise all plans are priced in hindsight alone
     cold        with Spark's start
     warm        in a warm session
     """
@@ -49,13 +49,13 @@ print(json.dumps(timed_runs(begun, sys.argv[1], int(sys.argv[2]), sys.argv[3] ==
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Seconds of each repetition: in a process of its own, and in one warm session."""
+    """Seconds of each repetition, in a process of its own, and in one warm session."""
 
     cold: Sequence[float]
     warm: Sequence[float]
 
     def are_within(self, kind: Kind) -> bool:
-        """Whether the medians are within the marks."""
+        """True if the medians are within the limits."""
         return median(self.cold) <= kind.cold and median(self.warm) <= kind.warm
 
 
@@ -67,11 +67,11 @@ class WhatIfRun:
 
     @property
     def is_good(self) -> bool:
-        """Whether all are within their marks."""
+        """True if all times are within their limits."""
         return all(times.are_within(kind) for kind, times in self.times.items())
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Plain data for JSON."""
         studies = [
             {"study": kind.name, "with_start": list(times.cold), "warm": list(times.warm)}
             for kind, times in self.times.items()
@@ -80,7 +80,7 @@ class WhatIfRun:
 
 
 def timed_runs(begun: float, data: str, warm: int, is_whole: bool) -> list[float]:
-    """The seconds of the first run, since `begun`, and of some more in the same session."""
+    """The seconds of the first run, since `begun`, and of `warm` more runs in the same session."""
     from midstream.scenarios.studies.declaration import load_study
     from midstream.scenarios.studies.options import is_small
     from midstream.scenarios.studies.recording import open_recording
@@ -105,11 +105,11 @@ def timed_runs(begun: float, data: str, warm: int, is_whole: bool) -> list[float
 
 
 WARMING = 3
-"""So many runs come before those that count as warm: Java compiles while they run."""
+"""The number of runs before those that count as warm, while Java compiles."""
 
 
 def measure_what_if(data: Path, repetitions: int, advance: Callable[[int, int | None], object]) -> WhatIfRun:
-    """Each time in a process of its own, the kinds in turn; the last one of each goes on with warm runs.
+    """Measure each kind in turn, each time in a process of its own; the last ones go on with warm runs.
 
     Raises   BenchmarkError where a process fails.
     """
@@ -135,7 +135,7 @@ def _in_process(data: Path, warm: int, kind: Kind) -> list[float]:
 
 
 def show_what_if_run(run: WhatIfRun, console: Console) -> None:
-    """Medians beside their marks."""
+    """Print the medians beside their limits."""
     table = Table("a what-if study", "", "median", "most", "at most")
     for kind, found in run.times.items():
         for how, times, mark in (

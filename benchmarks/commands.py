@@ -1,4 +1,4 @@
-"""`midstream bench`: how fast operators are beside hand-written loops and other libraries."""
+"""`midstream bench`: the speed of operators beside hand-written loops and other libraries."""
 
 from __future__ import annotations
 

@@ -32,13 +32,13 @@ class Contender:
 def contenders(workload: Workload, batch_sizes: Sequence[int], peers: Collection[str]) -> list[Contender]:
     """All contenders for a workload, by batch size; the hand-written loop is the first of each size.
 
-    streamz passes single elements on, so it takes part at batch size 1 only.
+    streamz processes single elements, so it takes part at batch size 1 only.
     """
     tagged, names = feed(workload.streams), tuple(workload.streams)
     taking_part: list[Contender] = []
     for size in batch_sizes:
         cut = chunks(tagged, len(names), size)
-        # At size 1 the engine is given single elements in order of time, too.
+        # At size 1 the engine also takes single elements in order of time.
         given = [(names[port], [one]) for port, one in tagged] if size == 1 else pushes(names, cut)
         by_hand = _elements(workload, tagged) if size == 1 else _batches(workload, cut)
         taking_part.append(Contender(BY_HAND, size, by_hand))

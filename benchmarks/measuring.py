@@ -155,8 +155,8 @@ class Contest:
         small = workload(work.item, work.elements // WARM_UP, seed, work.window)
         self._beginners = contenders(small, batch_sizes, peers)
         self._contenders = contenders(work, batch_sizes, peers)
-        # Packed, as results that stayed would lie between those that come and go, and the state of contenders
-        # in the gaps between them.
+        # Pickled: otherwise these results would stay in memory between those of the runs, and contenders
+        # would keep their state in the gaps.
         self._expected = partial(pickle.loads, pickle.dumps(sorted(reference(work))))
         self._work = work
         self._measured = tuple(Measured(one.name, one.batch_size) for one in self._contenders)

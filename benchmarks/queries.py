@@ -178,7 +178,7 @@ def measure_queries(
 def _measure(queries: int, *, is_shared: bool) -> tuple[Cost, bool]:
     """The costs, and True if migrations ended and changed no result."""
     plans = [query(number, is_shared=is_shared) for number in range(queries)]
-    # The last ones: those that came after all others.
+    # The queries that were added last.
     moving = range(queries)[-MIGRATED:]
     results: dict[int, Batch] = {number: [] for number in moving[-5:]}
     engine = Engine()

@@ -116,7 +116,7 @@ def measure_studies(elements: int, advance: Callable[[int, int | None], object])
         raise BenchmarkError("studies: found no /proc, expected Linux, which tells what processes take")
     environment = {**os.environ, "SPARK_DRIVER_MEMORY": HEAP}
     with TemporaryDirectory() as folder, TemporaryFile("w+") as errors:
-        # The first one warms the session.
+        # The first study warms up the session.
         counts = max(1, elements // 10), elements, TIMES * elements
         command = [sys.executable, "-c", CHILD, folder, *map(str, counts)]
         found = []

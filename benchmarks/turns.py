@@ -77,7 +77,7 @@ def _contest(
     """The contest of this process, made at the first call."""
     item = next(item for item in ITEMS if item.name == name)
     contest = Contest(workload(item, elements, seed, window), seed, batch_sizes, peers)
-    # Garbage collection would else go through the inputs and the expected results in the middle of each run.
+    # Otherwise garbage collection would traverse the inputs and the expected results during each run.
     gc.collect()
     gc.freeze()
     return contest
@@ -87,7 +87,7 @@ T = TypeVar("T")
 
 
 def _ask(contest: Callable[[], Contest], do: Callable[..., T], *arguments: int) -> T:
-    """Do something with the contest of this process."""
+    """Call a function with the contest of this process."""
     return do(contest(), *arguments)
 
 

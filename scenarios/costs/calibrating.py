@@ -68,12 +68,12 @@ def calibrate(
     ]
     runs: list[list[Timed]] = [[] for _ in points]
     context = _fresh()
-    # All in turn, and then all again: something else that goes on for a while meets each operator once.
+    # All in turn, and then all again, so that a temporary load of the machine affects each operator once.
     for turn in range(TURNS):
         for i, (name, setting) in enumerate(points):
             runs[i].append(_timed_apart(context, name, setting))
             advance(turn * len(points) + i + 1, TURNS * len(points))
-    # What counts is the least, as what else the machine does can only make it longer.
+    # The least time counts, as other work of the machine only adds to it.
     least = [min(found, key=lambda run: run.measured) for found in runs]
     size = len(FITTED) * len(QUERIES)
     fitted, held_out = least[:size], least[size:]
@@ -95,7 +95,7 @@ def _fresh() -> BaseContext:
 
 
 def _timed_apart(context: BaseContext, name: str, setting: Setting) -> Timed:
-    # The process is waited for when its parent is interrupted, and need not tell of that itself.
+    # When the parent is interrupted, it waits for the process, which need not report that itself.
     unimpressed = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
     try:
         with ProcessPoolExecutor(1, mp_context=context, initializer=unimpressed) as pool:

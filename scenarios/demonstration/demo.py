@@ -173,9 +173,9 @@ class Demonstration:
 def demonstrate(
     scenario: Scenario, target: Plan | None = None, progress: Progress = lambda n, total: None
 ) -> Demonstration:
-    """Run a scenario with a migration in mid-stream, and without, and compare.
+    """Run a scenario with a migration in mid-stream, and without, and compare the results.
 
-    `target` is the plan to migrate to; by default what the optimizer chooses.
+    `target` is the plan to migrate to; by default the optimizer's choice.
 
     Raises   MigrationRefused where `target` cannot take the place of the scenario's plan.
 
@@ -193,7 +193,7 @@ def demonstrate(
         statistics, begun = Statistics.from_observations(engine.observe()), engine.counters()
         choice = optimize(plan, statistics)
         choices.append((statistics, choice, begun))
-        # All results are compared in the end, so that a wrong target is shown for what it is.
+        # All results are compared in the end, so a wrong target is detected.
         proof = choice.proof if target is None else equivalent(plan, target, steps=0)
         return engine.migrate(choice.plan if target is None else target, proof=proof, unproved="accept")
 

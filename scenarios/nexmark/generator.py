@@ -74,7 +74,7 @@ class WorkloadError(MidstreamError):
 class AuctionWorkload:
     """The parameters of the generator.
 
-    The defaults are those of the original, but for `seed` and for `step`, which is not known of it.
+    The defaults are those of the original, except `seed`, and `step`, whose original value is unknown.
 
     Raises   WorkloadError, naming the parameter, the value found and the expected range.
     """
@@ -127,10 +127,10 @@ class AuctionWorkload:
             # Beyond, it takes too many draws to hit the last open auction of a block.
             raise _refusal("zipf_exponent", self.zipf_exponent, "a number from 0 to 2")
         if self.step[1] == 0:
-            # Time would stand still, and the closings would never come.
+            # Without a step, time would stand still, and no auction would close.
             raise _refusal("step", self.step, "a greatest step of 1 or more")
         if self.auctions_per_round[1] == 0 and self.person_probability == 0:
-            # Once all auctions are closed, whoever asks for an event would wait for ever.
+            # Once all auctions are closed, the generator would go on for ever without an event.
             raise _refusal(
                 "auctions_per_round", self.auctions_per_round, "some, as no person registers either"
             )
@@ -178,7 +178,7 @@ def generate(workload: AuctionWorkload | None = None) -> Iterator[AuctionEvent]:
 
 
 def take(events: Iterable[AuctionEvent], count: int) -> list[AuctionEvent]:
-    """The first events of a stream of them."""
+    """The first events of a workload."""
     return list(islice(events, count))
 
 
@@ -202,7 +202,7 @@ class _OpenAuction:
 
 
 class _AuctionHouse:
-    """The state of the market: who there is, what is open at which price, and what time it is."""
+    """The state of the market: persons, open auctions with their prices, and the time."""
 
     def __init__(self, workload: AuctionWorkload) -> None:
         self._workload = workload
@@ -221,14 +221,14 @@ class _AuctionHouse:
         Random(0).shuffle(self._ranked)
 
     def open(self) -> Iterator[AuctionEvent]:
-        """The persons and auctions that are there from the start."""
+        """The persons and auctions at the start."""
         for _ in range(self._workload.initial_persons):
             yield self._person()
         for _ in range(self._workload.initial_auctions):
             yield self._auction()
 
     def round(self) -> Iterator[AuctionEvent]:
-        """One round: a person perhaps, auctions, bids, and what closes in the meantime."""
+        """One round: perhaps a person, then auctions, bids, and closings in the meantime."""
         workload, random = self._workload, self._random
         if random.random() < workload.person_probability:
             yield from self._pass_time()

@@ -33,7 +33,7 @@ OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
     "bid": {"itemid": "item", "bidderid": "bidder", "bid_price": "price"},
     "closed_auction": {"itemid": "item", "sellerid": "seller", "buyerid": "buyer"},
 }
-"""By stream, the generator's name of a column by another one, in lower case."""
+"""By stream, the generator's names of columns by their other names, in lower case."""
 
 DOLLAR_IN_EUROS = 0.908
 """The benchmark's exchange rate."""
@@ -73,7 +73,7 @@ def rows(stream: str, columns: Schema, events: Iterable[AuctionEvent], second: i
 
 
 def lasting(stream: str, columns: Schema, events: Iterable[AuctionEvent], second: int = 1) -> list[Element]:
-    """The rows of one generated stream as a temporal relation: each is valid from its timestamp on, for ever.
+    """The rows of one generated stream as a temporal relation, each valid from its timestamp on without end.
 
     >>> ada = ("person", 8, (4, "Ada Berg", "ada@example.org", "Boise", "ID"))
     >>> lasting("person", Schema.of(id="integer", state="string"), [ada])

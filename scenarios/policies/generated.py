@@ -1,7 +1,7 @@
-"""Generated joins of three streams by which policies are judged: their rates or selectivities change.
+"""Generated joins of three streams with changing rates or selectivities, by which policies are judged.
 
 Streams a, b and c are joined by a.x = b.x and b.y = c.y. Elements come by a Poisson process, and values are
-equally likely; of K values, streams with r and s elements a window have 2 r s / K pairs a window.
+equally likely. With K values, streams with r and s elements per window have 2 r s / K pairs per window.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def stationary(pairs: float, seed: int = 1) -> Case:
 
 
 def situations(seed: int = 1) -> Case:
-    """Forty phases of 4 to 40 windows, in each of which rates and numbers of values are drawn anew."""
+    """Forty phases of 4 to 40 windows, each with newly drawn rates and numbers of values."""
     random = Random(f"situations {seed}")
     phases = [
         Phase(

@@ -12,12 +12,12 @@ from midstream.scenarios.policies.policy import How
 
 
 def repeat_last_best(case: Case, start: int, how: How) -> Policy:
-    """At the end of each bucket, takes the order that was best in it; the running one among equals."""
+    """Moves at the end of each bucket to the order that was best in it; the running one among equals."""
     return Periodic(LastBest(), case.costs.spent, len(case.orders), case.first, case.bucket, how)
 
 
 def by_chart(case: Case, start: int, how: How, k: int = 10) -> Policy:
-    """Takes the order of a chart of `k` parts for the latest results of orders, a few times per window."""
+    """Moves by a chart of `k` parts over the latest results of orders, a few times per window."""
     orders, step = len(case.orders), max(1, case.window // LOOKS)
     chart = ChartChoice(orders, k, case.window / step)
     return Periodic(chart, case.costs.spent, orders, case.first, step, how)

@@ -104,7 +104,7 @@ def run(case: Case, policy: Policy, start: int = 0) -> Run:
     for _ in drive(trial, events(case)):
         pass
     engine.close()
-    # During a migration, what waits in the backlog reaches the new plan only now.
+    # During a migration, the elements in the backlog reach the new plan only now.
     return Run(engine.counters().intermediate, tuple(moves), results, trial.seconds)
 
 

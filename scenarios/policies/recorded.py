@@ -41,7 +41,7 @@ def packets(data: Path) -> Case:
 
 
 def roads(data: Path) -> Case:
-    """Slow readings; all of them agree."""
+    """Slow readings, which all agree."""
     slow = {}
     for segment, readings in _readings(data, SEGMENTS, "avg_speed_kmh").items():
         percentile = sorted(speed for _, speed in readings)[len(readings) // 5]
@@ -50,7 +50,7 @@ def roads(data: Path) -> Case:
 
 
 def crowds(data: Path) -> Case:
-    """Readings with many vehicles; all of them agree."""
+    """Readings with many vehicles, which all agree."""
     crowded = {}
     for segment, readings in _readings(data, CROWDED, "vehicle_count").items():
         percentile = sorted(vehicles for _, vehicles in readings)[len(readings) * 4 // 5]

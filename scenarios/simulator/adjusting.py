@@ -28,7 +28,7 @@ def adjust(engine: Engine, changes: Iterable[AdjustmentSpec]) -> None:
     """
     for change in changes:
         for i in range(len(adjusted_nodes(engine.plan, change))):
-            # A change of one gives new nodes to all above it.
+            # A change replaces all nodes above the changed one.
             node = adjusted_nodes(engine.plan, change)[i]
             if change.window is not None:
                 engine.resize(node, change.window, change.at)

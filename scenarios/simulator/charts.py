@@ -76,7 +76,7 @@ def latency(simulation: Simulation) -> Figure:
 
 
 def state(simulation: Simulation) -> Figure:
-    """The state of both plans and what is held between them, stacked, a panel for each strategy."""
+    """The state of both plans and the elements held between them, stacked, a panel for each strategy."""
     axis = Axis.of(simulation)
     runs = drawn_runs(simulation)
     figure, panels = empty_panels(runs)
@@ -111,7 +111,7 @@ def state(simulation: Simulation) -> Figure:
 
 
 def costs(simulation: Simulation) -> Figure:
-    """Processing over application time, and results over processing (the form of thesis, Figure 30.3)."""
+    """Processing over application time, and results over processing, in the form of thesis, Figure 30.3."""
     axis = Axis.of(simulation)
     figure = Figure(figsize=(WIDTH, 3.5), layout="constrained")
     over_time, over_cpu = figure.subplots(1, 2)

@@ -88,7 +88,7 @@ def simulate(
         raise typer.BadParameter(
             "found nothing, expected a file or a name; --list names those that are ready"
         )
-    # What takes long should not fail at its end.
+    # A long run should not fail at its end.
     if charts is not None and not charts.is_dir():
         checked_folder(charts)
         if charts.exists():
@@ -137,7 +137,7 @@ def simulate(
         write_charts(simulation, charts)
     if chart is not None:
         write_policy_chart(simulation, chart)
-    # The table goes where no file has gone.
+    # The table goes to standard output unless a file went there.
     show(simulation, Console(stderr=any(str(path) == STDOUT for _, path in written)))
     if not (simulation.is_equal and simulation.holds):
         raise typer.Exit(1)

@@ -56,7 +56,7 @@ def _compared_run(one: Ran, form: NormalForm, repetition: int, seed: int) -> Run
 
 
 def compared(runs: Sequence[Run]) -> tuple[Compared, ...]:
-    """Every strategy over its repetitions."""
+    """Compare every strategy over its repetitions."""
     by_strategy: dict[str, list[Run]] = {}
     for one in runs:
         by_strategy.setdefault(one.strategy, []).append(one)

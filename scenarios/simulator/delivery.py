@@ -61,7 +61,7 @@ def delivered(
         elif element is not None or not phases[0].heartbeats:
             held.append((turn, element))
         else:
-            # Nothing is certain of what starts behind the first element that is held up.
+            # Nothing is certain about starts behind the first element that is held up.
             yield _arrival(name, spec, held[0][0] if held else turn, None, arrival)
     end = max(arrival, duration + round(number_at(spec.lag, duration)))
     for phase in phases:
@@ -86,7 +86,7 @@ def _in_turn(spec: StreamSpec, rows: Iterable[Row], random: Random, duration: in
     """Elements in order of start + displacement; a heartbeat precedes elements of the same instant."""
     every = spec.heartbeats or duration
     beats: Iterator[_Turn] = ((beat, None) for beat in range(every, duration, every))
-    # Of what is at the same time, merge takes the first one first.
+    # At equal times, merge takes from its first argument first.
     return merge(beats, _displaced(rows, spec.disorder, random), key=itemgetter(0))
 
 
@@ -95,7 +95,7 @@ def _displaced(rows: Iterable[Row], disorder: int, random: Random) -> Iterator[_
     for number, (start, payload) in enumerate(rows):
         turn = start + random.randint(0, disorder) if disorder else start
         heappush(waiting, (turn, number, (start, start + 1, payload)))
-        # Of those that are yet to come, none has an earlier turn than this one's start.
+        # No later row has an earlier turn than the start of this one.
         while waiting and waiting[0][0] <= start:
             turn, _, element = heappop(waiting)
             yield turn, element

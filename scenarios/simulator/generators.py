@@ -65,5 +65,5 @@ def _mixed(
 
 
 def _random(seed: int, name: str, purpose: str) -> Random:
-    # One for each purpose: what is drawn for one column does not move what is drawn for another.
+    # One generator for each purpose, so that the draws for one column do not change those for another.
     return Random(f"{seed}/{name}/{purpose}")

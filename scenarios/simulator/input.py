@@ -67,7 +67,7 @@ def input_of(scenario: Scenario, seed: int, is_quick: bool = False) -> Input:
     ]
     if is_quick and sum(map(len, streams)) > QUICK_FROM:
         streams = [list(thinned(stream)) for stream in streams]
-    # Of arrivals at one instant, those of the stream that is named first are first.
+    # At equal instants, the stream that the scenario names first comes first.
     merged = list(merge(*streams, key=attrgetter("at")))
     last = max((arrival.at for arrival in merged if arrival.kind == "element"), default=0)
     buckets = max(-(-spec.duration // scenario.every), last // scenario.every + 1)

@@ -44,7 +44,7 @@ def joined(name: str, plans: Mapping[str, Plan], arrived: Arrived, bucket: int |
     """Read plans as orders of one join of three streams.
 
     Each plan is (X ⋈ Y) ⋈ Z with equal columns, or without a condition, between X and Y. Each input is a
-    time window over a stream, all of one size; above it there may be filters, the same in each plan, and
+    time window over a stream, all of one size; above it there may be filters, equal in each plan, and
     projections. Projections may also stand above joins.
 
     Raises   ValueError, saying what was found and expected, where plans have another shape.

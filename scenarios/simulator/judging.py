@@ -28,7 +28,7 @@ from midstream.scenarios.simulator.scenario_policies import (
 from midstream.scenarios.simulator.steering import ByPolicy, Steering, counted_before
 
 Steer = Callable[[], Steering | None]
-"""Makes what steers a run; it gives None where the first plan runs all the time."""
+"""Makes the steering of a run; it returns None if the first plan runs all the time."""
 
 Running = Callable[[str, Steer], Outcome]
 """Runs a plan, by its name, with the engine."""
@@ -84,7 +84,7 @@ def worst_run(
 
 
 def piloted(scenario: Scenario, policy: ScenarioPolicy, start: str) -> Steer:
-    """The engine's own autopilot."""
+    """Steering by the engine's own autopilot."""
     plans = tuple(scenario.plans.values())
     strategy = "genmig" if policy.how == "genmig" else "auto"
     return lambda: ByAutopilot(start, plans, policy.settings[AUTOPILOT], strategy)

@@ -1,7 +1,7 @@
 """Matplotlib's figures as parts of an HTML page.
 
-Lines and texts take the page's colours: what is drawn in one of `PAGE_COLORS` refers to a CSS variable of the
-page, so that one picture serves on a light ground and on a dark one.
+Lines and texts take the page's colours: each colour of `PAGE_COLORS` becomes a CSS variable of the page, so
+that one picture serves on a light ground and on a dark one.
 """
 
 from __future__ import annotations

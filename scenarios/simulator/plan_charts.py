@@ -28,12 +28,12 @@ Counts = Callable[[Series], Sequence[float]]
 
 
 def looks(simulation: Simulation) -> dict[str, tuple[str, Any]]:
-    """By run, colour and line, the same in all pictures."""
+    """Colour and line of each run, equal in all pictures."""
     return {name: look_of(i) for i, name in enumerate(simulation.strategies)}
 
 
 def output(simulation: Simulation) -> Figure:
-    """Results over time, and what the cost model expects."""
+    """Results over time, and those that the cost model predicts."""
     return _rates(simulation, "results", attrgetter("results"), attrgetter("predicted_results"))
 
 

@@ -84,7 +84,7 @@ def implemented(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 def require_sources(plan: Plan, streams: Mapping[str, Schema], relations: Mapping[str, Schema]) -> None:
-    """Raise PlanError unless a plan has one output, and the scenario what it reads, with the same columns."""
+    """Raise PlanError unless a plan has one output, and the scenario has its streams with equal columns."""
     if len(plan.outputs) != 1:
         raise PlanError(f"the plan has {len(plan.outputs)} outputs, expected one: {', '.join(plan.outputs)}")
     for what, read, known in (

@@ -1,4 +1,4 @@
-"""The report of a simulation: one HTML file that needs nothing else."""
+"""The report of a simulation as one self-contained HTML file."""
 
 from __future__ import annotations
 

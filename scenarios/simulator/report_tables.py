@@ -1,4 +1,4 @@
-"""The tables of a report: strategies compared, and what became of each migration."""
+"""The tables of a report: the comparison of strategies, and the outcome of each migration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VERDICTS = {
     "different": ("bad", "✗ different", "other results than meant"),
     "refused": ("off", "– refused", "the migration was refused"),
 }
-"""A class, a mark, and what it means."""
+"""Class, mark and meaning of each verdict."""
 
 
 def comparison(simulation: Simulation) -> str:
@@ -150,7 +150,7 @@ FINDINGS = {
     "does not hold": ("bad", "✗ does not hold"),
     "not measured": ("off", "– not measured"),
 }
-"""A class and a mark."""
+"""Class and mark of each finding."""
 
 
 def claims(simulation: Simulation) -> str:

@@ -254,7 +254,7 @@ class _Run:
         def begin(engine: Engine) -> Transition:
             if step.to != OPTIMIZER:
                 return variant.begin(engine, self._plans[step.to])
-            # What it finds best of all that the running plan can be moved to.
+            # The best plan that the optimizer finds among those that the running plan can be moved to.
             return variant.begin(engine, engine.optimize(budget=QUICK_STEPS).finish())
 
         began = process_time()

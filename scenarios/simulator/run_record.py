@@ -112,7 +112,7 @@ class RunRecord:
     def give(self, at: int, results: Sequence[Element]) -> None:
         """Record the latencies of results that came out at an instant."""
         if results:
-            # A result may begin in the future, at the end of the streams; then nobody waits for it.
+            # A result may begin in the future, at the end of the streams; then its latency is 0.
             self._latencies.extend(max(0, at - start) for start, _, _ in results)  # type: ignore[misc]
             if not self.giving or self.giving[-1] != at:
                 self.giving.append(at)
@@ -196,7 +196,7 @@ def processing(
     of_portions = [0.0, *accumulate(cpu)]
     asides = [(move.asked, move.move.seconds) for move in moves]
     asides += [(move.step.abort_at, move.cpu_aborting) for move in moves if move.step.abort_at is not None]
-    # The last bucket takes in all that comes after the others.
+    # The last bucket includes all later portions.
     ends = [*range(every, len(taken) * every, every), FOREVER]
     return tuple(
         of_portions[portions] + sum(seconds for at, seconds in asides if at < end)

@@ -59,14 +59,14 @@ from midstream.scenarios.simulator.yaml_file import Document, read_yaml
 from midstream.scenarios.simulator.yaml_file import Path as Place
 
 OPTIMIZER = "optimizer"
-"""Where a migration goes to what the optimizer finds best by then."""
+"""The target of a migration to the best plan that the optimizer finds at that time."""
 
 SUFFIXES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True)
 class ScheduledMigration:
-    """A migration of a scenario; `at` or `condition` says when."""
+    """A migration of a scenario, at the instant `at`, or when `condition` is met."""
 
     to: str
     at: int | None
@@ -156,7 +156,7 @@ def _unit(document: Document) -> TimeUnit:
 
 
 class _Checker:
-    """Resolves what names and texts in a scenario stand for."""
+    """Resolves the names and texts of a scenario."""
 
     def __init__(
         self, document: Document, spec: ScenarioSpec, unit: TimeUnit, folder: Path, data: Path | None
@@ -228,7 +228,7 @@ class _Checker:
         above: Mapping[str, Plan],
         relations: Mapping[str, tuple[Schema, Any]],
     ) -> Plan:
-        """The plan of a name, run as it is told."""
+        """The plan of a name, with the form and the implementations that it requests."""
         if spec.of is not None:
             self._known(spec.of, above, ("plans", name, "of"))
             if self._spec.plans[spec.of].of is not None:
@@ -271,7 +271,7 @@ class _Checker:
         return ScheduledMigration(spec.to, spec.at, condition, spec.abort_at)
 
     def _require_equivalence(self, plans: Mapping[str, Plan], start: str) -> None:
-        """All plans to which is moved must mean what the first one does."""
+        """Raise an error unless all target plans are equivalent to the first plan."""
         for i, one in enumerate(self._spec.migrations):
             if one.to != OPTIMIZER:
                 place = ("migrations", i, "to")

@@ -18,9 +18,9 @@ from midstream.scenarios.simulator.scenario_spec import PolicySpec
 
 CLAIRVOYANT = "clairvoyant"
 LAST_BEST = "repeat last best"
-"""It needs no prices, so it is there for all plans."""
+"""This policy needs no prices, so it works for all plans."""
 ENGINE_PILOT = "engine autopilot"
-"""The engine decides by itself, so it is there for all plans."""
+"""By this policy the engine decides itself, so it works for all plans."""
 
 FOR_ALL_PLANS = LAST_BEST, ENGINE_PILOT
 
@@ -37,9 +37,9 @@ def known_policies() -> tuple[str, ...]:
 class ScenarioPolicy:
     """A policy with its options.
 
-    name        what its runs are called
-    kind        which of those that there are
-    strategies  those by which it may migrate
+    name        the name of its runs
+    kind        the policy's own name
+    strategies  the strategies by which it may migrate
     start       the plan that runs first; None for the one from which it costs most
     """
 
@@ -66,7 +66,7 @@ class ScenarioPolicy:
         return self.strategies[-1]
 
     def policy(self, case: Case, start: int) -> Policy:
-        """The policy for one run, from an order on."""
+        """The policy for one run that begins with an order."""
         return ITEMS[self.kind](case, start, self.how, **self.settings)
 
 
@@ -81,7 +81,7 @@ AUTOPILOT = "settings"
 
 
 def _of_autopilot(given: Mapping[str, Any] | str) -> Mapping[str, Any]:
-    """Settings by the name of all of them, or those that differ from the balanced ones."""
+    """Settings by the name of a whole set, or the balanced settings with changes."""
     if isinstance(given, str):
         if given not in NAMED:
             raise ValueError(f"found {given}, expected one of {', '.join(NAMED)}{suggest(given, NAMED)}")

@@ -10,13 +10,13 @@ from midstream.scenarios.simulator.stream_spec import Duration, PositiveDuration
 
 
 class PlanSpec(Strict):
-    """A plan, by its SQL text, by a file (.sql, or .json), by JSON as YAML, or as another way to run a plan.
+    """A plan, by its SQL text, by a file (.sql, or .json), by JSON as YAML, or as a variant of a plan.
 
     sql                 one query over the scenario's streams and relations, which is run as it is written
     file                relative to the scenario's file
-    plan                what `midstream.dumps` gives
-    of                  the name of a plan above, which this one must mean too
-    form                signs runs windows, and what is above them, on positives and negatives
+    plan                the output of `midstream.dumps`
+    of                  the name of an earlier plan to which this one must be equivalent
+    form                `signs` runs windows, and all above them, on positives and negatives
     implementations     names; each is chosen for all operators that it implements
     """
 
@@ -36,9 +36,9 @@ class PlanSpec(Strict):
 
 
 class AdjustmentSpec(Strict):
-    """From an instant on, time windows have another size, or granularity conversions another granule.
+    """A change of the size of time windows, or of the granule of granularity conversions, at an instant.
 
-    stream      only those over this stream; without it, all
+    stream      the stream whose windows or conversions change; without it, all change
     """
 
     at: Duration
@@ -61,11 +61,11 @@ class RelationSpec(Strict):
 
 
 class MigrationSpec(Strict):
-    """A migration: at an instant, or when a condition is met first, after the migration before it began.
+    """A migration at an instant, or when a condition is first met after the migration before it began.
 
     to          a plan's name, or `optimizer`
-    abort_at    when it is given up, if it is still under way then
-    unproved    `accept` vouches for a plan of which it is not known whether it means what the first one does
+    abort_at    the instant at which it is aborted if it is still under way
+    unproved    `accept` vouches for a plan that is not proved equivalent to the first one
     """
 
     at: Duration | None = None

@@ -1,4 +1,4 @@
-"""Runs a scenario: every repetition without migration, with each strategy, and with each new plan alone."""
+"""Run a scenario: every repetition without migration, with each strategy, and with each new plan alone."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class _Repetition:
             for plan, outcome in shared.items()
             if isinstance(plan, Plan) and plan != start
         ]
-        # What is compared with a migration is the least of as many runs: of more, it would be less.
+        # A migration is compared with the least of equally many runs; the least of more would be smaller.
         alones = {plan: outcome for plan, outcome in outcomes.items() if isinstance(plan, Plan)}
         for variant in scenario.variants:
             outcome = shared[variant.name]
@@ -148,7 +148,7 @@ class _Repetition:
         return found
 
     def run_steered(self, plan: str, steer: Steer) -> Outcome:
-        """The least outcome of running a plan with a steering as often as the scenario says."""
+        """Run a plan with a steering as often as the scenario says; the least processing counts."""
         first = self._scenario.plans[plan]
         ran = (self._run_once(first, None, steer()) for _ in range(self._runs_of_each))
         return reduce(self._cheaper, ran)

@@ -136,7 +136,7 @@ def _form(value: Any) -> str:
 Course = Annotated[
     Annotated[Number, Tag("constant")] | Annotated[Changing, Tag("changing")], Discriminator(_form)
 ]
-"""A number, or one that changes."""
+"""A constant number, or a changing one."""
 
 
 def _not_negative(course: Course) -> Course:
@@ -153,7 +153,7 @@ def _points(*courses: Course) -> list[int]:
 
 
 Amount = Annotated[Course, AfterValidator(_not_negative)]
-"""A course that is never below 0."""
+"""A course that never falls below 0."""
 
 Lag = Annotated[
     Annotated[Duration, Tag("constant")] | Annotated[Changing, Tag("changing")],
@@ -192,7 +192,7 @@ class Uniform(Strict):
 
 
 class Zipf(Strict):
-    """Rank k out of `1 … n` has a probability in proportion to 1 / k ** exponent.
+    """Rank k out of `1 … n` has a probability proportional to 1 / k ** exponent.
 
     Its value is `first + (k - 1 + shift) mod n`.
     """
@@ -215,7 +215,7 @@ class Normal(Strict):
 
 
 class Constant(Strict):
-    """Always the same, or what a course says."""
+    """A constant, or the value of a course."""
 
     values: Literal["constant"]
     value: Any
@@ -276,24 +276,24 @@ Values = Annotated[
 
 
 class Regular(Strict):
-    """At equal distances; `rate` elements a second."""
+    """`rate` elements per second, at equal distances."""
 
     process: Literal["constant"]
     rate: Amount
 
 
 class Poisson(Strict):
-    """Independent of one another; `rate` elements a second on average."""
+    """`rate` elements per second on average, independent of one another."""
 
     process: Literal["poisson"]
     rate: Amount
 
 
 class Bursts(Strict):
-    """Between `rate` elements a second and `burst` ones.
+    """`rate` elements per second, and `burst` elements per second during bursts.
 
-    Bursts last `lasting`, with `pause` in between. Both are means of exponentially distributed times where
-    `random`, and else exact; a pause comes first.
+    Bursts last `lasting`, with `pause` in between. With `random` both are means of exponentially distributed
+    times, otherwise exact; a pause comes first.
     """
 
     process: Literal["bursts"]
@@ -305,15 +305,15 @@ class Bursts(Strict):
 
 
 class Trace(Strict):
-    """Recorded: a CSV, JSON Lines or Parquet file.
+    """A recording: a CSV, JSON Lines or Parquet file.
 
-    path        relative to the folder with the data, or that of the scenario file
+    path        relative to the folder with the data, or to that of the scenario file
     time        the column with the timestamps
-    unit        of timestamps that are integers, as words: s, ms …; dates need none. The first element that is
-                taken starts at `offset`
-    origin      the timestamp that is instant 0 (plus `offset`), where it is not the first one
-    speed       how many times as fast as it was recorded
-    limit       how many elements are taken at most
+    unit        of timestamps that are integers, as words: s, ms …; dates need none. The first element taken
+                starts at `offset`
+    origin      the timestamp that is instant 0 (plus `offset`); by default the first one
+    speed       the speed relative to that of the recording
+    limit       the largest number of elements taken
     where       by column, the value that a row must have
     """
 
@@ -338,10 +338,10 @@ Process = Annotated[Regular | Poisson | Bursts | Trace, Field(discriminator="pro
 
 
 class Idle(Strict):
-    """Nothing arrives in `[since, until)`; what was held up arrives at `until`, at once.
+    """Nothing arrives in `[since, until)`; all that was held up arrives at `until`, at once.
 
-    `heartbeats` tells whether the stream's heartbeats, if it has any, go on meanwhile. They claim only what
-    is true: none goes beyond the start of an element that is held up.
+    With `heartbeats`, the stream's heartbeats, if it has any, go on meanwhile. They claim only what is true:
+    none goes beyond the start of an element that is held up.
     """
 
     since: Duration
@@ -358,11 +358,11 @@ class Idle(Strict):
 class StreamSpec(Strict):
     """A stream of a scenario.
 
-    lag         an element arrives so much later than it starts, in chronons
-    disorder    up to so much later again, at random; `slack` must cover it
-    slack       how disordered the engine is told that the stream is; none is declared where this is None
-    heartbeats  so often a heartbeat says how far the stream is
-    count       how many elements it has at most
+    lag         the chronons between the start of an element and its arrival
+    disorder    the largest additional delay, drawn at random; `slack` must cover it
+    slack       the slack that is declared to the engine; None for no declaration
+    heartbeats  the chronons between heartbeats
+    count       the largest number of elements
     """
 
     columns: dict[str, Values] = Field(min_length=1)

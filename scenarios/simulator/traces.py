@@ -27,10 +27,10 @@ def recorded_rows(name: str, trace: Trace, columns: Mapping[str, Recorded], seco
 
         start  =  offset + (timestamp - origin) / speed
 
-    What is recorded before the origin is left out.
+    Records before the origin are left out.
 
     name       of the stream, for errors
-    second     how many chronons a second has
+    second     chronons per second
     State      One batch of the file.
     Raises     InputFileError for what cannot be read or is not in order of time, ConnectorError for a file of
                no known format.
@@ -42,7 +42,7 @@ def recorded_rows(name: str, trace: Trace, columns: Mapping[str, Recorded], seco
 
 
 def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Iterator[Row]:
-    """Timestamps relative to the origin, in nanoseconds, and values; of rows that are as they must be."""
+    """Timestamps relative to the origin, in nanoseconds, and values of the rows that fulfil `where`."""
     wanted = {own: recorded.column or own for own, recorded in columns.items()}
     types = {wanted[own]: Type(recorded.type) for own, recorded in columns.items()}
     types |= {column: CONSTANT_TYPES[type(value)] for column, value in trace.where.items()}

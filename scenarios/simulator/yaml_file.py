@@ -97,8 +97,8 @@ SCALARS: Mapping[str, Callable[[str], Any]] = {
 def read_yaml(file: str, text: str, expected: str = "a scenario") -> Document:
     """Read a file's text.
 
-    Raises   InputFileError, with the line, for what is no YAML, a key that occurs twice, a tag, a circle,
-             parts nested deeper than DEEPEST, and aliases that stand for more than MOST_PARTS parts in all.
+    Raises   InputFileError, with the line, for invalid YAML, a repeated key, a tag, a circle, parts nested
+             deeper than DEEPEST, and aliases that stand for more than MOST_PARTS parts in all.
     """
     lines: dict[Path, int] = {}
     try:
@@ -122,7 +122,7 @@ def read_yaml(file: str, text: str, expected: str = "a scenario") -> Document:
 
 
 class _Reader:
-    """Makes plain data of nodes."""
+    """Converts nodes to plain data."""
 
     def __init__(self, file: str, lines: dict[Path, int]) -> None:
         self._file = file

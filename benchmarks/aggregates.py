@@ -47,7 +47,7 @@ def max_avg_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
 
 
 def max_avg_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """Maximum and mean of all valid values, one element at a time."""
+    """As `max_avg_batches`, one element at a time."""
     state = MaxAvgState(window)
     state.take(feed, emit)
     state.run_out(emit)
@@ -170,10 +170,7 @@ def group_count_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> Non
 
 
 def group_count_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """The number of valid elements of each key, one element at a time.
-
-    From time to time, the first `head` places are removed.
-    """
+    """As `group_count_batches`, one element at a time; sometimes the first `head` places are removed."""
     kept: deque[tuple[Time, Any]] = deque()
     groups: dict[Any, Counted] = {}
     places: list[Any] = []

@@ -40,9 +40,9 @@ CHECKED = 20_000
 class Figures:
     """Time and memory of one run.
 
-    seconds   CPU seconds, as other processes may use the processor too
-    before    bytes of memory that its process used before the run; None if unknown
-    peak      the most bytes of memory that its process used; None if unknown
+    seconds   CPU seconds, as others may use the processor too
+    before    bytes that its process used before the run; None if unknown
+    peak      the most bytes that its process used; None if unknown
     """
 
     seconds: float

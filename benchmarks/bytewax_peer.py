@@ -53,7 +53,7 @@ def run_dataflow(
 ) -> None:
     """Run one dataflow on one worker, with a state for each key.
 
-    Without keys there is one state for all elements, and no key before results.
+    Without keys, all elements have one state, and results no keys.
     """
     flow = Dataflow("benchmark")
     arrived = op.input("elements", flow, TestingSource(tagged, batch_size))

@@ -25,7 +25,7 @@ BatchLoop = Callable[[Iterable[Chunk], int, Emit], None]
 """Work written by hand on batches; the window is in chronons."""
 
 ElementLoop = Callable[[Iterable[Tagged], int, Emit], None]
-"""Work written by hand on single elements, in order of time over all streams."""
+"""A `BatchLoop`'s work on single elements, in order of time over all streams."""
 
 
 class State(Protocol):

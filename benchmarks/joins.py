@@ -71,7 +71,7 @@ def _forget(batch: Batch, table: dict[Any, Batch]) -> None:
 
 
 def join_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """Pairs of equal first columns, one element at a time."""
+    """As `join_batches`, one element at a time."""
     lefts: dict[Any, list[Any]] = {}
     rights: dict[Any, list[Any]] = {}
     ages: deque[tuple[Time, dict[Any, list[Any]], Any]] = deque()
@@ -136,7 +136,7 @@ def four_way_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
 
 
 def four_way_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """Quadruples of equal first columns, one element at a time."""
+    """As `four_way_batches`, one element at a time."""
     tables: list[dict[Any, KeyedRows]] = [{}, {}, {}, {}]
     others = [tuple(tables[:port] + tables[port + 1 :]) for port in range(4)]
     ages: deque[tuple[Time, dict[Any, KeyedRows], Any]] = deque()

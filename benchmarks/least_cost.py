@@ -74,10 +74,7 @@ def _step_costs(problem: JoinProblem, rates: Sequence[float]) -> tuple[float, fl
 
 
 def _rates(problem: JoinProblem, topology: Topology, one_key: bool) -> list[float]:
-    """Rates by set of inputs, from (22.4).
-
-    The rate is the number of valid rows, times the sum of the inputs' rates divided by their valid rows.
-    """
+    """Rates by set of inputs (22.4): valid rows times the sum of the inputs' rates / their valid rows."""
     estimates = [plans[0].estimate for plans in problem.inputs]
     shares = _shares_of_one_key(problem) if one_key else _shares_of_pairs(problem, topology)
     valid, relative = [1.0], [0.0]
@@ -91,7 +88,7 @@ def _rates(problem: JoinProblem, topology: Topology, one_key: bool) -> list[floa
 
 
 def _shares_of_pairs(problem: JoinProblem, topology: Topology) -> list[float]:
-    """By set of inputs, the share of combinations of rows that are joined by keys of each pair."""
+    """Shares of row combinations that are joined, by set of inputs, with keys for each pair."""
     linked: dict[int, list[tuple[int, float]]] = {}
     for i, j in edges(topology, len(problem.inputs)):
         share, _ = agreement(_values(problem, i, f"s{i}_to{j}"), _values(problem, j, f"s{j}_to{i}"))
@@ -105,10 +102,7 @@ def _shares_of_pairs(problem: JoinProblem, topology: Topology) -> list[float]:
 
 
 def _shares_of_one_key(problem: JoinProblem) -> list[float]:
-    """By set of inputs, the share of combinations of rows that are joined by one key of all.
-
-    The share is Σ p₁(v) p₂(v) … over the values v of the key.
-    """
+    """Shares of row combinations that one key joins, by set of inputs: Σ p₁(v) p₂(v) … over its values v."""
     agreeing: list[Distribution | None] = [None]
     for subset in range(1, 1 << len(problem.inputs)):
         lowest = subset & -subset

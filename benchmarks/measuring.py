@@ -62,8 +62,7 @@ class Measured:
     ) -> None:
         """Compare results with the expected ones, which are sorted.
 
-        From the second time on, they are compared with the first results by number and by the sum of all
-        hashes.
+        Later results are only compared with the first, by number and by the sum of all hashes.
         """
         checksum = sum(map(hash, results))
         if self.checksum is not None:

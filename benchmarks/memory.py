@@ -184,9 +184,9 @@ def peak_bytes() -> int | None:
 
 
 def _told(fact: str) -> int | None:
-    """A fact about this process, in bytes, from Linux; else its largest memory, from getrusage.
+    """A fact about this process, in bytes, from Linux, else from getrusage.
 
-    The number of getrusage is never less than the memory of the parent process, so it comes second.
+    getrusage comes second, as its number is never less than the parent process's.
     """
     try:
         import resource

@@ -41,7 +41,7 @@ def distinct_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None:
 
 
 def distinct_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """Every valid row once, one element at a time."""
+    """As `distinct_batches`, one element at a time."""
     kept: deque[list[Any]] = deque()
     latest: dict[Any, list[Any]] = {}
     for _, (start, _, row) in feed:
@@ -128,7 +128,7 @@ def difference_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None
 
 
 def difference_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """The left rows, each without one for every equal valid right row, one element at a time."""
+    """As `difference_batches`, one element at a time."""
     kept: deque[tuple[Time, int, Any]] = deque()
     states: dict[Any, Excess] = {}
     queue: deque[list[Any]] = deque()

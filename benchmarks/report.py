@@ -22,8 +22,8 @@ from midstream.benchmarks.peers import PEERS
 class Benchmark:
     """One run of the benchmark.
 
-    `peers` has the version of each library, None if it is absent. `left_out` has the reason why one was not
-    measured, or not at every batch size.
+    `peers` has the version of each library, None if absent; `left_out`, why one was not measured, or not at
+    every batch size.
     """
 
     seed: int

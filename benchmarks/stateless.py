@@ -14,7 +14,7 @@ def filter_map_batches(chunks: Iterable[Chunk], window: int, emit: Emit) -> None
 
 
 def filter_map_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
-    """Keep even values and double them, one element at a time."""
+    """As `filter_map_batches`, one element at a time."""
     for _, (start, end, (key, value)) in feed:
         if value % 2 == 0:
             emit((start, end, (key, value * 2)))

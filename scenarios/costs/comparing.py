@@ -45,7 +45,7 @@ def error(pair: tuple[float, float]) -> float:
 
 
 def median_error(pairs: Iterable[tuple[float, float]]) -> float:
-    """The median of the errors of several predictions."""
+    """The median error of several predictions."""
     return median(map(error, pairs))
 
 

@@ -1,4 +1,4 @@
-"""The queries and settings for which the cost model is compared with measurements.
+"""Queries and settings for which the cost model is compared with measurements.
 
 They are all stateful operators over a grid of rates, windows, granules and numbers of values, and the plans
 of the thesis' Table 24.1.

@@ -50,7 +50,7 @@ class Fidelity:
 
 
 def fidelities(experiment: Experiment, trace: Trace) -> Iterator[Fidelity]:
-    """Let charts of an experiment follow a trace, for all values of `Seen`, of `Over` and of parts."""
+    """Let charts of an experiment follow a trace in all ways."""
     best = [experiment.best(point) for point in trace.points]
     told: dict[Seen, Sequence[Point | None]] = {
         "as they are": trace.points,

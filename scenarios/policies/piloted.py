@@ -78,7 +78,7 @@ class Piloted(Observing, QueryPilot[int, float]):
         return None if self._now is None else self._now.spent
 
     def until_split(self, now: float) -> float:
-        """Chronons until the split time of a migration, from the last element."""
+        """Chronons from now to a migration's split time."""
         return max(0, self._last + self._window - now)
 
     def carry_out(

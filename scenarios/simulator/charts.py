@@ -41,7 +41,7 @@ def colors(simulation: Simulation) -> dict[str, str]:
 
 
 def output(simulation: Simulation) -> Figure:
-    """Results over time, a panel for each strategy, with the results of the run without migration behind."""
+    """Results over time, a panel for each strategy, in front of those without migration."""
     return _rates(simulation, "results", lambda series: series.results)
 
 

@@ -66,10 +66,7 @@ _TERM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A measure, and the number that it is compared with.
-
-    The term is not met if a bucket without elements leaves the measure undefined.
-    """
+    """A measure compared with a number; not met if a lack of elements leaves it undefined."""
 
     measure: str
     stream: str | None

@@ -36,10 +36,7 @@ def drawn(courses: Sequence[Course]) -> list[Course]:
 
 
 def costs_and_plans(courses: Sequence[Course], times: Times) -> Figure:
-    """Draw cumulative costs, their excess over the clairvoyant's if there is one, and the running plans.
-
-    Each policy that moves has a strip that shows which plan ran at each time.
-    """
+    """Draw cumulative costs, their excess over a clairvoyant's, and the plans of policies that move."""
     shown = drawn(courses)
     moving = [one for one in shown if one.kind != "fixed"]
     cheapest = [one for one in shown if one.kind == "clairvoyant"]

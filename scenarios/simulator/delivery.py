@@ -61,7 +61,7 @@ def delivered(
         elif element is not None or not phases[0].heartbeats:
             held.append((turn, element))
         else:
-            # Nothing is certain about starts behind the first element that is held up.
+            # A heartbeat cannot go beyond the start of the first element that is held up.
             yield _arrival(name, spec, held[0][0] if held else turn, None, arrival)
     end = max(arrival, duration + round(number_at(spec.lag, duration)))
     for phase in phases:

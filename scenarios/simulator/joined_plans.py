@@ -30,7 +30,7 @@ An engine keeps both plans until these rows have expired too.
 
 @dataclass(frozen=True)
 class Joined:
-    """The case of a scenario's streams, and by two streams the name of the plan that joins them first."""
+    """The case of a scenario's streams, and the name of the plan that joins each two streams first."""
 
     case: Case
     names: Mapping[Order, str]
@@ -93,9 +93,7 @@ Passed = list[tuple[int, Payload]]
 
 
 class _Keys:
-    """The columns by which streams are joined first, identified by their values.
-
-    Plans may give different names to equal columns.
+    """The first join's columns, identified by their values, as plans may name them differently.
 
     passing     by stream, the rows that the first plan joins
     """
@@ -105,7 +103,7 @@ class _Keys:
         self.values: dict[str, dict[str, list[Key]]] = {stream: {} for stream in passing}
 
     def of(self, plan: str, first: _FirstJoin, arrived: Arrived) -> tuple[str, str]:
-        """The names of the columns by which a plan joins its first two streams."""
+        """The names of a plan's first join columns."""
         for stream, leaf in first.leaves.items():
             if [start for start, _ in leaf.passing(arrived[stream])] != self._starts[stream]:
                 raise ValueError(f"plan {plan} joins other rows of {stream} than the first plan")
@@ -117,7 +115,7 @@ class _Keys:
         return names[0], names[1]
 
     def streams(self) -> dict[str, list[tuple[int, Row]]]:
-        """By stream, the start of each row and its values in all these columns."""
+        """By stream, the rows' starts and values in all these columns."""
         return {
             stream: [(start, tuple(of_it[i] for of_it in known.values())) for i, start in enumerate(starts)]
             for (stream, starts), known in zip(self._starts.items(), self.values.values(), strict=True)

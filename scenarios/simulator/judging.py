@@ -111,7 +111,7 @@ def bucket_ends(scenario: Scenario, arriving: Input) -> list[int]:
 
 
 class Unpriced(ValueError):
-    """A scenario cannot be priced by replay, for the reason that the message tells."""
+    """Replay cannot price a scenario, for the reason in the message."""
 
 
 def joined_of(scenario: Scenario, arriving: Input) -> Joined:
@@ -153,7 +153,7 @@ class ByReplay:
     def judged(self) -> Iterator[tuple[Judged, Steer | None]]:
         """Judge each plan alone, the policies in order, the clairvoyant and hindsight.
 
-        Each comes with the steering of its run with the engine, or with None if it needs no run.
+        Each comes with the steering of its run with the engine, or None if it needs no run.
         """
         for number, name in enumerate(self._names):
             yield self._judged(alone(name), "fixed", bill(self._costs, number), ("genmig",)), lambda: None
@@ -183,7 +183,7 @@ class ByReplay:
 
     @cached_property
     def _asked(self) -> frozenset[int]:
-        """The instants at which a policy is asked: those at which some plan joins an arriving element.
+        """The instants at which some plan joins an arriving element, so that a policy is asked.
 
         Elements that all plans filter out tell a policy nothing, not even the time.
         """
@@ -208,7 +208,7 @@ class ByReplay:
         return min(self._costs.totals)
 
     def _priced(self, policy: ScenarioPolicy) -> Bill:
-        """The bill of a policy from its first plan, or from the plan that makes it most expensive."""
+        """A policy's bill from its first plan, or the largest from any first plan."""
         case = self.joined.case
         starts = [number for number, name in enumerate(self._names) if policy.start in (None, name)]
         bills = (replay(case.costs, policy.policy(case, start), start) for start in starts)

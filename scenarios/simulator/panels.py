@@ -17,7 +17,7 @@ from midstream.scenarios.simulator.results import Moved, Run, Simulation
 
 WIDTH = 8.2
 PANEL = 1.55
-"""Height of a panel in inches, as is `WIDTH`."""
+"""Width of figures and height of panels, in inches."""
 
 MOST, CUT = 3, 2
 """A height above `MOST` times the usual values is cut off at `CUT` times these values."""

@@ -98,9 +98,6 @@ def _over_time(
 
 
 def _drawn(values: Sequence[float | None]) -> list[float]:
-    """Values to draw, with a gap for unknown values and for the last bucket.
-
-    The last bucket includes what the end of the streams brings.
-    """
+    """Values to draw, with gaps for unknown ones and for the last bucket, which includes the streams' end."""
     known = [math.nan if value is None else value for value in values]
     return [*known[:-1], math.nan]

@@ -234,7 +234,7 @@ _CHARTS = {
         lambda simulation, run: f"{run.strategy}: {run.totals.intermediate:,} intermediate results.",
     ),
 }
-"""Charts by the name of the function that draws each; the chart of costs is apart, as it has other runs."""
+"""Charts by their drawing function's name, without that of costs, which has other runs."""
 
 _OF_PLANS = {
     "output": _CHARTS["output"]._replace(
@@ -248,7 +248,7 @@ _OF_PLANS = {
     "latency": _CHARTS["latency"],
     "intermediate": _CHARTS["intermediate"]._replace(caption="What joins and others give inside of plans."),
 }
-"""Charts where each plan runs alone, by the name of the function that draws each."""
+"""Charts of plans that run alone, by their drawing function's name."""
 
 ADJUSTED = "Dotted lines are changes of windows or granules."
 

@@ -80,10 +80,9 @@ def run(
     progress: Callable[[int], object] = lambda portions: None,
     steering: Steering | None = None,
 ) -> Outcome:
-    """Run a plan over all arrivals, with the migrations of the scenario or of a steering.
+    """Run a plan over all arrivals, with the scenario's migrations by `variant`, or those of `steering`.
 
-    A variant of a strategy carries out the scenario's migrations, `steering` those that it decides. Now and
-    then `progress` takes the number of portions that were processed.
+    Now and then `progress` takes the number of portions that were processed.
 
     Raises   What the engine raises.
     """
@@ -271,7 +270,7 @@ class _Run:
     def _begun_by_itself(self, migration: Transition, strategy: str) -> None:
         """Record a migration that the engine's autopilot began while input arrived.
 
-        The time that it took counts as the autopilot's processing.
+        The time that it took counts as processing.
         """
         to = next(name for name, one in self._plans.items() if one == migration.request.plan)
         time, move = self._instant or 0, Move(migration, len(self._results), 0.0)

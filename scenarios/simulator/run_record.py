@@ -102,7 +102,7 @@ class RunRecord:
         self._counted = 0
         """Intermediate results up to the last bucket."""
         self._emitted = 0
-        """The number of elements that operators emitted up to the last bucket."""
+        """Elements that operators emitted up to the last bucket."""
         self._rows: list[tuple[Any, ...]] = []
 
     def take(self, portion: Portion) -> None:

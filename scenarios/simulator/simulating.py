@@ -34,8 +34,8 @@ def simulate(
 ) -> Simulation:
     """Run all plans, strategies and policies of a scenario, and compare them.
 
-    Repetition i has streams of its own, from the scenario's seed + i; all its runs get equal streams. With
-    `is_quick`, one element out of ten is taken if there are many.
+    Repetition i has streams of its own, from the scenario's seed + i, equal for all its runs. `is_quick`
+    takes one element out of ten if there are many.
 
     State    All elements and all results of one repetition.
     Raises   What the sources of streams and the engine raise; refused migrations are part of the result.

@@ -32,7 +32,7 @@ def cheaper(one: Outcome, again: Outcome, every: int) -> Outcome:
 
 
 def alike(outcomes: Mapping[K, Outcome], every: int) -> dict[K, Outcome]:
-    """Outcomes that share the least processing wherever equal plans run by themselves.
+    """Outcomes with the least processing wherever equal plans run by themselves.
 
     While no migration is under way, runs with the same physical plan do the same work for the same
     arrivals. So only the differences between migrations remain.

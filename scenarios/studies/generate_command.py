@@ -76,7 +76,7 @@ def generate(
 
 
 def streams_of(streams: str, events: int, seed: int | None) -> tuple[list[Any], int, dict[str, Any]]:
-    """What is to be made, how long a chronon is in nanoseconds, and what a manifest says of the origin."""
+    """The streams to make, the nanoseconds of a chronon, and the origin as a manifest records it."""
     from midstream.scenarios.nexmark.generator import AuctionWorkload
     from midstream.scenarios.studies.generate.auctions import AuctionBlocks
     from midstream.scenarios.studies.generate.parametric import parametric_streams

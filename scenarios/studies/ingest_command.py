@@ -80,7 +80,10 @@ def ingest(
 
 
 def chronons_of_slack(text: str, chronon: int) -> int:
-    """A slack such as "90s" in chronons of so many nanoseconds. Raises ArgumentError."""
+    """A slack such as "90s" in chronons of so many nanoseconds.
+
+    Raises   ArgumentError
+    """
     try:
         return Clock(UNITS[chronon]).chronons(text)
     except (ValueError, KeyError) as error:

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 IN_CELL = 65_536
-"""How many elements a cell has on average, about."""
+"""The average number of elements in a cell, about."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Arrivals:
 
     @property
     def expected(self) -> float:
-        """How many elements there are, on average."""
+        """The expected number of elements."""
         return float(self._areas[-1])
 
     def numbered(self, first: int, end: int) -> Iterator[tuple[int, int, Integers]]:
@@ -99,7 +99,7 @@ class Arrivals:
         return (int(numbers[inside][0]) if inside.any() else 0), starts[inside]
 
     def area(self, times: Floats) -> Floats:
-        """How many elements come until some instants, on average."""
+        """The expected number of elements that start before each of some instants."""
         at = np.clip(np.searchsorted(self._since, times, "right") - 1, 0, len(self._rates) - 1)
         past = np.minimum(times, self.duration) - self._since[at]
         found: Floats = self._areas[at] + self._rates[at] * past + self._slopes[at] * past * past / 2

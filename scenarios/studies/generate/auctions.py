@@ -37,10 +37,10 @@ from midstream.scenarios.studies.generate.tables import sorted_table
 Array = npt.NDArray[Any]
 
 BLOCK = 4096
-"""How many rounds a block has: about a day of auctions, 47,000 events with the usual parameters."""
+"""The rounds in a block: about a day of auctions, 47,000 events with the usual parameters."""
 
 TOGETHER = 16
-"""How many blocks are made at once: so much more than what must be made again for them."""
+"""The number of blocks made at once: far more than the blocks that must be made again for them."""
 
 INITIAL = -1
 """The block of what is there from the start."""
@@ -48,11 +48,11 @@ INITIAL = -1
 
 @dataclass(frozen=True)
 class _Rounds:
-    """Rounds of some blocks. Times are in seconds; numbers count from 0, in the whole stream.
+    """The rounds of some blocks, with times in seconds and numbers that count from 0 in the whole stream.
 
-    persons, auctions, bids    how many come in each round
-    person_time, auction_time, bid_time    when
-    first_person, first_auction    the number of the first that comes in the round
+    persons, auctions, bids                 how many come in each round
+    person_time, auction_time, bid_time     when they come
+    first_person, first_auction             the number of the first that comes in the round
     """
 
     persons: Array
@@ -96,7 +96,7 @@ class _Bids:
 
 
 def _rates(workload: AuctionWorkload) -> dict[str, float]:
-    """How many elements of each stream a round has, on average."""
+    """The average number of elements of each stream in a round."""
     auctions, bids = sum(workload.auctions_per_round) / 2, sum(workload.bids_per_round) / 2
     persons = workload.person_probability
     return {"person": persons, "auction": auctions, "bid": bids, "closed_auction": auctions}
@@ -126,7 +126,7 @@ class AuctionBlocks:
 
     @property
     def expected(self) -> Mapping[str, float]:
-        """How many elements each stream has, about."""
+        """The average number of elements of each stream, about."""
         rounds = self.cells * BLOCK
         return {name: rounds * rate for name, rate in _rates(self.workload).items()}
 
@@ -156,7 +156,10 @@ class AuctionBlocks:
         yield "closed_auction", self._closed(auctions, bids, since, int(self._time[end]))
 
     def _before(self, block: int) -> int:
-        """What is later is of this block or a later one. The first block has what is there from the start."""
+        """The latest time that comes before a block; elements of this block and of later ones come after it.
+
+        The first block also holds the initial persons and auctions.
+        """
         return int(self._time[block]) if block else self.workload.start - 1
 
     @cached_property
@@ -173,17 +176,20 @@ class AuctionBlocks:
 
     @property
     def _time(self) -> Array:
-        """When each block begins; its first group of events comes later. And when the last one ends."""
+        """The time at which each block begins, and at which the last one ends.
+
+        A block's first group of events comes later than its beginning.
+        """
         return self._sums[0]
 
     @property
     def _people(self) -> Array:
-        """How many persons there are before each block."""
+        """The number of persons before each block."""
         return self._sums[1]
 
     @property
     def _number(self) -> Array:
-        """How many auctions there have been before each block."""
+        """The number of auctions before each block."""
         return self._sums[2]
 
     def _block_at(self, time: int) -> int:
@@ -300,7 +306,7 @@ class AuctionBlocks:
         )
 
     def _bids(self, first: int, end: int, auctions: _Auctions) -> _Bids:
-        """The bids of some blocks. Prices are right of auctions that have begun there."""
+        """The bids of some blocks; prices are right for auctions that begin in these blocks."""
         parts = [self._block_bids(block, auctions) for block in range(first, end)]
         time, item, bidder, raised = (np.concatenate(one) for one in zip(*parts, strict=True))
         order = np.argsort(item, kind="stable")

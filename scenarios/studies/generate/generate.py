@@ -29,16 +29,16 @@ from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 ROWS_IN_GROUP = ROW_GROUP // 16
 
 LEAST = FILE // 2
-"""How many bytes a file of the longest stream has at least; half of it, where else one task did all."""
+"""The least size of a file of the longest stream, in bytes; half of it where one task would do all the work."""
 
 BYTES_OF_VALUE = 1.5
-"""How many bytes a value has in Parquet, about: most are small numbers, or repeat."""
+"""The average size of a value in Parquet, in bytes: most values are small numbers, or repeat."""
 
 WRITTEN = pa.schema([("stream", pa.string()), *FOUND])
 
 
 class Cells(Protocol):
-    """Streams that are made cell by cell. Whichever cells are made together, each is the same."""
+    """Streams made cell by cell; a cell is the same whichever cells are made with it."""
 
     @property
     def schemas(self) -> Mapping[str, Schema]:
@@ -46,11 +46,11 @@ class Cells(Protocol):
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
 
     @property
     def expected(self) -> Mapping[str, float]:
-        """How many elements each stream has, about."""
+        """The number of elements of each stream, about."""
 
     def tables(self, first: int, end: int) -> Iterator[tuple[str, pa.Table]]:
         """The elements of some cells by stream, in canonical order: columns start and payload."""
@@ -58,13 +58,13 @@ class Cells(Protocol):
 
 @dataclass(frozen=True)
 class Generated:
-    """What was generated: the manifest of the folder."""
+    """The result of a generation: the manifest of its folder."""
 
     manifest: Manifest
 
     @property
     def rows(self) -> dict[str, int]:
-        """How many elements each stream has."""
+        """The number of elements of each stream."""
         files = {name: self.manifest.files(name) for name in self.manifest.streams}
         return {name: sum(file.rows for file in some) for name, some in files.items()}
 
@@ -135,9 +135,9 @@ def generate_arrivals(
 
 
 def _named(place: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """What tasks told, with files under the names that they have in every run.
+    """Rename the files that tasks wrote to names that are equal in every run, and return the tasks' rows.
 
-    What tasks left that were tried again is removed.
+    Files left by failed attempts of a task are removed.
     """
     found = []
     for row in rows:
@@ -154,7 +154,7 @@ def _named(place: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
 def _made(
     spark: SparkSession, made: Sequence[Cells], place: Path, parts: int | None, *, is_raw: bool = False
 ) -> list[Row]:
-    """What `write_cells` gives, of all parts."""
+    """The rows that `write_cells` yields for all parts."""
     jobs = [(number, *cells) for number, one in enumerate(made) for cells in parts_of(one, parts)]
     listed = spark.createDataFrame(jobs, "number long, first long, end long").repartition(len(jobs))
     try:
@@ -193,7 +193,7 @@ def parts_of(made: Cells, parts: int | None) -> list[tuple[int, int]]:
 def write_cells(
     batches: Iterable[pa.RecordBatch], made: Sequence[Cells], place: Path, is_raw: bool
 ) -> Iterator[pa.RecordBatch]:
-    """Make the cells that some batches name, and write their files. Runs on the executors."""
+    """Make the cells that some batches name and write their files, on the executors."""
     for batch in batches:
         for job in batch.to_pylist():
             one, first, end = made[job["number"]], job["first"], job["end"]

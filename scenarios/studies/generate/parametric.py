@@ -25,7 +25,7 @@ from midstream.scenarios.studies.generate.values import values_of
 
 
 class StreamsSpec(Strict):
-    """What a file says of streams that are to be generated."""
+    """A file's declaration of streams to generate."""
 
     unit: str = "milliseconds"
     seed: int = 1
@@ -91,12 +91,12 @@ class ParametricStream:
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return self.arrivals.cells
 
     @property
     def expected(self) -> Mapping[str, float]:
-        """How many elements there are, on average."""
+        """The expected number of elements."""
         return {self.name: min(self.arrivals.expected, self.spec.count or self.arrivals.expected)}
 
     def tables(self, first: int, end: int) -> Iterator[tuple[str, pa.Table]]:

@@ -30,7 +30,7 @@ def sorted_table(starts: Any, payload: Mapping[str, pa.Array]) -> pa.Table:
 
 
 def canonical(stream: str, table: pa.Table) -> pa.Table:
-    """The same with the columns of stored streams: stream, start, end, payload."""
+    """The table with the columns of stored streams: stream, start, end, payload."""
     count = len(table)
     start = table.column(0)
     columns = {

@@ -55,7 +55,7 @@ def values_of(values: Values, times: Array, first: int, random: np.random.Genera
 
 
 def course_at(course: Course, times: Array) -> Array:
-    """What a course is at some instants.
+    """The values of a course at some instants.
 
     >>> course_at(Changing(linear={0: 10, 100: 20}), np.array([-5, 50, 99, 100])).tolist()
     [10.0, 15.0, 19.9, 20.0]

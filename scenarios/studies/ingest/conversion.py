@@ -21,7 +21,7 @@ from midstream.scenarios.studies.ingest.feeds import Feed
 
 
 def conversion_of(feed: Feed, form: str) -> Conversion:
-    """How the rows of a feed become elements."""
+    """The conversion of a feed's rows to elements."""
     timestamps = feed.timestamps()
     converters = _knowing(feed.unknown) if form == "csv" else value_converter
     if not feed.where:

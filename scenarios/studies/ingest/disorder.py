@@ -1,4 +1,4 @@
-"""How far a stream's rows are out of order, and what waiting for the late ones would cost and save.
+"""The disorder of a stream: how late its rows are, and what a slack costs and saves.
 
     lateness of a row  =  max(0, greatest start before it in its file − its start)
 
@@ -38,7 +38,7 @@ def cell(lateness: int) -> int:
 
 
 def cell_of(lateness: Value) -> Value:
-    """The same as an expression of Spark."""
+    """The greatest lateness in the cell of a lateness, as an expression of Spark."""
     shift = F.length(F.bin(lateness)) - F.lit(7)
     power = F.expr("1L")
     width = F.when(lateness < EXACT, F.lit(1).cast("long")).otherwise(
@@ -49,9 +49,9 @@ def cell_of(lateness: Value) -> Value:
 
 @dataclass(frozen=True)
 class Slack:
-    """What a slack of so many chronons does.
+    """The effect of a slack of so many chronons.
 
-    late    how many rows come later all the same: they are lost
+    late    how many rows are later than the slack: they are lost
     held    how many elements wait on average, as each waits for the slack
     """
 
@@ -84,7 +84,7 @@ class Disorder:
         return 0
 
     def slack(self, chronons: int) -> Slack:
-        """What a slack would do; exact for the upper end of a cell."""
+        """The effect of a slack; exact for the upper end of a cell."""
         late = sum(count for upper, count in self.counts.items() if upper > chronons)
         late = 0 if chronons >= self.greatest else late
         return Slack(chronons, late, self.rows * chronons / self.span if self.span else 0.0)

@@ -1,4 +1,4 @@
-"""What ingest must know of a stream, whether a study or a script declares it."""
+"""A stream to ingest and its files, as a study or a script declares them."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class Feed:
         return self.declaration.name
 
     def timestamps(self) -> Timestamps:
-        """How the timestamps become chronons."""
+        """The conversion of timestamps to chronons."""
         if self.epoch:
             return _Since(self.chronon, self.declaration.unit, self.epoch)
         return Timestamps(self.chronon, self.declaration.unit)
 
     def described(self) -> dict[str, Any]:
-        """What must stay the same for files to be added to what has been ingested."""
+        """The parts of the declaration that must not change when files are added to ingested streams."""
         declared = self.declaration
         return {
             "columns": {c.name: f"{c.type.value}{'?' if c.nullable else ''}" for c in declared.schema},

@@ -37,7 +37,7 @@ from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
 @dataclass(frozen=True)
 class Ingested:
-    """What a folder holds after a run; the run is None where there was nothing new."""
+    """The contents of a folder after a run; the run is None if there was nothing new."""
 
     manifest: Manifest
     run: IngestRun | None
@@ -115,7 +115,7 @@ def new_files(feed: Feed, manifest: Manifest) -> list[InputFile]:
 
 
 def _known(feeds: Sequence[Feed], folder: Path) -> Manifest:
-    """What a folder holds; it must have been declared as it is now."""
+    """The manifest of a folder, whose streams must be declared as they are now."""
     chronon, epoch = feeds[0].chronon.nanoseconds, feeds[0].epoch
     if not is_ingested(folder):
         return Manifest(chronon, epoch, {})
@@ -143,7 +143,7 @@ QUARANTINE = "quarantine"
 
 @dataclass(frozen=True)
 class _Done:
-    """What a run has made of one stream."""
+    """The files that a run has made of one stream."""
 
     stream: str
     inputs: list[IngestedInput]
@@ -198,7 +198,10 @@ class _Part:
         return _Done(self.feed.name, inputs, files, replace(found, double=double, cut=cut), quarantine)
 
     def _by_file(self, frame: DataFrame) -> dict[str, Row]:
-        """What each file had. Raises InputFileError for the first that cannot be read."""
+        """The counts and the hash of each file.
+
+        Raises   InputFileError for the first file that cannot be read.
+        """
         sums = (F.sum(name).alias(name) for name in ("rows", "other", "bad", "cut"))
         least = (F.min(name).alias(name) for name in ("sha256", "reason"))
         told = frame.where(F.col("kind").isin(PIECE_DONE, FAULT)).groupBy("path").agg(*sums, *least)
@@ -223,7 +226,7 @@ class _Part:
         return rows.withColumn("lateness", late)
 
     def _facts(self, rows: DataFrame) -> tuple[dict[str, int], StreamRun]:
-        """How many rows of each file are taken, and how late they are."""
+        """The number of rows taken of each file, and their latenesses."""
         last = max((one.last for one in self.manifest.files(self.feed.name)), default=None)
         is_late = F.lit(False) if last is None else F.col("start") < last
         found = (

@@ -15,7 +15,7 @@ FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl
 """The format of a file, by the end of its name."""
 
 PACKED = (".gz", ".zst")
-"""What may stand behind it."""
+"""Endings of packed files, behind the ending that tells the format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class InputFile:
 
 
 def input_files(path: str, form: str | None = None) -> list[InputFile]:
-    """The files of a path, in order of their names, absolute. `form` goes before what the names say.
+    """The files of a path, absolute and in order of their names; `form` overrides the formats of the names.
 
-    Of a folder, files of other names, and those that begin with `.` or `_`, are not looked at.
+    In a folder, files with other endings are skipped, and those whose names begin with `.` or `_`.
 
-    Raises   InputFileError where there is none, or a name says no format.
+    Raises   InputFileError if there is no file, or if a name tells no format.
     """
     if "://" in path:
         raise InputFileError(f"{path}: found a URL, expected a path of a file system", path=path)
@@ -70,7 +70,7 @@ def file_format(name: str) -> str | None:
 
 
 def packing(name: str) -> str | None:
-    """How a file of lines is packed, by its name."""
+    """The packing of a file of lines, by its name; None if it is not packed."""
     suffix = Path(name).suffix.lower()
     return suffix if suffix in PACKED else None
 
@@ -88,7 +88,10 @@ def unchanged(files: Iterable[InputFile]) -> None:
 
 
 def blocks(path: str, size: int, since: int = 0, until: int = sys.maxsize) -> Iterator[bytes]:
-    """The bytes of a file in [since, until), so many at once. Raises InputFileError."""
+    """The bytes of a file in [since, until), at most `size` at once.
+
+    Raises   InputFileError
+    """
     try:
         with Path(path).open("rb") as file:
             file.seek(since)

@@ -21,7 +21,7 @@ from midstream.scenarios.studies.ingest.input_files import blocks, packing
 from midstream.scenarios.studies.ingest.survey import Piece
 
 LONGEST_TEXT = 10_000
-"""How many characters of a bad row are kept."""
+"""The characters of a bad row that are kept, at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What ingesting found, as plain data for JSON, and as tables for people."""
+"""The result of ingesting, as plain data for JSON and as tables for people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN = 5
 
 
 def ingest_summary(found: Ingested, folder: str) -> dict[str, Any]:
-    """What a folder holds, and what the last run added."""
+    """The contents of a folder, and what the last run added to it."""
     manifest, run = found.manifest, found.run
     inputs = [] if run is None else run.inputs
     return {

@@ -21,13 +21,13 @@ from midstream.plans.values.errors import MidstreamError
 from midstream.scenarios.studies.arrow_schemas import spark_schema
 
 FILE = 128 * 2**20
-"""How many bytes a file shall have: between a half and twice of it, but for a last, smaller one."""
+"""The size of a file in bytes: files have half to twice as much, except a smaller last one."""
 
 ROW_GROUP = 16 * 2**20
-"""How many bytes a part of a file has that readers take or leave."""
+"""The size of a row group in bytes; readers read or skip whole row groups."""
 
 SAMPLE = 10_000
-"""How many starts the ends of files are chosen from, about."""
+"""The number of starts in the sample that chooses where files end, about."""
 
 CANONICAL = ("stream", "start", "end", "payload")
 
@@ -95,14 +95,14 @@ def written(spark: SparkSession, stream: str, folder: Path) -> tuple[list[Ingest
 
 
 def look_at(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What the files of some paths hold. Runs on the executors."""
+    """The facts of the files at some paths, found on the executors."""
     for batch in batches:
         for path in batch.column(0).to_pylist():
             yield pa.RecordBatch.from_pylist([look(path)], FOUND)
 
 
 def look(path: str) -> dict[str, object]:
-    """What a file holds: how many rows, the first and last start, whether it is in order, double rows."""
+    """The facts of a file: number of rows, first and last start, double rows, and whether it is in order."""
     rows = double = 0
     first = last = None
     is_sorted = True
@@ -127,7 +127,7 @@ def look(path: str) -> dict[str, object]:
 
 
 def _double(rows: pa.Table) -> int:
-    """How many rows are like the one before."""
+    """The number of rows that equal the row before them."""
     agree = None
     for column in rows.flatten().columns:
         one, two = column[:-1], column[1:]

@@ -22,10 +22,10 @@ from midstream.scenarios.studies.ingest.reading import BadRow, PieceReader
 from midstream.scenarios.studies.ingest.survey import PIECE, Piece, survey
 
 ROW, BAD, PIECE_DONE, FAULT = range(4)
-"""What a staged row is: an element, a row that does not fit, what a piece held, why one cannot be read."""
+"""Kinds of staged rows: an element, a row that does not fit, the counts of a piece, a reading error."""
 
 TOGETHER = 16_384
-"""How many rows go to Spark at once."""
+"""The number of rows sent to Spark at once."""
 
 MOST_TASKS = 4096
 
@@ -88,7 +88,7 @@ Batches = Iterable[pa.RecordBatch]
 
 
 def survey_batches(batches: Batches, piece_size: int) -> Iterator[pa.RecordBatch]:
-    """The pieces of some files. Runs on the executors."""
+    """The pieces of some files, surveyed on the executors."""
     for batch in batches:
         for row in batch.to_pylist():
             file = InputFile(**row)
@@ -100,7 +100,7 @@ def survey_batches(batches: Batches, piece_size: int) -> Iterator[pa.RecordBatch
 
 
 def read_batches(batches: Batches, feed: Feed) -> Iterator[pa.RecordBatch]:
-    """What some pieces hold, as staged rows. Runs on the executors."""
+    """The staged rows of some pieces, read on the executors."""
     for batch in batches:
         for row in batch.to_pylist():
             fault = row.pop("fault")
@@ -111,7 +111,7 @@ def read_batches(batches: Batches, feed: Feed) -> Iterator[pa.RecordBatch]:
 
 
 def read_piece(feed: Feed, piece: Piece) -> Iterator[pa.RecordBatch]:
-    """What a piece holds, as staged rows."""
+    """The staged rows of a piece."""
     made = _Made(feed, piece.path, piece.number)
     reader = PieceReader(feed, piece)
     positions: list[int] = []
@@ -183,7 +183,7 @@ class _Made:
         return self._batch(FAULT, 1, reason=[message])
 
     def done(self, sha256: str, cut: int) -> pa.RecordBatch:
-        """What the piece held."""
+        """The counts of the piece, once it has been read."""
         return self._batch(
             PIECE_DONE,
             1,

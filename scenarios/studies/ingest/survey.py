@@ -13,17 +13,17 @@ from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.ingest.input_files import InputFile, blocks, packing
 
 PIECE = 32 * 2**20
-"""How many bytes of lines a task reads at least, where a file has more."""
+"""The least number of bytes of lines that a task reads, if the file has as many."""
 
 BLOCK = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one task reads of a file.
+    """The part of a file that one task reads.
 
     number     of the piece in its file, from 0
-    since      the first byte, and `until` the first behind it
+    since      the first byte; `until` is the first behind the piece
     line       the number of its first line
     header     how many bytes the file's first line has
     sha256     of the whole file

@@ -29,7 +29,7 @@ from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 ROWS_IN_GROUP = ROW_GROUP // 16
 
 LEAST = FILE // 2
-"""The least size of a file of the longest stream, in bytes; half of it where one task would do all the work."""
+"""The least size of a file of the longest stream, in bytes; half of it where one task would do everything."""
 
 BYTES_OF_VALUE = 1.5
 """The average size of a value in Parquet, in bytes: most values are small numbers, or repeat."""

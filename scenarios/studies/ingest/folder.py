@@ -83,7 +83,7 @@ def next_name(folder: Path) -> str:
 
 
 def named_run(place: Path, name: str) -> None:
-    """Give a run its name, with all its files on the disk first: a manifest must not outlive what it names."""
+    """Give a run its name, after writing its files to disk: a manifest must not outlive what it names."""
     for file in [place, *place.rglob("*")]:
         descriptor = os.open(file, os.O_RDONLY)
         try:

@@ -1,1 +1,1 @@
-"""What it would have cost to change plans over recorded streams by this policy or that one."""
+"""The cost of changing plans over recorded streams, policy by policy."""

@@ -1,4 +1,4 @@
-"""What an autopilot is told of each cell of time, counted and picked on Spark: as a collector would have it.
+"""Statistics of each cell of time for a replayed autopilot, counted and sampled on Spark as by a collector.
 
 A collector draws rows by their position among those of the cell, in order of time. Here rows of equal times
 are in order of their values, so that nothing depends on how Spark has cut the data.
@@ -35,8 +35,11 @@ from midstream.scenarios.studies.policies.replayed_autopilot import Instant, Res
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to, payload
 
 CELLS = "start long, stream string, told string, max_end long"
-"""One row a cell and stream on which something came, with what is told of it as JSON; one a cell and input,
-with the largest end; and one a chronon up to which results were counted, with their numbers as JSON."""
+"""Columns of rows of three kinds: a stream's statistics, an input's largest end, counts of results.
+
+One row a cell and stream on which something came, with its statistics as JSON; one a cell and input, with
+the largest end; one a chronon up to which results were counted, with their numbers as JSON.
+"""
 
 HALF = 20
 """Positions are computed in two halves, as shares of 2^BITS times a number of rows are beyond a long."""
@@ -56,7 +59,7 @@ def cells(
 
 
 def results(counted: DataFrame) -> DataFrame:
-    """What `count_splits` says, as rows to be put beside the cells."""
+    """The counts of `count_splits`, as rows to be put beside the cells."""
     none = F.lit(None)
     return counted.select(
         F.col("chronon").alias("start"),
@@ -107,7 +110,7 @@ def _ends(recording: Recording, one: PlanInput, step: int) -> DataFrame:
 
 
 def _told(recording: Recording, study: Study, source: Source, step: int) -> DataFrame:
-    """What is told of a stream's cells."""
+    """The statistics of a stream's cells, as JSON."""
     recorded = study.streams[source.stream]
     values = [payload(recorded.columns.index(column.name)) for column in source.columns]
     cell = Window.partitionBy("start")
@@ -142,7 +145,7 @@ def _told(recording: Recording, study: Study, source: Source, step: int) -> Data
 
 
 def written(batches: Iterator[pa.RecordBatch], stream: str) -> Iterator[pa.RecordBatch]:
-    """What was picked of a stream's cells, as JSON. Runs on the executors."""
+    """The rows sampled from a stream's cells, as JSON, written on the executors."""
     for batch in batches:
         rows = []
         for cell in batch.to_pylist():

@@ -1,4 +1,4 @@
-"""What plans cost over recorded streams, counted exactly: the results of joins that stand below others."""
+"""Exact costs of plans over recorded streams: counts of the results of joins that stand below others."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ UNIT = "intermediate results"
 
 
 def inner_joins_of(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> list[tuple[InnerJoin, ...]] | None:
-    """The joins below others, plan by plan; None where a plan's intermediate results are not those of joins
-    of two inputs, so that they cannot be counted."""
+    """The joins below others, plan by plan; None if they cannot be counted.
+
+    They can be counted if the intermediate results of all plans are those of joins of two inputs.
+    """
     numbers = {one.node: number for number, one in enumerate(inputs)}
     found = [inner_joins(plan, numbers) if set(input_nodes(plan)) == set(numbers) else None for plan in plans]
     known = [joins for joins in found if joins is not None]
@@ -37,12 +39,14 @@ def count_courses(
     joins: Sequence[InnerJoin],
     counted: DataFrame | None,
 ) -> CostSeries:
-    """What plans over the same inputs cost, by their inner joins, in each bucket of the finest of some grids,
-    and in all chronons in which a move at an instant of one of the grids may have its split time.
+    """Count what plans over the same inputs cost, by their inner joins.
+
+    The costs are known in each bucket of the finest of some grids, and in all chronons in which a move at an
+    instant of one of the grids may have its split time.
 
     grids     by step, the cells in which something starts
     joins     all inner joins, and perhaps more
-    counted   what `count_splits` says of them in the chronons of the grids; None where there is no join
+    counted   the counts of `count_splits` in the chronons of the grids; None where there is no join
 
     Cost     The chronons come to the driver, at most four for each cell, with two numbers for each join.
     """
@@ -90,7 +94,7 @@ def _added_up(
 
 
 def _rates(counts: Counts, begun: Sequence[int], starts: range) -> tuple[float, ...]:
-    """By bucket, how many results start in a chronon. The ends of all buckets are known in which some do."""
+    """The results that start per chronon, by bucket; the ends of all buckets are known in which some start."""
     found, before = list[float](), 0
     for start in starts:
         place = counts.place.get(start + starts.step - 1)

@@ -24,11 +24,10 @@ class InnerJoin:
 
 
 def inner_joins(plan: Plan, inputs: Mapping[Node, int]) -> tuple[InnerJoin, ...] | None:
-    """The joins below others, in any order that is always the same; one that stands in several places counts
-    once, as it runs once.
+    """The joins of a plan that stand below others, sorted; None if pairs of inputs do not describe them.
 
-    None where they cannot be told by pairs of inputs alone: one of more than two inputs, with filters, or
-    with other conditions than equal columns; and where the inputs are others.
+    A join that stands in several places counts once, as it runs once. A join of more than two inputs, with
+    filters, or with other conditions than equal columns cannot be described; nor one over other inputs.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> a, b, c = (stream(name, **{name: "integer"}).window(9) for name in "abc")

@@ -1,4 +1,4 @@
-"""How policies compare: what each cost, beside the best fixed plan and the cheapest way that there was."""
+"""Comparison of policies: the cost of each, beside the best fixed plan and the clairvoyant's cost."""
 
 from __future__ import annotations
 
@@ -43,10 +43,12 @@ def judge(
     period: int,
     charts: Sequence[int],
 ) -> tuple[tuple[Judged, ...], Bill]:
-    """Every policy from the given plan on: each fixed plan; what was best in the last period; charts of so
-    many parts; the flights by name; and the clairvoyant, whose bill comes along.
+    """Judge all policies from the given plan on, and return the clairvoyant's bill with them.
 
-    strategies   those that there are; policies that do not choose one take the first
+    The policies are each fixed plan, the best plan of the last period, charts of so many parts, the flights
+    by name, and the clairvoyant.
+
+    strategies   those that are possible; policies that do not choose one take the first
     period       in buckets
     """
     least = clairvoyant(courses, strategies)
@@ -81,16 +83,16 @@ def judge(
 
 
 def flown(name: str) -> str:
-    """What the policy of an autopilot with some settings is called."""
+    """The name of the policy of an autopilot with some settings."""
     return f"autopilot {name}"
 
 
 def recommended(judged: Sequence[Judged], grid: Mapping[str, Settings]) -> str:
-    """The default settings, unless others save more than the share of costs for which these themselves leave
-    a plan; then, and where these are not tried, what costs least: of equals the settings with fewer moves,
-    and then the first ones.
+    """The name of the recommended settings: the default ones, unless others save clearly more.
 
-    What costs a little less may do so by one burst, and cost more on what is to come.
+    Others must save more than the share of costs for which the default settings themselves leave a plan. If
+    they do, or the default ones were not tried, the cheapest settings are recommended: of equals those with
+    fewer moves, and then the first. A smaller saving may be due to one burst, and cost more on later streams.
     """
     found = {one.policy: one for one in judged}
 
@@ -104,10 +106,9 @@ def recommended(judged: Sequence[Judged], grid: Mapping[str, Settings]) -> str:
 
 
 def front(judged: Sequence[Judged]) -> list[Judged]:
-    """The policies beside which no other one costs less with no more moves, by their moves; the clairvoyant,
-    which nobody can follow, is left out.
+    """The policies that no other one beats by costing less with no more moves, in order of their moves.
 
-    Of equals the first one stands for all.
+    Of equals the first stands for all. The clairvoyant, which nobody can follow, is left out.
     """
     found: list[Judged] = []
     for one in sorted(

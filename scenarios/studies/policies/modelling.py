@@ -1,4 +1,4 @@
-"""What plans cost over recorded streams by the cost model, where it cannot be counted."""
+"""Costs of plans over recorded streams by the cost model, where they cannot be counted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SQL = "start long, rates array<double>"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What executors price: plans as JSON, and by input the length of validity and the granule."""
+    """The plans to price on executors, as JSON, and by input the length of validity and the granule."""
 
     plans: str
     lengths: tuple[int, ...]
@@ -40,7 +40,7 @@ class Asked:
 def model_courses(
     recording: Recording, study: Study, plans: Sequence[Plan], labels: Sequence[str], window: int
 ) -> CostSeries:
-    """What plans over the same inputs cost, window by window: the model takes each of them for steady.
+    """The costs of plans over the same inputs by the model, which takes each window for steady.
 
     Cost     See `gather`; then O(windows · plans · operators · values of a joined column) on the executors.
              The windows come to the driver, with a number for each plan.

@@ -29,8 +29,10 @@ class Occupied:
     end: dict[int, int]
 
     def following(self, starts: Sequence[int]) -> tuple[int, ...]:
-        """When the next element starts, at each of some instants of the grid or behind it; behind the last
-        element that instant itself."""
+        """The start of the next element at or behind each of some instants of the grid.
+
+        Behind the last element it is the instant itself.
+        """
         cells = sorted(self.first)
         places = (bisect_left(cells, start) for start in starts)
         return tuple(
@@ -38,8 +40,7 @@ class Occupied:
         )
 
     def lasting(self, starts: Sequence[int], window: int) -> tuple[int, ...]:
-        """After how many chronons the last element so far ends, at the start of each of all cells; −1 where
-        that was before."""
+        """The chronons until the last element so far ends, at the start of each cell; −1 if it has ended."""
         found, so_far = list[int](), starts[0] - 1
         for start in starts:
             found.append(min(window, max(-1, so_far - start)))

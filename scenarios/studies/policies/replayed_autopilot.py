@@ -34,9 +34,12 @@ from midstream.scenarios.studies.policies.inner_joins import InnerJoin, inner_jo
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of inner joins since the chronon that was told before, up to the end of this one: by join,
-    how many results started, and how many ended. All chronons are told in which a split time may lie, but for
-    those up to which nothing has changed."""
+    """The inner joins' results since the chronon reported before, up to the end of this one.
+
+    started, ended   by join, how many results started and how many ended
+
+    A report exists for every chronon in which a split time may lie, unless nothing has changed up to it.
+    """
 
     chronon: int
     started: Sequence[int]
@@ -114,8 +117,10 @@ def replay_autopilot(replayed: ReplayedAutopilot, instants: Iterable[Instant]) -
 
 
 class _Look(NamedTuple):
-    """An instant of the grid, what came since the last one, and the start of the next element, on which
-    streams come to the instant."""
+    """An instant of the grid, the arrivals since the last one, and the start of the next element.
+
+    That element brings the streams to the instant.
+    """
 
     at: int
     came: Sequence[Instant]
@@ -148,8 +153,9 @@ def _looks(instants: Iterable[Instant], looks: Looks) -> Iterator[_Look]:
 
 
 def strategies_between(plans: Sequence[Plan], strategy: str) -> tuple[str, ...]:
-    """The strategies by which any of some plans can be exchanged for any other: the one that is named; of
-    `auto` those that it weighs, first the one that it mostly takes.
+    """The strategies that can exchange any of some plans for any other.
+
+    They are the named one, or those that `auto` weighs, the one that it mostly takes first.
 
     Raises   ArgumentError where there is none.
     """
@@ -240,8 +246,7 @@ class _ReplayPilot(QueryPilot[Plan, int]):
 
 
 class Counting:
-    """The cost of a query so far, as an engine would count it: the results of the inner joins of all plans
-    that ran."""
+    """The cost of a query so far, as an engine counts it: the results of the inner joins of all plans that ran."""
 
     def __init__(self, plan: Plan, joins: Sequence[InnerJoin]) -> None:
         self._inputs = {node: number for number, node in enumerate(input_nodes(plan))}
@@ -320,8 +325,10 @@ class _Reach:
         return tuple(name for name in names if self.is_possible(running, plan, name))
 
     def carried_out(self, running: Plan, plan: Plan, weighed: str) -> str:
-        """The strategy that carries a migration out: the first of those that stand for what was weighed. As
-        far as is known here, they take as long as each other."""
+        """The strategy that carries a migration out: the first possible one that the weighed strategy stands for.
+
+        As far as is known here, all of them take equally long.
+        """
         names = (*WEIGHED[weighed], *STRATEGIES) if self._strategy == "auto" else (self._strategy,)
         return next(name for name in names if self.is_possible(running, plan, name))
 

@@ -1,4 +1,4 @@
-"""What policies cost, as plain data for JSON, as tables for people, and as files."""
+"""The costs of policies, as plain data for JSON, as tables for people, and as files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from midstream.scenarios.studies.writing import write_json
 VERSION = 1
 
 POLICIES = ("policies.json", "courses.json", "autopilot.json")
-"""What `write_policies` replaces in a folder."""
+"""The files that `write_policies` replaces in a folder."""
 
 
 def policies_summary(study: Study, found: Found) -> Summary:
-    """What each policy cost, and what is recommended."""
+    """The cost of each policy, and the recommended settings."""
     courses = found.courses
     return {
         "version": VERSION,
@@ -65,8 +65,10 @@ def show_policies(study: Study, summary: Summary, console: Console) -> None:
 
 
 def write_policies(found: Found, summary: Summary, folder: Path) -> None:
-    """`policies.json`, `courses.json` with what each plan costs over time, and `autopilot.json`, the
-    recommended settings. What is there of an earlier replay is replaced."""
+    """Write `policies.json`, `courses.json` and `autopilot.json`, and replace those of an earlier replay.
+
+    `courses.json` has each plan's costs over time, `autopilot.json` the recommended settings.
+    """
     write_file(folder / "courses.json", found.courses.dumps() + "\n")
     write_file(folder / "autopilot.json", found.settings.dumps() + "\n")
     write_json(summary, folder / "policies.json")

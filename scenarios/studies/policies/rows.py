@@ -1,4 +1,4 @@
-"""What policies cost, row by row, as texts for a terminal and for a page."""
+"""The costs of policies row by row, as texts for a terminal and for a page."""
 
 from __future__ import annotations
 

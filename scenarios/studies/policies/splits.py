@@ -1,4 +1,4 @@
-"""What plans have given and keep in the chronons in which split times may lie, counted on Spark.
+"""Counts on Spark of the results of plans, started and still valid, in chronons where split times may lie.
 
 For each look two chronons may matter, whatever the autopilot decides (see `occupied`). One sweep counts for
 all of them.
@@ -27,8 +27,10 @@ from midstream.scenarios.studies.policies.occupied import Occupied
 from midstream.scenarios.studies.recording import TIME, Recording
 
 CHANGES = "chronon long, met array<long>, ended array<long>"
-"""What has changed since the chronon before it of those that are asked: by join, how many results started and
-how many ended. Chronons in which nothing has changed are left out."""
+"""The columns of a change since the asked chronon before: by join, how many results started and ended.
+
+Chronons in which nothing has changed are left out.
+"""
 
 
 def occupied(
@@ -66,7 +68,7 @@ def count_splits(
     inputs: Sequence[PlanInput],
     asked: Sequence[int],
 ) -> DataFrame:
-    """What joins of two inputs have given and keep in some chronons, given in order; see CHANGES.
+    """Count results of joins of two inputs, started and ended, in some chronons in order; see CHANGES.
 
     Cost     See `count_changes`; the chronons go to the executors.
     """
@@ -93,8 +95,10 @@ def count_splits(
 
 
 def placed(batches: Iterator[pa.RecordBatch], asked: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-    """Changes at the first of the chronons that are asked by which they have happened; those behind all of
-    them are left out. Runs on the executors."""
+    """Move each change to the first asked chronon at or behind its own, on the executors.
+
+    Changes behind all asked chronons are left out.
+    """
     for batch in batches:
         places = np.searchsorted(asked, batch.column(TIME).to_numpy())
         inside = pa.array(places < len(asked))

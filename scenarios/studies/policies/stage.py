@@ -1,7 +1,8 @@
-"""What it would have cost to change plans over recorded streams: policies, replayed and judged.
+"""Policies of changing plans, replayed over recorded streams and judged.
 
-The engine's own autopilot is replayed without an engine, by what it would have been told of each cell of
-time; what plans cost is counted. So a replay of a year takes minutes, and no result is made.
+The engine's own autopilot is replayed without an engine, on the statistics of each cell of time that it
+would have received; the costs of plans are counted. So a replay of a year takes minutes, and no result is
+made.
 """
 
 from __future__ import annotations
@@ -48,16 +49,16 @@ MOST = 32
 
 @dataclass(frozen=True)
 class Found:
-    """What policies cost.
+    """The costs of policies, and the recommended settings.
 
-    courses       what each plan costs over time
+    courses       each plan's costs over time
     grid          the settings that were tried, by name
     flights       by name, the moves of an autopilot with these settings
     judged        all policies
-    front         those beside which none costs less with no more moves
+    front         those that no other one beats by costing less with no more moves
     least         the clairvoyant's bill
     recommended   the name of the settings to take
-    strategies    by which migrations were made
+    strategies    those that made the migrations
     """
 
     courses: CostSeries

@@ -1,1 +1,1 @@
-"""What is known of recorded streams besides pairs: rates, values, conditions; and all for the optimizer."""
+"""Profiles of recorded streams besides pairs: rates, values, conditions; all of it for the optimizer."""

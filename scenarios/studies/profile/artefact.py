@@ -1,4 +1,4 @@
-"""What a profile found, as the statistics that the optimizer, the autopilot and the simulator read."""
+"""A profile as statistics that the optimizer, the autopilot and the simulator read."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ def source_inputs(inputs: Sequence[PlanInput]) -> tuple[PlanInput, ...]:
 def asked_of_sources(
     sources: Sequence[PlanInput], inputs: Sequence[PlanInput]
 ) -> list[tuple[Question, int | None]]:
-    """What is asked of each source: some of its elements, and how many there are; where an input leaves out
-    none of them, its number stands beside the question, and only it is counted."""
+    """The questions to each source: some of its elements, and how many there are.
+
+    If an input leaves out none of a source's elements, the input's number stands beside the question, and only
+    the input is counted.
+    """
     asked = []
     for source in sources:
         same = next((i for i, one in enumerate(inputs) if _keeps_all(one.chain, source.node)), None)

@@ -1,4 +1,4 @@
-"""What the conditions of a query say of the streams that it reads."""
+"""The conditions of a query, as conditions on the streams that it reads."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _condition(part: Expression, node: Node, stops: dict[Node, int]) -> Conditio
 
 
 def at_source(part: Expression, node: Node) -> Expression | None:
-    """What a condition on the rows of a node, which reads one stream, is over that stream's columns."""
+    """A condition on the rows of a node that reads one stream, as a condition on that stream's columns."""
     return _below(part, node, {one for one in node.walk() if not one.inputs})
 
 
@@ -107,7 +107,7 @@ def source_columns(one: PlanInput) -> Iterator[tuple[str, str]]:
 
 
 def equalities_between(left: PlanInput, right: PlanInput, classes: Iterable[set[str]]) -> list[Expression]:
-    """What two inputs are to have in common, directly or by way of a third one."""
+    """The equalities that two inputs must satisfy, directly or by way of a third one."""
     return [
         equality(one, other)
         for names in classes

@@ -20,7 +20,7 @@ from midstream.scenarios.studies.inputs import PlanInput
 from midstream.scenarios.studies.recording import Recording
 
 ROWS = 8192
-"""How many elements of a stream are drawn."""
+"""The number of elements drawn from a stream."""
 
 HASHES, SPARE = 1 << 31, 500
 
@@ -52,7 +52,10 @@ class Drawn:
 
 
 def drawn(recording: Recording, names: Sequence[str], most: int = ROWS) -> Mapping[str, Drawn]:
-    """Some elements of each stream. Cost: a pass over the streams; at most `most` rows of each come here."""
+    """Draw some elements of each stream.
+
+    Cost     A pass over the streams; at most `most` rows of each come to the driver.
+    """
     found = {}
     for name in names:
         frame, total = recording.frames[name], recording.totals[name].count
@@ -65,7 +68,7 @@ def drawn(recording: Recording, names: Sequence[str], most: int = ROWS) -> Mappi
 
 
 Condition = Callable[[Any], Any]
-"""Whether a pair of rows, one behind the other, satisfies a condition."""
+"""A test of a pair of rows, which stand one behind the other in one tuple."""
 
 
 def sampled_share(
@@ -76,11 +79,12 @@ def sampled_share(
     holds: Condition,
     given: Condition | None = None,
 ) -> Interval:
-    """Which share of the pairs that are valid together satisfies a condition, with 90 % confidence; where
-    there is a given one, of the pairs that satisfy that.
+    """The share of pairs valid together that satisfy a condition, with 90 % confidence.
 
-    `overlapping` is the number of these pairs among all elements. It says how many there are likely to be
-    among those drawn, and so how many of these are looked at.
+    With a `given` condition, it is the share of the pairs that satisfy that one.
+
+    `overlapping` is the number of pairs valid together among all elements. It predicts how many there are among
+    the drawn ones, and so how many of these are looked at.
     """
     expected = left.share * right.share * overlapping
     if expected > PAIRS:
@@ -96,7 +100,9 @@ def pair_members(
     holds: Condition,
     given: Condition | None = None,
 ) -> tuple[list[Member], list[Member]]:
-    """The members of both sides. Elements at t are valid in [t, t + length). Cost: O(n log n + pairs).
+    """The members of both sides; elements at t are valid in [t, t + length).
+
+    Cost     O(n log n + pairs)
 
     >>> pair_members([(0, (1,)), (9, (2,))], [(4, (1,)), (5, (2,))], (5, 5), lambda pair: pair[0] == pair[1])
     ([Member(matches=1, partners=1), Member(matches=1, partners=1)], [Member(matches=1, partners=1), \

@@ -1,4 +1,4 @@
-"""How many rows, or pairs of rows, satisfy the conditions of a query."""
+"""The shares of rows, or of pairs of rows, that satisfy the conditions of a query."""
 
 from __future__ import annotations
 
@@ -39,8 +39,10 @@ class PredicateProfile:
 
     @property
     def expected(self) -> float | None:
-        """The share to go by; where nothing was found in a sample, a third of the high bound: what one
-        expects after as many failures if any share was equally likely before."""
+        """The share to go by; a third of the high bound if the sample holds no match.
+
+        That is the expected share after as many failures if every share was equally likely before.
+        """
         if self.share is None or not self.share.is_known:
             return None
         return self.share.value or (self.share.high / 3 if self.by == SAMPLED else 0.0)
@@ -91,9 +93,12 @@ def _of_pair(
     drawn: Mapping[str, Drawn],
     counts: Counts,
 ) -> list[PredicateProfile]:
-    """An equality is counted if it is the only one between two inputs, also by way of others. Of other
-    conditions, each is sampled among the pairs that satisfy those before it, so that their product is the
-    share of pairs that satisfy all."""
+    """Profile the conditions between two inputs: count an equality that is the only one, sample the others.
+
+    An equality also counts as another one if it holds by way of other inputs. Each other condition is sampled
+    among the pairs that satisfy those before it, so that the product of the shares is the share of pairs that
+    satisfy all.
+    """
     equalities = [each for each in between if each.equates]
     others = [each for each in between if not each.equates]
     is_alone = len(equalities_between(inputs[pair[0]], inputs[pair[1]], equal_names(query))) == 1

@@ -1,4 +1,4 @@
-"""What a query asks of its streams: its columns' values, its conditions, and all of it for the optimizer."""
+"""The profile of a query over its streams: values of its columns, its conditions, and statistics."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from midstream.scenarios.studies.profile.predicates import (
 from midstream.scenarios.studies.recording import Recording
 
 HEAVY = 10
-"""How many of the most frequent values are told."""
+"""The number of most frequent values that are reported."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,15 @@ class ColumnProfile:
 
 @dataclass(frozen=True)
 class QueryProfile:
-    """What was found of a query.
+    """The profile of a query.
 
     columns      in all
     predicates   its conditions
-    sampled      by two inputs: the share of pairs that agree on all that is to be equal, from samples
+    sampled      by two inputs: the share of pairs that agree on all columns that must be equal, from samples
     statistics   of its sources, over the whole time
     by_column    one row a bucket and column with known values: start, stream, column, known, distinct, heavy
                  (value, count)
-    by_bucket    what was counted in each bucket
+    by_bucket    the counts of each bucket
     """
 
     columns: tuple[ColumnProfile, ...]
@@ -84,7 +84,7 @@ class QueryProfile:
 
 @dataclass(frozen=True)
 class Buckets:
-    """What was counted in each bucket, and what it takes to read it.
+    """The counts of each bucket, with the values needed to make statistics of them.
 
     counted_as   by source, the input that has all its elements, so that only one of both is counted
     """
@@ -112,14 +112,14 @@ class Buckets:
         ]
 
     def statistics(self, facts: Sequence[Mapping[str, Any]] | None) -> Statistics:
-        """Statistics of the sources in a bucket. Selectivities are those of the whole time."""
+        """Statistics of the sources in a bucket, with the selectivities of the whole time."""
         found = self.read(facts)
         return source_statistics(
             self.inputs, self.sources, found, self.granules, self.length, self.selectivities
         )
 
     def each(self) -> Iterator[tuple[int, Statistics]]:
-        """The buckets one after the other. Each is bounded, and one is here at a time."""
+        """The buckets in order of time; each is bounded, and one at a time is on the driver."""
         for row in self.facts.orderBy("start").toLocalIterator():
             yield row["start"], self.statistics(row["facts"])
 
@@ -127,7 +127,7 @@ class Buckets:
 def query_profile(
     recording: Recording, query: Plan, inputs: Sequence[PlanInput], names: Sequence[str], counts: Counts
 ) -> QueryProfile:
-    """What a query asks of its streams; `counts` are those of pairs of its inputs, which have names.
+    """Profile a query; `counts` are those of pairs of its inputs, and `names` those of the inputs.
 
     Cost     A pass over the streams for samples, and one more with a shuffle of as many rows as there are
              different values.

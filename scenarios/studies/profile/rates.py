@@ -1,4 +1,4 @@
-"""How much the rate of a stream varies within buckets."""
+"""The variation of a stream's rate within buckets."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ HELD_OUT = 4
 
 @dataclass(frozen=True)
 class TimedSlice:
-    """What the operators of some plans took on one slice, and on which machine."""
+    """The times that the operators of some plans took on one slice, and the machine."""
 
     slice: int
     machine: str
@@ -25,9 +25,10 @@ class TimedSlice:
 
 
 def fit_near(runs: Sequence[Timed], before: UnitCosts) -> UnitCosts:
-    """The regression of `calibrate`, where only the operators of one query were measured: each step counts
-    once more as it was before, as fast as this machine is. Else steps that these operators hardly take, or
-    always take together, could become anything, and other queries' prices with them.
+    """The regression of `calibrate`, for measurements of the operators of one query only.
+
+    Each step counts once more with its cost of before, scaled to the speed of this machine. Otherwise steps that
+    these operators hardly take, or always take together, could get any cost, and change other queries' prices.
 
     Raises   StatisticsError where no operator took any time.
     """
@@ -45,8 +46,9 @@ def fit_near(runs: Sequence[Timed], before: UnitCosts) -> UnitCosts:
 
 
 def profile_from(found: Sequence[TimedSlice], before: UnitCosts) -> Profile:
-    """The cost profile that fits what was measured, as `midstream calibrate` has it, of all machines
-    together. The error is that on slices without a part in it; of few slices, what is left.
+    """The cost profile that fits the measurements of all machines, as `midstream calibrate` makes it.
+
+    The error is that on slices left out of the regression; where there are too few slices, that on all of them.
 
     Raises   StatisticsError where no operator took any time.
     """

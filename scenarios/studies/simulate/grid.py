@@ -1,4 +1,4 @@
-"""What is run on each slice: moves from one plan to others, by strategies, at instants, under seeds."""
+"""The runs on each slice: moves from one plan to others, by strategies, at instants, under seeds."""
 
 from __future__ import annotations
 
@@ -30,15 +30,14 @@ EARLIEST, LATEST = 0.25, 0.75
 
 @dataclass(frozen=True, order=True)
 class Slice:
-    """What starts in [start, end), in chronons."""
+    """A slice of a recording: the elements that start in [start, end), in chronons."""
 
     start: int
     end: int
 
 
 def slices(first: int, last: int, length: int, number: int) -> tuple[Slice, ...]:
-    """Cells of equal length from the first element's start on, evenly spread; all of them, where there are
-    no more than the number.
+    """Cells of equal length, evenly spread from the first element's start on; all if there are at most `number`.
 
     >>> [one.start for one in slices(100, 199, 10, 4)]
     [100, 120, 150, 170]
@@ -85,7 +84,7 @@ class Grid:
         return sorted({part.start + int(share * (part.end - part.start)) for share in shares})
 
     def runs(self, slices: int) -> int:
-        """How many runs that migrate there are."""
+        """The number of runs that migrate."""
         per_slice = len(self.targets) * len(self.strategies) * len(self.seeds) * max(1, len(self.at))
         return slices * per_slice
 
@@ -103,7 +102,7 @@ Row = tuple[int, str, Payload]
 
 @dataclass(frozen=True)
 class Chunk:
-    """What is given to an engine at once: batches of streams, of elements that start in [first, last]."""
+    """Batches that are pushed to an engine at once, of elements that start in [first, last]."""
 
     first: int
     last: int
@@ -113,8 +112,10 @@ class Chunk:
 def chunks(
     rows: Sequence[Row], cuts: Sequence[int], seed: int, span: int, longest: int = LONGEST_CHUNK
 ) -> list[Chunk]:
-    """Cut rows, which are sorted by start, into chunks of sizes that a seed draws, each of so many chronons
-    at most; none reaches over a cut, and one instant's elements may be in several.
+    """Cut rows, which are sorted by start, into chunks of sizes that a seed draws.
+
+    A chunk spans at most `span` chronons and does not reach over a cut. The elements of one instant may be in
+    several chunks.
 
     >>> rows = [(t, "s", (t,)) for t in range(9)]
     >>> [(one.first, one.last) for one in chunks(rows, [3], seed=1, span=4)]
@@ -137,8 +138,9 @@ def chunks(
 
 
 def with_silence(given: Sequence[Chunk], cuts: Sequence[int], span: int, end: int) -> Iterator[Chunk]:
-    """Chunks, and between them, after each cut, and up to the end, some without elements: so time goes on
-    where nothing arrives, in steps of so many chronons at first.
+    """Insert chunks without elements between chunks, after each cut, and up to the end.
+
+    They let time go on where nothing arrives, at first in steps of `span` chronons.
 
     >>> given = [Chunk(0, 3, ()), Chunk(30, 31, ())]
     >>> [one.first for one in with_silence(given, [15], 10, 40)]

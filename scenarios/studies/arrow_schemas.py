@@ -25,5 +25,5 @@ def payload_field(columns: Schema) -> list[pa.Field]:
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
-    """The same columns as Spark names them, for `mapInArrow`."""
+    """The schema's columns as Spark names them, for `mapInArrow`."""
     return from_arrow_schema(schema)

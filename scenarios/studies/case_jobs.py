@@ -16,7 +16,7 @@ from midstream.scenarios.studies.arrow_schemas import spark_schema
 from midstream.scenarios.studies.case_runs import Broken, Draw, Findings, try_seeds
 
 TASK = 50
-"""How many seeds one task tries: two seconds or so."""
+"""The number of seeds in one task: two seconds or so."""
 
 ROWS = pa.schema(
     [("strategy", pa.string()), ("outcome", pa.string()), ("broken", pa.string()), ("n", pa.int64())]
@@ -33,14 +33,16 @@ def try_on_executors(spark: SparkSession, draw: Draw, seeds: range) -> Findings:
 
 
 def _tried(seeds: DataFrame, draw: Draw) -> DataFrame:
-    """Counts by strategy and outcome, and a row for each case that is kept; as many rows for many seeds as
-    for few, but for cases that break the law."""
+    """Counts by strategy and outcome, and a row for each case that is kept.
+
+    Many seeds make no more rows than few, except for cases that break the law.
+    """
     rows = seeds.mapInArrow(partial(try_batches, draw=draw), spark_schema(ROWS))
     return rows.groupBy("strategy", "outcome", "broken").agg(F.sum("n").alias("n"))
 
 
 def try_batches(batches: Iterator[pa.RecordBatch], draw: Draw) -> Iterator[pa.RecordBatch]:
-    """Try the seeds of some batches. Runs on the executors."""
+    """Try the seeds of some batches, on the executors."""
     require_libraries(["hypothesis"], "testing", "executors need to draw cases")
     for batch in batches:
         found = try_seeds(batch.column(0).to_pylist(), draw)

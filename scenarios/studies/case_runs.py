@@ -28,18 +28,18 @@ BROKEN = "broken"
 """The outcome of a case that breaks the law."""
 
 KEPT = 3
-"""How many cases of a portion that break the law are kept; all are counted."""
+"""The most cases of a portion that break the law and are kept; all are counted."""
 
 LEAST_ROUND = 500
-"""How many seeds are tried between two looks at what came of them, at least."""
+"""The least number of seeds that are tried between two looks at the findings."""
 
 LOOKS = 10
-"""How many looks there are on the way, about."""
+"""The number of looks on the way, about."""
 
 
 @dataclass(frozen=True)
 class Draw:
-    """What cases are drawn from a seed, and the planted fault under which they run."""
+    """The choices by which a seed draws a case, and the planted fault under which cases run."""
 
     kinds: tuple[str, ...]
     strategies: tuple[str, ...]
@@ -72,10 +72,10 @@ class Broken:
 
 @dataclass
 class Findings:
-    """What came of cases."""
+    """The outcomes of cases, counted, and some of the cases that break the law."""
 
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How many, by strategy and outcome."""
+    """The number of cases, by strategy and outcome."""
     broken: list[Broken] = field(default_factory=list)
     """Some of those that break the law, by their seeds."""
 
@@ -85,12 +85,12 @@ class Findings:
         self.broken = sorted([*self.broken, *other.broken], key=lambda one: one.seed)
 
     def number(self, outcome: str) -> int:
-        """How many cases had an outcome."""
+        """The number of cases with an outcome."""
         return sum(n for (_, found), n in self.counts.items() if found == outcome)
 
     @property
     def tried(self) -> int:
-        """How many seeds were tried."""
+        """The number of seeds that were tried."""
         return self.counts.total()
 
 
@@ -131,7 +131,7 @@ def verify(
 
 
 def _round(found: Findings, cases: int) -> int:
-    """How many seeds to try next."""
+    """The number of seeds to try next."""
     share = max(found.number(COUNTED), 1) / found.tried if found.tried else 0.5
     missing = ceil((cases - found.number(COUNTED)) / share)
     return min(missing, max(ceil(cases / share / LOOKS), LEAST_ROUND))
@@ -147,7 +147,7 @@ class CounterExample:
     is_shrunk: bool
 
     def as_json(self, draw: Draw, drawn: dict[str, Any]) -> dict[str, Any]:
-        """What is written: `read_counter_example` reads it."""
+        """The counter-example as JSON, which `read_counter_example` reads."""
         return {
             "seed": self.seed,
             "kinds": list(draw.kinds),

@@ -30,8 +30,10 @@ FREE = 1 << 30
 
 
 def archive_options() -> list[str]:
-    """What Java is told, as one of Spark's options quotes it: the archive that it reads or, where there is
-    none, the one that it writes. Nothing where one is just being written, or there is no place for it."""
+    """The options of Java, quoted as for Spark, to read an archive or, where there is none, to write one.
+
+    Empty while another process writes one, or where there is no place for it.
+    """
     java = java_program()
     if os.environ.get(SWITCH) == "0" or java is None:
         return []

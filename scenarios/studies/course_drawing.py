@@ -1,4 +1,4 @@
-"""What pictures of what orders cost over time have in common."""
+"""The common parts of pictures of the costs of orders over time."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ def label_time(axes: Axes, clock: Clock, ticks: int | None = None) -> str:
 
 
 def told_apart(best_in: Mapping[int, int], needed: Container[int], most: int) -> list[int]:
-    """At most so many of some orders, for which there are colours: those that are needed, then those that are
-    often the best.
+    """At most `most` orders to colour: those that are needed, then those that are often the best.
 
     >>> told_apart({0: 5, 1: 7, 2: 9, 3: 0}, needed=[3], most=3)
     [1, 2, 3]
@@ -47,8 +46,9 @@ def told_apart(best_in: Mapping[int, int], needed: Container[int], most: int) ->
 
 
 def color_of_best(spent: Sequence[float], colors: Mapping[int, C], *, alike: C, other: C) -> C:
-    """The colour of the order that costs least, by position; another one where all are alike, or where it has
-    none.
+    """The colour of the order that costs least, by position.
+
+    It is `alike` where all orders cost the same, and `other` where the best ones have no colour.
 
     >>> color_of_best([3.0, 1.0, 2.0], {0: "red", 1: "blue"}, alike="white", other="grey")
     'blue'
@@ -61,7 +61,7 @@ def color_of_best(spent: Sequence[float], colors: Mapping[int, C], *, alike: C, 
 
 
 def so_far(amounts: Iterable[float], *, is_mean: bool) -> list[float]:
-    """What amounts add up to, or their mean, before each and after the last.
+    """The sums of amounts, or their means, before each amount and after the last.
 
     >>> so_far([2.0, 4.0], is_mean=False), so_far([2.0, 4.0], is_mean=True)
     ([0.0, 2.0, 6.0], [0.0, 2.0, 3.0])

@@ -51,10 +51,10 @@ from midstream.scenarios.studies.toml_table import TomlTable
 Constant = str | int | float | bool
 
 FORMATS: Mapping[str, str] = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
-"""How a path is read, by its suffix."""
+"""The formats of paths, by their suffixes."""
 
 FOLDER = "folder"
-"""What stands for the format of a path without a suffix: a folder, whose files have theirs."""
+"""The format of a path without a suffix: a folder, whose files have suffixes."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Study:
     until: int | None = None
 
     def within(self, since: str | None, until: str | None) -> Study:
-        """The same study of a time range, told by instants as texts; None leaves an end of it as it is.
+        """Restrict the study to a time range, whose ends are texts; None leaves an end as it is.
 
         Raises   InputFileError for texts that are no instants, and for a range without a length.
         """
@@ -146,11 +146,14 @@ def load_study(name: str, data: Path | str | None = None) -> Study:
 
 
 KEYS = ("title", "epoch", "from", "until", "defaults", "streams", "query")
-"""What a declaration may have."""
+"""The keys that a declaration may have."""
 
 
 def declared_study(table: TomlTable, folder: str) -> Study:
-    """The study that a file declares, with paths relative to a folder. Raises InputFileError."""
+    """The study that a file declares, with paths relative to a folder.
+
+    Raises   InputFileError
+    """
     table.allow(*KEYS)
     streams = _streams(table, folder)
     clock = Clock(_common_unit(table), _epoch(table))
@@ -165,7 +168,7 @@ def declared_study(table: TomlTable, folder: str) -> Study:
 
 
 def _query(table: TomlTable, streams: Mapping[str, RecordedStream], clock: Clock) -> Plan | None:
-    """What `query` says: joins in a table, or a text in SQL, where the query says its windows."""
+    """The query of a declaration: joins in a table, or a text in SQL that declares its windows."""
     if isinstance(table.entries.get("query"), str):
         schemas = {name: stream.columns for name, stream in streams.items()}
         return query_in_sql(table, schemas, SHORT[clock.unit])
@@ -214,7 +217,7 @@ def _stream(name: str, table: TomlTable, folder: str) -> RecordedStream:
 
 
 def format_of(path: str) -> str | None:
-    """How a path is read, by its name; None where its suffix stands for no format."""
+    """The format of a path, by its name; None where its suffix stands for no format."""
     name = PurePosixPath(path)
     packed = name.with_suffix("") if name.suffix in (".gz", ".zst") else name
     return FORMATS.get(packed.suffix) if packed.suffix else FOLDER

@@ -21,7 +21,7 @@ from midstream.scenarios.studies.renaming import only_names
 
 
 def elements_of(recording: Recording, one: PlanInput) -> DataFrame:
-    """The elements of an input, with the column `time` and the payload as c0, c1, …"""
+    """The elements of an input, with the column `time` and the payload in columns c0, c1 and so on."""
     frame = recording.frames[one.stream.name]
     nodes = list(one.chain.walk())
     positions = {name: one.stream.columns.index(name) for name in nodes[0].schema.names}

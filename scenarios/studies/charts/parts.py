@@ -1,4 +1,4 @@
-"""How finely a study divides the dimensions of a chart."""
+"""The number of parts into which a study divides a dimension of a chart."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What a chart says, as plain data for JSON, for people, and as files: what the autopilot loads, and what it
-was made from."""
+"""The chart of a study, as plain data for JSON, for people, and as files.
+
+The files hold the chart, which the autopilot loads, and the statistics from which it was made.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +63,10 @@ def plan_rows(summary: Summary) -> list[tuple[str, ...]]:
 
 
 def write_charts(found: FoundChart, summary: Summary, folder: Path) -> None:
-    """The chart, as `midstream chart --output` writes it; what it was made from, as `--stats` and `--seen`
-    read it there; and the summary."""
+    """Write the chart, the statistics from which it was made, and the summary.
+
+    The chart is as `midstream chart --output` writes it; `--stats` and `--seen` read the statistics there.
+    """
     write_file(folder / CHART, found.chart.dumps() + "\n")
     write_json(statistics_to_json(found.known), folder / KNOWN)
     rounds = (json.dumps(statistics_to_json(one), ensure_ascii=False) for one in found.seen.by_round())

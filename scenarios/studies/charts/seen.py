@@ -1,4 +1,4 @@
-"""What charts vary, as it was in recorded streams: rates and selectivities, bucket by bucket."""
+"""The measures that charts vary, rates and selectivities, read off recorded streams bucket by bucket."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ READ = pa.schema([("start", pa.int64()), ("values", pa.list_(pa.float64()))])
 
 @dataclass(frozen=True)
 class Seen:
-    """What was measured of a plan's streams.
+    """The measures of a plan's streams, by bucket and over the whole time.
 
     measures   all that may change in the plan, rates first
-    values     by bucket in which every stream has elements: where it starts, and its values of the measures;
-               None where it does not tell
+    values     by bucket in which every stream has elements: its start, and its values of the measures; None
+               for a measure that the bucket does not tell
     known      of the whole time: rates, and mean selectivities, weighted by rows or pairs
     """
 
@@ -114,7 +114,7 @@ def _question(source: Node, measures: Sequence[Measure]) -> Question:
 
 @dataclass(frozen=True)
 class Reading:
-    """What executors need to read the measures off the facts of buckets."""
+    """The parameters with which executors read the measures off the facts of buckets."""
 
     sources: tuple[Node, ...]
     groups: tuple[Group, ...]
@@ -131,7 +131,7 @@ def _read(facts: DataFrame, reading: Reading) -> dict[int, tuple[float | None, .
 
 
 def read_batches(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
-    """The values of the measures in some buckets. Runs on the executors."""
+    """The values of the measures in some buckets, read on the executors."""
     sources = reading.sources
     lengths, granules = dict.fromkeys(sources, 1), dict(zip(sources, reading.granules, strict=True))
     for batch in batches:

@@ -27,7 +27,7 @@ from midstream.scenarios.studies.charts.parts import require_parts
 from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
 TASK = 100
-"""How many places one task takes: a second or so."""
+"""The number of places in one task: a second or so."""
 
 FOUND = pa.schema([("plan", pa.string()), ("place", pa.int64())])
 BEST = pa.schema([("place", pa.int64()), ("best", pa.int64())])
@@ -35,7 +35,7 @@ BEST = pa.schema([("place", pa.int64()), ("best", pa.int64())])
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is asked for: as `ask_optimizer` takes it, and the unit costs by which plans are priced."""
+    """The parameters of a sweep: those of `ask_optimizer`, and the unit costs that price plans."""
 
     plan: Plan
     known: Statistics
@@ -89,7 +89,7 @@ def _best(numbers: DataFrame, asked: Sweep, plans: list[Plan]) -> tuple[int, ...
 
 
 def search_batches(batches: Iterator[pa.RecordBatch], asked: Sweep) -> Iterator[pa.RecordBatch]:
-    """The plans that are found at the places of a batch, each once. Runs on the executors."""
+    """The plans that are found at the places of a batch, each once, on the executors."""
     with using(asked.units):
         for batch in batches:
             first: dict[Plan, int] = {}
@@ -104,7 +104,7 @@ def search_batches(batches: Iterator[pa.RecordBatch], asked: Sweep) -> Iterator[
 def price_batches(
     batches: Iterator[pa.RecordBatch], asked: Sweep, plans: list[Plan]
 ) -> Iterator[pa.RecordBatch]:
-    """Which plan is best at each place of a batch. Runs on the executors."""
+    """The best plan at each place of a batch, found on the executors."""
     with using(asked.units):
         for batch in batches:
             numbers = batch.column(0).to_pylist()

@@ -156,7 +156,7 @@ class AuctionBlocks:
         yield "closed_auction", self._closed(auctions, bids, since, int(self._time[end]))
 
     def _before(self, block: int) -> int:
-        """The latest time that comes before a block; elements of this block and of later ones come after it.
+        """The time after which all elements of a block and of later ones come.
 
         The first block also holds the initial persons and auctions.
         """

@@ -94,7 +94,10 @@ def _added_up(
 
 
 def _rates(counts: Counts, begun: Sequence[int], starts: range) -> tuple[float, ...]:
-    """The results that start per chronon, by bucket; the ends of all buckets are known in which some start."""
+    """The results that start per chronon, by bucket.
+
+    The chronon at the end of each bucket in which some start is among those counted.
+    """
     found, before = list[float](), 0
     for start in starts:
         place = counts.place.get(start + starts.step - 1)

@@ -32,8 +32,8 @@ def asked_of_sources(
 ) -> list[tuple[Question, int | None]]:
     """The questions to each source: some of its elements, and how many there are.
 
-    If an input leaves out none of a source's elements, the input's number stands beside the question, and only
-    the input is counted.
+    If an input leaves out none of a source's elements, its number stands beside the question, and only the
+    input is counted.
     """
     asked = []
     for source in sources:

@@ -83,8 +83,8 @@ def sampled_share(
 
     With a `given` condition, it is the share of the pairs that satisfy that one.
 
-    `overlapping` is the number of pairs valid together among all elements. It predicts how many there are among
-    the drawn ones, and so how many of these are looked at.
+    `overlapping` is the number of pairs valid together among all elements. It predicts how many there are
+    among the drawn ones, and so how many of these are looked at.
     """
     expected = left.share * right.share * overlapping
     if expected > PAIRS:

@@ -27,8 +27,9 @@ class TimedSlice:
 def fit_near(runs: Sequence[Timed], before: UnitCosts) -> UnitCosts:
     """The regression of `calibrate`, for measurements of the operators of one query only.
 
-    Each step counts once more with its cost of before, scaled to the speed of this machine. Otherwise steps that
-    these operators hardly take, or always take together, could get any cost, and change other queries' prices.
+    Each step counts once more with its earlier cost, scaled to the speed of this machine. Otherwise steps
+    that these operators hardly take, or always take together, could get any cost, and so could the prices of
+    other queries.
 
     Raises   StatisticsError where no operator took any time.
     """
@@ -48,7 +49,7 @@ def fit_near(runs: Sequence[Timed], before: UnitCosts) -> UnitCosts:
 def profile_from(found: Sequence[TimedSlice], before: UnitCosts) -> Profile:
     """The cost profile that fits the measurements of all machines, as `midstream calibrate` makes it.
 
-    The error is that on slices left out of the regression; where there are too few slices, that on all of them.
+    The error is that on slices left out of the regression; of few slices, that on all of them.
 
     Raises   StatisticsError where no operator took any time.
     """

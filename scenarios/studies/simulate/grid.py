@@ -37,7 +37,7 @@ class Slice:
 
 
 def slices(first: int, last: int, length: int, number: int) -> tuple[Slice, ...]:
-    """Cells of equal length, evenly spread from the first element's start on; all if there are at most `number`.
+    """Cells of equal length, evenly spread from the first element's start on; at most `number` of them.
 
     >>> [one.start for one in slices(100, 199, 10, 4)]
     [100, 120, 150, 170]

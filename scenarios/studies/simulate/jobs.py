@@ -66,7 +66,7 @@ FOUND = pa.schema([*RUNS, ("timed", pa.string())])
 
 @dataclass(frozen=True)
 class Found:
-    """What executors found: all runs, sorted, and what operators took."""
+    """The findings of executors: all runs, sorted, and the times that operators took."""
 
     runs: tuple[Run, ...]
     timed: tuple[TimedSlice, ...]
@@ -124,8 +124,10 @@ def _require_fitting(rows: DataFrame, parts: Sequence[Slice], clock: Clock) -> N
 
 
 def in_jobs(rows: DataFrame, seeds: Sequence[int], parts: Sequence[Slice]) -> DataFrame:
-    """The elements of slices (slice, seed, time, stream, values) for each seed, those of a slice and a seed
-    one after another."""
+    """The elements of slices for each seed, those of a slice and a seed one after another.
+
+    The columns are slice, seed, time, stream and values.
+    """
     starts = F.array(*(F.lit(one.start).cast("long") for one in parts))
     of_seed = F.posexplode(F.array(*(F.lit(seed).cast("long") for seed in seeds)))
     spread = rows.select("slice", of_seed.alias("turn", "seed"), "time", "stream", "values")
@@ -136,7 +138,7 @@ def in_jobs(rows: DataFrame, seeds: Sequence[int], parts: Sequence[Slice]) -> Da
 
 
 def run_batches(batches: Iterator[pa.RecordBatch], grid: Grid, length: int) -> Iterator[pa.RecordBatch]:
-    """Run the slices of some batches, which are sorted by slice and seed. Runs on the executors."""
+    """Run the slices of some batches, sorted by slice and seed, on the executors."""
     rows = (row for batch in batches for row in zip(*(one.to_pylist() for one in batch.columns), strict=True))
     for (start, seed), group in groupby(rows, itemgetter(0, 1)):
         elements = read_rows([row[2:] for row in group], grid)
@@ -157,8 +159,10 @@ def run_job(part: Slice, rows: Sequence[Row], seed: int, grid: Grid) -> list[dic
 
 
 def read_rows(rows: Iterable[tuple[int, str, Sequence[str | None]]], grid: Grid) -> list[Row]:
-    """The elements of a slice in order: what starts at once in the order of the streams, then of values, so
-    that nothing depends on partitions."""
+    """The elements of a slice, sorted by start, stream and values.
+
+    So the order does not depend on partitions.
+    """
     streams = {name: i for i, name in enumerate(grid.schemas)}
     ordered = sorted(
         rows, key=lambda row: (row[0], streams[row[1]], [(text is not None, text or "") for text in row[2]])

@@ -1,4 +1,4 @@
-"""What a study runs on slices, from a declared query."""
+"""The grid of runs of a study on slices, made from a declared query."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ def grid_of(
 
 
 def schemas_of(plan: Plan) -> Mapping[str, Schema]:
-    """By stream, the columns that the plan reads. Raises PlanError where it reads one stream in two ways."""
+    """The columns that a plan reads, by stream.
+
+    Raises   PlanError where it reads one stream with different columns.
+    """
     found: dict[str, Schema] = {}
     for node in plan.nodes:
         if isinstance(node.operator, Source):

@@ -1,4 +1,4 @@
-"""What became of migrations on slices, as plain data for JSON, for people, and as files."""
+"""The results of migrations on slices, as plain data for JSON, for people, and as files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VERSION = 1
 """Of the summary."""
 
 SIMULATE = ("runs", "costs.json", "simulate.json")
-"""What `write_simulate` replaces in a folder."""
+"""The files that `write_simulate` replaces in a folder."""
 
 SHOWN_WRONG = 5
 """So many runs with another output are told one by one."""
@@ -55,8 +55,10 @@ def simulate_summary(study: Study, grid: Grid, found: Simulated) -> Summary:
 
 
 def write_simulate(found: Simulated, summary: Summary, folder: Path) -> None:
-    """`runs` (Parquet, one row a run), `costs.json`, which `--costs` and `Profile.read` take, and
-    `simulate.json`."""
+    """Write `runs`, `costs.json` and `simulate.json`.
+
+    `runs` is Parquet with one row a run. `--costs` and `Profile.read` take `costs.json`.
+    """
     with new_folder(folder / "runs") as place:
         runs = pa.Table.from_pylist([asdict(run) for run in found.runs], schema=RUNS)
         pq.write_table(runs, place / "runs.parquet")

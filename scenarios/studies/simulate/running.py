@@ -30,8 +30,13 @@ from midstream.scenarios.simulator.variants import Variant, known_equivalence
 from midstream.scenarios.studies.simulate.grid import Chunk, Grid, Row, Slice, Target, chunks, with_silence
 
 MOVED, UNFINISHED, REFUSED, FAILED = "moved", "unfinished", "refused", "failed"
-"""What became of a migration: it ended within the slice, or only with it; the strategy does not take the
-plans; or the engine raised an error, which counts as another output."""
+"""The outcomes of a migration.
+
+MOVED        it ended within the slice
+UNFINISHED   it ended only with the slice
+REFUSED      the strategy does not take the plans
+FAILED       the engine raised an error, which counts as another output
+"""
 
 MOST_TOLD = 300
 """So many characters of an error are told."""
@@ -39,7 +44,7 @@ MOST_TOLD = 300
 
 @dataclass(frozen=True)
 class Run:
-    """A run that migrates, beside the one that stays. Times are in chronons, states in elements.
+    """A run that migrates, beside the one that stays, with times in chronons and states in elements.
 
     at          when the migration began
     is_right    whether the output is that of the plan that stays, snapshot by snapshot, and in order
@@ -70,7 +75,7 @@ class Run:
 
 @dataclass
 class Course:
-    """How a run went.
+    """The results of a run, and its measurements.
 
     giving    the instants at which results came out
     """
@@ -85,7 +90,7 @@ class Course:
 
 
 def run_slice(part: Slice, rows: Sequence[Row], seed: int, grid: Grid) -> Iterator[Run]:
-    """All runs of a grid on one slice under one seed. Rows are sorted by start."""
+    """All runs of a grid on one slice under one seed, over rows sorted by start."""
     instants = grid.instants(part, seed)
     given = chunks(rows, instants, seed, grid.span)
     given = list(with_silence(given, instants, grid.span, part.end))
@@ -101,7 +106,10 @@ def run_slice(part: Slice, rows: Sequence[Row], seed: int, grid: Grid) -> Iterat
 def course(
     plan: Plan, given: Sequence[Chunk], at: int, target: Target | None = None, strategy: str = ""
 ) -> Course:
-    """Run a plan over all chunks; with a target, move to it at an instant. A refusal ends the run."""
+    """Run a plan over all chunks; with a target, move to it at an instant.
+
+    A refusal ends the run.
+    """
     found, known, is_due = Course(), 0, True
     if target is not None:
         known_equivalence(plan, target.plan)
@@ -157,7 +165,7 @@ def _faulty(mutant: str | None) -> AbstractContextManager[Any]:
 
 
 def digest_of(results: Sequence[Element]) -> str:
-    """What stands for the snapshots of a stream: equal for streams that mean the same.
+    """A digest of a stream's snapshots, equal for streams that mean the same.
 
     >>> digest_of([(1, 5, (7,)), (5, 9, (7,))]) == digest_of([(1, 9, (7,))])
     True
@@ -211,7 +219,7 @@ def _run(
 
 
 def timed(plan: Plan, given: Sequence[Chunk]) -> list[Timed]:
-    """What the operators of a plan took on a slice, beside the steps that they take by the cost model."""
+    """The times that a plan's operators took on a slice, with their steps by the cost model."""
     with without_garbage_collector():
         engine = Engine(plan)
         with engine.watch() as read:

@@ -1,5 +1,8 @@
-"""Migrations of the real engine on slices of recorded streams: how long they take, what they hold, and
-whether they give what the plan gives that stays."""
+"""Migrations of the real engine on slices of recorded streams.
+
+Each run tells how long the migration took, what it held, and whether the output was that of the plan that
+stays.
+"""
 
 from __future__ import annotations
 
@@ -47,10 +50,10 @@ class Total:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What became of migrations.
+    """The results of migrations on slices.
 
-    slices     those that were chosen, and `empty` how many of them have no elements
-    profile    cost variables by what operators took; None where they took no time
+    slices     the chosen ones, and `empty` how many of them have no elements
+    profile    cost variables by the times of operators; None where they took no time
     """
 
     slices: tuple[Slice, ...]

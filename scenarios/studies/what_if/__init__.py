@@ -1,1 +1,1 @@
-"""What a query would have cost under other plans over time, and what taking turns among them costs."""
+"""The costs of a query under other plans over time, and of taking turns among them."""

@@ -17,7 +17,7 @@ from midstream.scenarios.studies.pricing import bucket_statistics
 
 @dataclass(frozen=True)
 class Buckets:
-    """What is the same for the inputs of a plan in all buckets of some length, in chronons.
+    """The facts of a plan's inputs that are equal in all buckets of some length, in chronons.
 
     lengths    by input, how long an element is valid
     granules   by input, the largest number of chronons that divides all starts and ends
@@ -28,7 +28,7 @@ class Buckets:
     granules: tuple[int, ...]
 
     def read(self, plan: Plan, facts: Sequence[dict[str, Any]] | None) -> tuple[int, Statistics]:
-        """How many elements a bucket has, and its statistics; None stands for a bucket without elements."""
+        """The number of elements in a bucket, and its statistics; None stands for an empty bucket."""
         nodes, groups = _inputs(plan)
         known = read_facts(facts, nodes, groups)
         lengths, granules = (dict(zip(nodes, of, strict=True)) for of in (self.lengths, self.granules))
@@ -38,5 +38,5 @@ class Buckets:
 
 @lru_cache(maxsize=2)
 def _inputs(plan: Plan) -> tuple[tuple[Node, ...], tuple[Group, ...]]:
-    """What is the same in all buckets."""
+    """The inputs of a plan and its groups of values, found once for all buckets."""
     return input_nodes(plan), value_groups(plan)

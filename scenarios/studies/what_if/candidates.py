@@ -45,7 +45,7 @@ def pack(plans: Sequence[Plan]) -> str:
 
 @lru_cache(maxsize=2)
 def unpack(text: str) -> tuple[Plan, ...]:
-    """Read back what `pack` gave. An executor does it once, for all tasks."""
+    """Read back the plans that `pack` wrote; an executor does it once, for all tasks."""
     outputs: dict[int, dict[str, Node]] = {}
     for key, root in loads(text).outputs.items():
         number, _, name = key.partition("/")

@@ -1,4 +1,4 @@
-"""What plans are compared by: an objective of the optimizer, with the words and units that people read."""
+"""Objectives of the optimizer that compare plans, with the words and units that people read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from midstream.io.time_units import NANOSECONDS, Clock
 from midstream.optimizer.cost.objective import WEIGHTS, Objective, objective_of
 
 FLOWS = {"processing": "µs", "intermediate": "results"}
-"""What adds up over time, by its word, and its unit; all else is as high as it is at each instant."""
+"""The costs that add up over time, by word, with their units; other costs are levels at each instant."""
 
 LEVELS = {"memory": "bytes", "state": "elements", "latency": "µs", "buffers": "elements"}
 
@@ -36,11 +36,11 @@ class Aim:
     is_flow: bool
 
     def scale(self, bucket: int) -> int:
-        """What a cost is multiplied with, to be that of a bucket."""
+        """The factor that turns a cost into that of a bucket."""
         return bucket if self.is_flow else 1
 
     def over_time(self, buckets: int) -> int:
-        """What the sum over all buckets is divided by, to be the cost of the whole time."""
+        """The divisor that turns the sum over all buckets into the cost of the whole time."""
         return 1 if self.is_flow else max(1, buckets)
 
 

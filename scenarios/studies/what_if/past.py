@@ -1,4 +1,4 @@
-"""What is known of streams before a bucket begins: the statistics of the buckets before it, as they decay.
+"""The statistics of streams known before a bucket begins: those of the buckets before it, as they decay.
 
 A bucket c of the past weighs e^(−a (T − m(c))) at the instant T, where m(c) is its middle and a is ln 2 by
 the half-life: as cells do in `DecayedStatistics`, by which the autopilot decides. What weighs less than
@@ -23,7 +23,7 @@ HALF_LIFE = 2
 
 
 def remembered(half_life: int, bucket: int) -> int:
-    """How many buckets are not forgotten.
+    """The number of buckets that are not forgotten.
 
     Raises   ArgumentError where these are too many.
 

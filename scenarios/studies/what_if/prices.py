@@ -1,7 +1,7 @@
-"""What each order costs in each bucket by an objective, and what follows: totals, regret, which is best.
+"""The cost of each order in each bucket by an objective, with totals, regret, and the best orders.
 
-Costs are known twice: by the statistics of the bucket itself, in hindsight, and by those of what lies before
-it. Nothing here knows Spark.
+Costs are known twice: by the statistics of the bucket itself, in hindsight, and by those of the buckets
+before it. Nothing here knows Spark.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ GIVEN = 0
 
 @dataclass(frozen=True)
 class OrderTotal:
-    """What it costs to hold on to one order all the time, in the unit of the objective.
+    """The cost of keeping one order all the time, in the unit of the objective.
 
     spent      the cost of the whole time; of a level, its mean
-    regret     how much of that the best order of each bucket would have saved; also relative to what that
-               would have cost
+    regret     the part of it that the best order of each bucket would have saved; `relative_regret` is
+               this as a share of the cost of the best orders
     best_in    in how many contested buckets no order costs less
     is_given   whether the query was written in this order
     """
@@ -45,8 +45,11 @@ class OrderTotal:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Some consecutive buckets: what each order costs in them, and its regret; and that of always the best
-    order by what lies before. The orders are those of `totals`, in their order."""
+    """Some consecutive buckets, with the costs and regrets of orders in them.
+
+    spent, regret   of each order, as `totals` sorts them
+    past_regret     of always the best order by the buckets before
+    """
 
     start: int
     end: int
@@ -57,8 +60,12 @@ class Stretch:
 
 @dataclass(frozen=True)
 class BucketBest:
-    """One bucket: the first of the best orders, None where all cost the same; and the costs in it of the best
-    order, of the given one, and of the one that what lies before speaks for."""
+    """The best order of one bucket, and the costs in it.
+
+    order         the first of the best orders; None where all cost the same
+    spent         the cost of the best order, `given_spent` of the given one
+    past_order    the best order by the buckets before, and `past_spent` its cost
+    """
 
     start: int
     count: int
@@ -82,11 +89,11 @@ class BucketBest:
 
 @dataclass(frozen=True)
 class Prices:
-    """What each order costs by an objective, bucket by bucket.
+    """The cost of each order by an objective, bucket by bucket.
 
     counts     by bucket, how many elements start in it
     rates      by order and bucket, the cost per chronon, or the level, by the statistics of the bucket
-    past       the same by those of what lies before the bucket
+    past       as `rates`, by the statistics of the buckets before
     unpriced   in how many buckets some order's cost was infinite; there all count as costing nothing
     """
 
@@ -100,7 +107,7 @@ class Prices:
 
     @property
     def scale(self) -> int:
-        """What a rate is multiplied with, to be the cost of a bucket."""
+        """The factor that turns a rate into the cost of a bucket."""
         return self.aim.scale(self.starts.step)
 
     @cached_property
@@ -110,11 +117,11 @@ class Prices:
 
     @cached_property
     def least(self) -> float:
-        """What always the best order costs, where moves are free."""
+        """The cost of always running the best order, if moves are free."""
         return self._over_time(self.least_rates)
 
     def is_best(self, order: int, bucket: int) -> bool:
-        """Whether no order costs less in a bucket."""
+        """True if no order costs less in a bucket."""
         return self.rates[order][bucket] <= self.least_rates[bucket] * (1 + TIE)
 
     @cached_property
@@ -164,17 +171,17 @@ class Prices:
 
     @cached_property
     def repeated(self) -> Path:
-        """What was best in the bucket before: repeat last best."""
+        """The best order of the bucket before: repeat last best."""
         nothing = [0.0] * min(1, len(self.starts))
         return best_path([[*nothing, *rates[:-1]] for rates in self.rates], GIVEN)
 
     def cost_of(self, path: Path) -> float:
-        """What it really costs to take turns, where moves are free."""
+        """The real cost of a path, if moves are free."""
         return self._over_time([self.rates[order][bucket] for bucket, order in enumerate(path)])
 
     @property
     def switches(self) -> int:
-        """How often the best order gives way to another."""
+        """The number of times that the best order changes."""
         return moves_in(self.best)
 
     def bests(self, buckets: slice) -> list[BucketBest]:
@@ -262,7 +269,7 @@ def best_path(rates: Sequence[Sequence[float]], running: int | None = None) -> P
 
 
 def moves_in(path: Path) -> int:
-    """How often a path goes from one order to another.
+    """The number of moves of a path from one order to another.
 
     >>> moves_in([0, 0, 1, 1, 0])
     2

@@ -1,4 +1,4 @@
-"""What a what-if study found, as plain data for JSON, and as tables for people."""
+"""The findings of a what-if study, as plain data for JSON and as tables for people."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ VERSION = 2
 
 
 def what_if_summary(study: Study, found: WhatIf, rows: int) -> Summary:
-    """Of each objective the orders, cheapest first, what it costs to take turns among them, and the first
-    buckets."""
+    """By objective the orders, cheapest first, the costs of taking turns, and the first buckets."""
     return {
         "version": VERSION,
         **frame(study, found.starts),

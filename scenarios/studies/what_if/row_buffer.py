@@ -38,7 +38,7 @@ class RowBuffer:
             yield from self.rest()
 
     def rest(self) -> Iterator[pa.RecordBatch]:
-        """What is left, if anything."""
+        """The rows that are left, if any."""
         if any(self._columns.values()):
             arrays = [column_of(self._columns[field.name], field.type) for field in self._schema]
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
@@ -46,8 +46,10 @@ class RowBuffer:
 
 
 def column_of(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
-    """What `pa.array` makes of numbers, truth values and texts. That looks whether it was given something of
-    pandas, and imports it for this: half a second of processor time for every worker.
+    """An Arrow column of numbers, truth values or texts, as `pa.array` makes it.
+
+    `pa.array` also looks for objects of pandas, and imports it for this: half a second of processor time for
+    every worker.
 
     >>> column_of(["a", "", "ä"], pa.string()).to_pylist(), column_of([True, False], pa.bool_()).to_pylist()
     (['a', '', 'ä'], [True, False])

@@ -1,4 +1,4 @@
-"""What a what-if study found, row by row, as texts for a terminal and for a page."""
+"""The findings of a what-if study row by row, as texts for a terminal and for a page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ SHOWN = 10
 
 
 def order_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
-    """By objective of a summary, of the cheapest orders: label, plans, cost, regret, relative regret, and in
-    how many buckets it is best."""
+    """The cheapest orders of an objective: label, plans, cost, regret, relative regret, buckets.
+
+    The last column says in how many buckets the order is best.
+    """
     return [
         (
             one["order"] + (" (as written)" if one["is_given"] else ""),
@@ -28,5 +30,5 @@ def order_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def paid(turn: dict[str, Any]) -> tuple[str, ...]:
-    """What a way to take turns costs by each strategy; in brackets, how many moves."""
+    """The costs of a way to take turns, by strategy, with the number of moves in brackets."""
     return tuple(f"{show_cost(turn[one]['spent'])} ({turn[one]['moves']:,})" for one in STRATEGIES)

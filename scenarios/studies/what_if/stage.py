@@ -1,9 +1,9 @@
-"""What if a query had run under another plan: every plan priced in every time bucket, on Spark's executors.
+"""The prices of all plans of a query in every time bucket, found on Spark's executors.
 
 For each bucket the streams' rates and value frequencies are counted. Successive buckets are put into *runs*,
 with those before a run that are not forgotten yet. An executor goes through a run and prices all plans in
-each bucket with the optimizer's cost model: by the statistics of the bucket, and by those of what lies before
-it.
+each bucket with the optimizer's cost model: by the statistics of the bucket, and by those of the buckets
+before it.
 """
 
 from __future__ import annotations
@@ -57,9 +57,11 @@ COSTS = pa.schema(
         ("past_cost", pa.float64()),
     ]
 )
-"""One row a bucket, objective and plan: `count` elements start in the bucket; it is contested if not all
-plans cost the same in it. The rest is as in BucketCost; `past_cost` is the cost of the plan's order by the
-statistics of what lies before the bucket."""
+"""The columns of costs, one row a bucket, objective and plan.
+
+`count` elements start in the bucket; it is contested if not all plans cost the same in it. `past_cost` is
+the cost of the plan's order by the statistics of the buckets before. The rest is as in BucketCost.
+"""
 
 SQL_TYPES = {
     pa.int64(): "long",
@@ -70,7 +72,7 @@ SQL_TYPES = {
 }
 
 RUN = 32
-"""How many buckets a run has, at least. Longer ones repeat less of what lies before them, and are fewer."""
+"""The least number of buckets in a run; longer runs are fewer, and repeat less of the buckets before them."""
 
 SHOWN_FIXED = 3
 """Of so many fixed orders, the cheapest, it is told what they cost beside taking turns."""
@@ -81,14 +83,14 @@ MOST_PARTITIONS = 4096
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What each plan would have cost.
+    """The costs that each plan would have had.
 
     candidates   the plans, the given one first, and how they were found
     orders       those that differ in more than the sides of joins, the given one first
-    prices       by objective, what each order costs in each bucket
-    window       how long an element of the query's inputs is valid, at most, in chronons
-    half_life    after how many chronons what lies before a bucket counts half
-    lasting      by bucket, for how many chronons what is valid at its start lasts
+    prices       by objective, the cost of each order in each bucket
+    window       the longest validity of an element of the query's inputs, in chronons
+    half_life    the chronons after which statistics of earlier buckets count half
+    lasting      by bucket, for how many chronons the elements valid at its start stay valid
     costs        one row a bucket, objective and plan, see COSTS
     """
 
@@ -108,8 +110,10 @@ class WhatIf:
 
     @cached_property
     def courses(self) -> dict[str, tuple[CostSeries, CostSeries]]:
-        """By objective the prices as courses, in hindsight and by what lies before each bucket. Objectives
-        that do not add up over operators have none: a migration's cost is not known by them."""
+        """The prices by objective as cost series, in hindsight and by the buckets before each bucket.
+
+        An objective that does not add up over operators has none, as it does not tell a migration's cost.
+        """
         return {
             prices.aim.name: all_courses(prices, self.plans, self.window, self.lasting)
             for prices in self.prices
@@ -137,10 +141,10 @@ def what_if(
     knows_past: bool = True,
     limit: int = LIMIT,
 ) -> Iterator[WhatIf]:
-    """Price the plans that mean the same as a query. The data frame is at hand while the block runs.
+    """Price the plans that are equivalent to a query; the data frame is at hand while the block runs.
 
     half_life     in chronons; by default, that of the autopilot's settings
-    knows_past    whether what lies before a bucket is looked at; else nothing is known before any of them
+    knows_past    whether the buckets before each bucket count; if not, nothing is known before any of them
 
     Cost     See `gather`; then O(buckets × plans × operators × values of a joined column) on the executors.
     Raises   PlanError where the query does not fit the recorded streams; StatisticsError for an objective;
@@ -192,8 +196,11 @@ def _buckets(recording: Recording, inputs: Sequence[PlanInput]) -> Buckets:
 def look_over(
     recording: Recording, inputs: Sequence[PlanInput], window: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """By bucket, for how long what came before is valid; and by input, how many elements the fullest bucket
-    has. Both at most: what filters below a window drop counts, too."""
+    """The validity of earlier elements in each bucket, and the size of each input's fullest bucket.
+
+    The first is for how many chronons they last, the second a number of elements. Both are upper bounds, as
+    elements that filters below a window drop count, too.
+    """
     starts = recording.starts
     ends = [
         recording.frames[one.stream.name].select(
@@ -222,10 +229,10 @@ def _order_of(orders: Sequence[Order]) -> list[int]:
 
 
 def in_runs(facts: DataFrame, starts: range, past: int) -> DataFrame:
-    """The facts of buckets (run, start, facts), sorted, with all of a run in one partition, most often alone:
-    of its own buckets, and of so many before them as are remembered. `run` is where its own buckets start.
+    """The facts of buckets in sorted runs, each run in one partition, most often alone.
 
-    The runs are the same whatever the partitions.
+    The columns are run, start and facts. A run holds its own buckets, and as many before them as are
+    remembered; `run` is where its own buckets start. The runs do not depend on the partitions.
     """
     start, length = F.col("start"), max(RUN, past) * starts.step
     own = floor_to(start - F.lit(starts.start), length) + F.lit(starts.start)
@@ -241,8 +248,11 @@ def in_runs(facts: DataFrame, starts: range, past: int) -> DataFrame:
 
 @dataclass(frozen=True)
 class Pricing:
-    """What executors need to price plans: see `Buckets`; `plans` is what `pack` gives, and so many buckets
-    are `remembered`."""
+    """The parameters with which executors price plans.
+
+    plans        as `pack` writes them
+    remembered   the number of earlier buckets that count
+    """
 
     plans: str
     order_of: list[int]
@@ -263,8 +273,7 @@ def priced(runs: DataFrame, pricing: Pricing) -> DataFrame:
 
 
 def price_batches(batches: Iterator[pa.RecordBatch], pricing: Pricing) -> Iterator[pa.RecordBatch]:
-    """Price all plans in the buckets of some batches (run, start, facts), which are sorted. Runs on the
-    executors."""
+    """Price all plans in the buckets of some sorted batches (run, start, facts), on the executors."""
     kept = RowBuffer(COSTS)
     for start, count, costs, past_costs in priced_buckets(_rows(batches), pricing):
         for aim, found, by_past in zip(pricing.aims, costs, past_costs, strict=True):
@@ -294,11 +303,13 @@ def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, int, Facts]]
 
 
 Facts = Sequence[dict[str, Any]] | None
-"""What was counted in a bucket; None in one without elements."""
+"""The facts counted in a bucket; None in one without elements."""
 
 Priced = tuple[int, int, list[list[float]], list[list[float]]]
-"""A bucket: its start, and how many elements start in it; by objective, the cost of each plan, and that of
-each order by what lies before the bucket."""
+"""A priced bucket: its start, its number of elements, and two lists of costs by objective.
+
+The first list holds the cost of each plan, the second that of each order by the buckets before.
+"""
 
 
 def priced_buckets(rows: Iterable[tuple[int, int, Facts]], pricing: Pricing) -> Iterator[Priced]:

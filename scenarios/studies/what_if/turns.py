@@ -17,7 +17,7 @@ from midstream.scenarios.studies.what_if.objectives import WEIGHTED
 from midstream.scenarios.studies.what_if.prices import GIVEN, Path, Prices
 
 STRATEGIES = ("genmig", "moving-states")
-"""How it is migrated."""
+"""The strategies that migrate."""
 
 MOST_ORDERS = 32
 """Among so many orders turns are taken, at most: to find the clairvoyant's costs time by their square."""
@@ -88,8 +88,11 @@ def turns(prices: Prices, courses: CostSeries, shown: int) -> list[Turn]:
 
 
 def follow(courses: CostSeries, wanted: Path, strategy: str) -> Bill:
-    """The bill of who moves, at the start of each bucket, to the plan that is wanted in it, but for the time
-    of a migration; a plan of −1 is none of the courses', so the running one stays."""
+    """The bill of moving, at the start of each bucket, to the plan that is wanted in it.
+
+    During a migration there is no further move. A plan of −1 is not in the cost series, so the running one
+    stays.
+    """
     policy = _Following(courses, wanted, strategy)
     return replay(courses, policy, max(0, wanted[0]) if wanted else 0)
 
@@ -117,8 +120,9 @@ def _paid(prices: Prices, found: Bill) -> tuple[float, int]:
 
 
 def lasting(starts: range, ends: Mapping[int, int], window: int) -> list[int]:
-    """By bucket, for how long what is valid at its start lasts; `ends` are, by the bucket in which elements
-    start, when the last of them expires.
+    """By bucket, for how many chronons the elements valid at its start stay valid.
+
+    `ends` has, by the bucket in which elements start, the instant at which the last of them expires.
 
     >>> lasting(range(0, 400, 100), {0: 130, 200: 260}, 60)
     [0, 30, 0, 0]

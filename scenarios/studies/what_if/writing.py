@@ -60,8 +60,11 @@ BEST = pa.schema(
         ("past_spent", pa.float64()),
     ]
 )
-"""`best` and `past` are labels of orders: the first of the best, and the one that what lies before speaks
-for; `spent` is by objective, for the bucket, as in COSTS."""
+"""The columns of best orders, one row a bucket and objective.
+
+`best` and `past` are labels of orders: the first of the best, and the best one by the buckets before.
+`spent` is by objective, for the bucket, as in COSTS.
+"""
 
 
 def _best(prices: Prices) -> list[dict[str, object]]:

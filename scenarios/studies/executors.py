@@ -1,4 +1,4 @@
-"""What executors must have: Midstream itself, which is sent to them where they lack it, and what it needs."""
+"""Midstream and its libraries on executors: Midstream is sent to those that lack it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pyspark.sql.utils import is_remote
 from midstream.plans.values.errors import MidstreamError, MissingExtra
 
 ARROW = ("pyarrow", "pandas")
-"""What Spark itself needs there for functions over Arrow's batches."""
+"""The libraries that Spark itself needs on executors for functions over Arrow's batches."""
 
 ASKED = 8
 """So many tasks look at what is there."""
@@ -69,7 +69,7 @@ def _is_here(spark: SparkSession) -> bool:
 
 
 def is_here(master: str) -> bool:
-    """Whether tasks run on this machine, in the Python of this process."""
+    """True if tasks run on this machine, in the Python of this process."""
     return re.match(r"local(\[|$)", master) is not None
 
 
@@ -80,14 +80,17 @@ def needed() -> list[str]:
 
 
 def _look(spark: SparkSession) -> list[dict[str, Any]]:
-    """What the executors of some tasks have."""
+    """The libraries that the executors of some tasks have."""
     ask = F.udf(_having(needed()), "string", useArrow=False)
     rows = spark.range(0, ASKED, 1, ASKED).select(ask("id").alias("found")).distinct().collect()
     return [json.loads(row["found"]) for row in rows]
 
 
 def _having(names: Sequence[str]) -> Callable[[int], str]:
-    """A function that tells what there is where it runs. It is sent by value: its module may not be there."""
+    """A function that tells the libraries where it runs.
+
+    It is sent by value, as its module may not be there.
+    """
 
     def having(_: int) -> str:
         import json

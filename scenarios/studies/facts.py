@@ -24,14 +24,17 @@ from midstream.scenarios.studies.recording import TIME, Recording, floor_to, pay
 from midstream.scenarios.studies.rest import GroupTotal, spread_rest
 
 SAMPLE = 256
-"""How many rows of a bucket stand for all where conditions are tried on rows."""
+"""The number of rows of a bucket on which conditions are tried."""
 
 KEPT = 1000
-"""How many values of a group of columns are kept of a bucket. Up to this number, Spark looks for the first
-ones before it shuffles (spark.sql.window.group.limit.threshold)."""
+"""The number of values of a group of columns that are kept of a bucket.
+
+Up to this number, Spark looks for the first ones before it shuffles
+(spark.sql.window.group.limit.threshold).
+"""
 
 ROW, TOTAL, VALUE = "row", "total", "value"
-"""What a fact tells: an element's payload; of all values of a group of columns; of one of these values."""
+"""Kinds of facts: an element's payload, the totals of a group of columns, one value of such a group."""
 
 ELEMENTS = -1
 """Stands for a group of all inputs in which every element has the same value: so elements are counted."""
@@ -42,7 +45,7 @@ SPARK_PARSERS: dict[Type, Callable[[str], Any]] = {
     Type.STRING: str,
     Type.BOOLEAN: "true".__eq__,
 }
-"""How a value that Spark wrote as text is read back."""
+"""Parsers of values that Spark wrote as texts."""
 
 
 def gather(
@@ -77,7 +80,7 @@ def gather_all(
     groups: Sequence[Group],
     kept: int = KEPT,
 ) -> DataFrame:
-    """The same of the whole time, as one bucket; no row where there are no elements."""
+    """The facts of the whole time, as one bucket; no row where there are no elements."""
     elements = [elements_of(recording, one).withColumn("start", F.lit(0).cast("long")) for one in inputs]
     return _facts_of(elements, inputs, asked, groups, kept, _counts(recording, inputs))
 
@@ -130,7 +133,7 @@ def read_facts(
 def read_in_order(
     facts: Sequence[Mapping[str, Any]] | None, nodes: Sequence[Node], groups: Sequence[Group]
 ) -> list[InputFacts]:
-    """The same for inputs some of which may be equal, in their order."""
+    """The facts of inputs in their order; some of the inputs may be equal."""
     kept: dict[int, dict[str, Sequence[int]]] = {}
     totals: dict[int, GroupTotal] = {}
     rows: list[list[tuple[Any, ...]]] = [[] for _ in nodes]
@@ -236,8 +239,10 @@ def _told(counted: DataFrame) -> DataFrame:
 
 
 def _totals(counted: DataFrame, width: int, kept: int) -> DataFrame:
-    """Of each group of which not all values are kept: elements and different values of each member, and how
-    many pairs of elements of two members agree."""
+    """Of each group of which not all values are kept, totals that stand for the others.
+
+    They are each member's elements and different values, and for two members the agreeing pairs of elements.
+    """
     column = [F.col("counts")[i] for i in range(width)]
     sums = [F.sum(one) for one in column]
     distinct = [F.count_if(one > 0) for one in column]

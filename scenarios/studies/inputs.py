@@ -1,4 +1,4 @@
-"""What a plan asks of the recorded streams: its inputs, and the columns whose values its cost depends on."""
+"""The inputs of a plan over recorded streams, and the columns whose values its cost depends on."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class PlanInput:
 
 @dataclass(frozen=True)
 class Question:
-    """What has to be known of an input's values.
+    """The facts of an input's values that the cost model needs.
 
     columns    those whose frequencies are counted: joined, grouped or made distinct
-    is_sampled whether rows are needed too, because of conditions that frequencies do not answer
-    is_counted whether elements are counted; not where it is known of another input how many there are
+    is_sampled true if rows are needed too, because of conditions that frequencies do not answer
+    is_counted true if elements are counted; false where another input tells how many there are
     """
 
     columns: tuple[str, ...]
@@ -76,7 +76,7 @@ def require_fitting(plan: Plan, study: Study, file: Path | str | None = None) ->
 
 
 def questions(plan: Plan) -> dict[Node, Question]:
-    """What the cost model can use, for each input of a plan; all plans with the same meaning ask the same."""
+    """The questions of the cost model about each input of a plan; equivalent plans have equal questions."""
     inputs = input_nodes(plan)
     owners = Counter(name for node in inputs for name in node.schema.names)
     tops = above(plan, inputs)
@@ -90,8 +90,10 @@ def questions(plan: Plan) -> dict[Node, Question]:
 
 
 def value_groups(plan: Plan) -> tuple[Group, ...]:
-    """The columns whose values are counted, those together that the plan makes equal; the same for all plans
-    with the same meaning."""
+    """The columns whose values are counted, in groups that the plan makes equal.
+
+    Plans with the same meaning have the same groups.
+    """
     asked = questions(plan)
     members = {
         name: Member(i, name, node.schema[name].type)
@@ -150,7 +152,10 @@ def _stream(chain: Node, streams: Mapping[str, RecordedStream]) -> RecordedStrea
 
 
 def recorded_stream(source: Source, streams: Mapping[str, RecordedStream]) -> RecordedStream:
-    """The stream that a source reads. Raises PlanError where it is not recorded."""
+    """The stream that a source reads.
+
+    Raises   PlanError where it is not recorded.
+    """
     if source.stream not in streams:
         known = f"one of {', '.join(streams)}{suggest(source.stream, streams)}"
         raise PlanError(f"the plan reads stream {source.stream}, expected {known}")

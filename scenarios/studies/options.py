@@ -1,4 +1,4 @@
-"""What commands about recorded streams have in common: options, and checks of what is read and written."""
+"""Options of commands about recorded streams, and checks of what is read and written."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ SMALL = 4 << 20
 
 
 def declared_plan(study: Study, file: Path | None) -> Plan:
-    """The plan in a file, else the study's query. Raises InputFileError."""
+    """The plan in a file, else the study's query.
+
+    Raises   InputFileError
+    """
     plan = study.query if file is None else studied(read_plan(file))
     if plan is None:
         raise InputFileError(
@@ -66,7 +69,7 @@ def declared_plan(study: Study, file: Path | None) -> Plan:
 
 
 def plan_to_study(study: Study, file: Path | None) -> Plan:
-    """The same, found to fit the streams."""
+    """The plan in a file, else the study's query, which must fit the streams."""
     plan = declared_plan(study, file)
     require_fitting(plan, study, file)
     return plan
@@ -82,19 +85,28 @@ def errors_of(option: str, *kinds: type[Exception]) -> Iterator[None]:
 
 
 def length_of(study: Study, text: str, option: str) -> int:
-    """A duration in chronons. Raises BadParameter, naming the option."""
+    """A duration in chronons.
+
+    Raises   BadParameter, naming the option.
+    """
     with errors_of(option, ValueError):
         return study.clock.chronons(text)
 
 
 def objective_named(text: str) -> Objective:
-    """What --objective says. Raises BadParameter."""
+    """The objective that --objective names.
+
+    Raises   BadParameter
+    """
     with errors_of("--objective", ArgumentError, StatisticsError):
         return objective_of(text)
 
 
 def some_of(known: Collection[str], text: str | None, option: str) -> tuple[str, ...]:
-    """Names with commas between, each once; all that are known without a text. Raises BadParameter."""
+    """Names with commas between, each once; without a text all that are known.
+
+    Raises   BadParameter
+    """
     found = tuple(known) if text is None else tuple(dict.fromkeys(text.split(",")))
     if not {*found} <= {*known}:
         raise typer.BadParameter(f"found {text}, expected some of {', '.join(known)}", param_hint=option)
@@ -102,7 +114,10 @@ def some_of(known: Collection[str], text: str | None, option: str) -> tuple[str,
 
 
 def reachable_mutant(name: str | None) -> str | None:
-    """A mutant that stages can plant. Raises BadParameter."""
+    """A mutant that stages can plant.
+
+    Raises   BadParameter
+    """
     if name is None:
         return None
     from midstream.testing.mutants import MUTANTS
@@ -116,7 +131,7 @@ def reachable_mutant(name: str | None) -> str | None:
 
 
 def replaced_in(output: Path | None, names: Sequence[str]) -> list[Use]:
-    """What is replaced in a folder for results."""
+    """The files that are replaced in a folder for results."""
     return [] if output is None else [("--output", output / name) for name in names]
 
 
@@ -145,7 +160,7 @@ def make_folder(folder: Path | None) -> None:
 
 
 def is_small(study: Study) -> bool:
-    """Whether the files of a study's streams together are small; of URLs it is not known."""
+    """True if the files of a study's streams are small together; false for URLs."""
     try:
         files = {file for stream in study.streams.values() for file in input_files(stream.path)}
     except InputFileError:  # what is wrong with them is told where they are read
@@ -157,8 +172,11 @@ def is_small(study: Study) -> bool:
 def opened(
     master: str, study: Study, bucket: int, *following: str
 ) -> Iterator[tuple[Recording, Callable[[], None]]]:
-    """The streams of a study in a session of Spark, and what is to be called at the end of each of the
-    following steps, which a terminal shows while they are under way."""
+    """Open the streams of a study in a session of Spark.
+
+    Yields the recording, and a function to call at the end of each of the following steps, which a terminal
+    shows while they are under way.
+    """
     from midstream.scenarios.studies import recording, session
 
     with (

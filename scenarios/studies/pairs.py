@@ -41,7 +41,7 @@ class Pair:
 LEFT, RIGHT = 0, 1
 
 CELL = 4
-"""The length of a cell in windows. Longer cells hold more rows; shorter ones hold more elements twice."""
+"""The length of a cell in windows; longer cells hold more rows, shorter ones hold more elements twice."""
 
 # Within one instant: what ends there is gone, of two ends the left one counts as the earlier, and of two
 # starts the right one as the later.
@@ -135,10 +135,10 @@ def _keys(study: Study, pair: Pair, side: int) -> list[Value]:
 
 
 def _events(counted: DataFrame) -> DataFrame:
-    """How the numbers of valid elements change in each cell, and which elements arrive.
+    """The changes of the number of valid elements in each cell, and the elements that arrive.
 
-    A start; the end, in the same cell or the next; and, at the beginning of the next cell, what is still
-    valid there.
+    They are a start; the end, in the same cell or the next; and, at the beginning of the next cell, the
+    elements that are still valid.
     """
     n, side, time = F.col("n"), F.col("side"), F.col(TIME)
     cell = time - F.pmod(time, F.col("cell_length"))
@@ -162,8 +162,10 @@ def _events(counted: DataFrame) -> DataFrame:
 
 
 def _sweep(events: DataFrame) -> DataFrame:
-    """For each arrival, how many pairs it makes with the other stream's elements that are valid by then; for
-    each end, how many it takes with it."""
+    """The pairs that each arrival makes, and the pairs that each end takes with it.
+
+    An arrival makes a pair with each element of the other stream that is valid by then.
+    """
     swept = Window.partitionBy("pair", "is_matching", "cell", "key").orderBy(TIME, "phase")
     # The frame grows only at its end, so a sum over it costs O(1) a row.
     so_far = swept.rangeBetween(Window.unboundedPreceding, Window.currentRow)

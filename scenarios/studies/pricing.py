@@ -1,4 +1,4 @@
-"""What plans cost under the statistics of one time bucket, and what it costs to hold on to one of them.
+"""The costs of plans under the statistics of one time bucket, and of keeping one of them.
 
 Nothing here knows Spark: executors call it bucket by bucket.
 """
@@ -21,7 +21,7 @@ TIE = 1e-9
 
 @dataclass(frozen=True)
 class InputFacts:
-    """What was counted of an input in one bucket.
+    """The counts of an input's elements and values in one bucket.
 
     count        elements that start in the bucket
     frequencies  by column, how many of these have each known value; where there are too many to keep, some
@@ -40,13 +40,13 @@ class InputFacts:
 
 @dataclass(frozen=True, slots=True)
 class BucketCost:
-    """What one plan costs in one bucket, by an objective.
+    """The cost of one plan in one bucket, by an objective.
 
     cost       per chronon; of a level, such as memory, the level
     spent      in the whole bucket; of a level, the level
     regret     how much of that the best plan would have saved
-    is_best    whether no plan costs less
-    is_choice  whether it is the first of the best
+    is_best    true if no plan costs less
+    is_choice  true for the first of the best
     """
 
     cost: float
@@ -91,15 +91,17 @@ def price_bucket(
     objectives: Sequence[Objective],
     units: UnitCosts | None = None,
 ) -> list[list[float]]:
-    """By objective, what each plan costs in a bucket, per chronon. Cost: O(plans × operators × values of a
-    joined column)."""
+    """The cost of each plan in a bucket per chronon, by objective.
+
+    Cost     O(plans × operators × values of a joined column)
+    """
     model = CostModel(statistics, units)
     costs = [model.price(plan) for plan in plans]
     return [[objective.of(cost) for cost in costs] for objective in objectives]
 
 
 def compare(costs: Sequence[float], scale: int) -> list[BucketCost]:
-    """The costs of all plans in one bucket, each beside the lowest. The scale is the length of the bucket.
+    """The costs of all plans in one bucket of `scale` chronons, each beside the lowest.
 
     regret  =  scale × (cost of the plan − cost of the best plan)
 

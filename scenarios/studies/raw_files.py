@@ -74,7 +74,7 @@ class RawFile:
     unreadable: Value
 
     def misfit(self, column: Column) -> Value:
-        """What is wrong with a column's value, in words; null where nothing is."""
+        """The fault of a column's value, in words; null where there is none."""
         value, text = self.value(column), self.text(column)
         is_unknown = text.isNull() | text.isin(*UNKNOWN) if column.nullable else F.lit(False)
         found = f"column {column.name}: found "

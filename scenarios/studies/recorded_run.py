@@ -27,13 +27,13 @@ from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 from midstream.scenarios.studies.spark_sql import Grid, SparkSql, cell_of, valid_at
 
 TOLERANCE = 1e-9
-"""How much floats may differ, relative to the larger one."""
+"""The largest difference of equal floats, relative to the larger one."""
 
 CELLS = 1024
 """In how many cells the time is cut for the range join, about."""
 
 SHOWN = 5
-"""How many differences are shown."""
+"""The number of differences that are shown."""
 
 START, END = Column("start", Type.INTEGER, True), Column("end", Type.INTEGER, True)
 _CORRUPT = "_corrupt_record"
@@ -41,14 +41,14 @@ _CORRUPT = "_corrupt_record"
 
 @dataclass(frozen=True)
 class RunCheck:
-    """What a comparison of a run's output with Spark SQL found.
+    """The result of comparing a run's output with Spark SQL.
 
-    instants   how many instants were looked at
+    instants   how many instants were compared
     rows       how many rows Spark SQL has at them together
     missing    rows of Spark SQL that the output lacks
     surplus    rows of the output that Spark SQL lacks
     differing  rows whose floats differ
-    examples   the first differences: the instant, what Spark SQL has, and what was recorded
+    examples   the first differences: the instant, Spark SQL's row, and the recorded one
     """
 
     instants: int
@@ -60,7 +60,7 @@ class RunCheck:
 
     @property
     def is_right(self) -> bool:
-        """Whether there is no difference."""
+        """True if there is no difference."""
         return not (self.missing or self.surplus or self.differing)
 
     def as_dict(self) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _input(recording: Recording, study: Study, plan: Plan, stream: str) -> DataF
 
 
 def _instants(frames: Sequence[DataFrame], sample: int, number: int, seed: int) -> list[int]:
-    """Where to look, in order. As many come to the driver from much data as from little."""
+    """The instants to compare, in order; their number at the driver does not grow with the data."""
     bounds = [frame.agg(F.min("since"), F.max(F.coalesce("until", "since"))) for frame in frames]
     found = [row for row in reduce(DataFrame.unionAll, bounds).collect() if row[0] is not None]
     if not found:
@@ -177,7 +177,7 @@ def _compared(expected: DataFrame, recorded: DataFrame, schema: Schema, instants
 
 
 def _paired(unequal: DataFrame, schema: Schema, instants: int, rows: int) -> RunCheck:
-    """What is only on one side, by its exact columns and then in the order of its floats."""
+    """Pair the rows that are only on one side, by their exact columns and then in the order of their floats."""
     floats = [payload(i) for i, column in enumerate(schema) if column.type is Type.FLOAT]
     exact = [payload(i) for i, column in enumerate(schema) if column.type is not Type.FLOAT]
     theirs = _numbered(unequal.where("e > r"), "e - r", exact, floats).alias("e")
@@ -204,8 +204,10 @@ def _paired(unequal: DataFrame, schema: Schema, instants: int, rows: int) -> Run
 
 
 def _numbered(frame: DataFrame, times: str, exact: Sequence[str], floats: Sequence[str]) -> DataFrame:
-    """Each row so many times; those with the same exact columns get numbers, floats being taken roughly
-    first."""
+    """Each row so many times, with numbers for rows that agree on the exact columns.
+
+    The numbers follow the floats, compared roughly first.
+    """
     repeated = frame.withColumn("copy", F.expr(f"explode(sequence(1, {times}))"))
     order = [F.col(name).cast("float") for name in floats] + [F.col(name) for name in floats]
     numbered = Window.partitionBy("at", *exact).orderBy(*order, "copy")
@@ -287,7 +289,7 @@ def _nested(spark: SparkSession, path: str, schema: Schema) -> DataFrame:
 
 
 def _misplaced(start: Value, end: Value) -> Value:
-    """What is wrong with a validity, if anything."""
+    """The fault of a result's validity; null where there is none."""
     found = F.concat(F.lit("found a result from "), start.cast("string"), F.lit(" to "), end.cast("string"))
     return F.coalesce(
         F.when(start.isNull(), F.lit("found no start, expected an integer")),

@@ -29,7 +29,7 @@ TIME = "time"
 """The column of a stream's frame with the starts of its elements."""
 
 FARTHEST = 1 << 61
-"""How far from 0 a time may be: sums of a few times and windows are 64-bit integers, too."""
+"""The farthest time from 0, in chronons: sums of a few times and windows are 64-bit integers, too."""
 
 _TORN = "torn"
 
@@ -78,7 +78,7 @@ class Recording:
         return self.spark.range(starts.start, starts.stop, starts.step).select(F.col("id").alias("start"))
 
     def numbered_buckets(self, count: int, number: str) -> DataFrame:
-        """The same, each so many times: with the numbers from 0 on in a column of this name."""
+        """The starts of all buckets, each so many times, with numbers from 0 on in a column of this name."""
         return self.buckets().select("start", F.explode(F.array(*map(F.lit, range(count)))).alias(number))
 
 
@@ -93,8 +93,10 @@ def floor_to(time: Value, length: int) -> Value:
 
 
 def cell_number(time: Value, first: int, length: int) -> Value:
-    """Which cell of some length a time is in, counted from the one that starts at `first`, which is no later;
-    exact for all integers."""
+    """The number of the cell of some length that a time is in, exact for all integers.
+
+    Cells count from the one that starts at `first`, which is no later than the time.
+    """
     return F.call_function("div", time - F.lit(first), F.lit(length))
 
 
@@ -133,8 +135,10 @@ def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[R
 
 @dataclass(frozen=True)
 class _InStream:
-    """A row as an element of a stream: whether it belongs to it, when it starts, its payload, and what is
-    wrong with it, if anything."""
+    """A row as an element of a stream: if it belongs to the stream, its start, its payload, and its fault.
+
+    The fault is null where there is none.
+    """
 
     belongs: Value
     time: Value
@@ -144,7 +148,7 @@ class _InStream:
 
 @dataclass(frozen=True)
 class _Read:
-    """What was read of some streams that are in one place."""
+    """The rows read of some streams that are in one place."""
 
     rows: DataFrame
     streams: Mapping[str, _InStream]
@@ -195,7 +199,7 @@ def _by_file(study: Study) -> list[list[RecordedStream]]:
 
 
 def _may_be_read_with(together: Sequence[RecordedStream], stream: RecordedStream) -> bool:
-    """Whether a stream is in the same file as others, and takes no column of it for another type."""
+    """True if a stream is in the same file as others, and takes no column of it for another type."""
     first = together[0]
     if stream.format == FOLDER or (stream.path, stream.format) != (first.path, first.format):
         return False
@@ -251,7 +255,7 @@ def _filters(stream: RecordedStream) -> dict[Column, Constant]:
 
 
 def _belongs(study: Study, stream: RecordedStream, values: Mapping[Column, str]) -> Value:
-    """Whether a row is of a stream and starts in the study's time range, or has no time, which is told of."""
+    """True for a row of a stream that starts in the study's time range, or has no time, which is an error."""
     is_one = [F.col(values[column]).eqNullSafe(F.lit(value)) for column, value in _filters(stream).items()]
     # A row that cannot be taken apart may belong to the stream.
     is_of_stream = F.col(_TORN) | reduce(and_, is_one, F.lit(True))
@@ -319,7 +323,10 @@ def _torn(raw: RawFile) -> Value:
 
 
 def _totals(study: Study, read: Sequence[_Read]) -> dict[str, StreamTotals]:
-    """Count each stream. Raises InputFileError for the first that is not as declared, with one misfit."""
+    """Count each stream.
+
+    Raises   InputFileError for the first that is not as declared, with one misfit.
+    """
     windows = {name: stream.window for name, stream in study.streams.items()}
     try:
         counted = reduce(DataFrame.unionAll, (file.totals(windows) for file in read))
@@ -349,8 +356,10 @@ def _totals(study: Study, read: Sequence[_Read]) -> dict[str, StreamTotals]:
 
 
 def granule(time: str, window: int) -> str:
-    """In SQL, an aggregate: the largest divisor of a window that divides all known times of a column; without
-    any, the window."""
+    """An aggregate in SQL: the largest divisor of a window that divides all known times of a column.
+
+    Without any known time, it is the window.
+    """
     common = ["1L"]
     for prime, exponent in factors(window).items():
         powers = [f"{prime**k}L" for k in range(exponent + 1)]

@@ -16,8 +16,7 @@ from midstream.plans.expressions.expressions import Col
 
 
 def studied(plan: Plan) -> Plan:
-    """A plan as all stages take it, made of one that was written down: no physical operators, and columns
-    named below windows."""
+    """The plan as all stages take it: without physical operators, and with columns named below windows."""
     return renamed_below_windows(logical_plan(plan))
 
 
@@ -40,7 +39,7 @@ def renamed_below_windows(plan: Plan) -> Plan:
 
 
 def only_names(node: Node) -> bool:
-    """Whether an operator gives columns of its input, perhaps under other names."""
+    """True if an operator yields columns of its input, perhaps under other names."""
     operator = logical(node)
     return isinstance(operator, Project) and all(isinstance(e, Col) for _, e in operator.columns)
 
@@ -55,8 +54,11 @@ def _below(node: Node) -> Node:
 
 
 def _named(names: Node, node: Node) -> Node:
-    """A node with other names for its columns: a projection of a projection is one, or else a rule would make
-    plans of both, whose windows stand on different nodes."""
+    """A node with other names for its columns.
+
+    A projection of a projection becomes one. Otherwise a rule would make plans of both, whose windows stand
+    on different nodes.
+    """
     operator, inner = logical(names), logical(node)
     if not isinstance(inner, Project) or not isinstance(operator, Project):
         return Node(names.operator, (node,))

@@ -1,4 +1,4 @@
-"""What studies found, as plain data for JSON, and as tables for people."""
+"""The findings of studies, as plain data for JSON and as tables for people."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
 
 
 def _asked(asked: QueryProfile) -> Summary:
-    """What is known of a query's columns and conditions."""
+    """The findings about a query's columns and conditions."""
     columns = [
         {**asdict(one), "heavy": [{"value": value, "count": n} for value, n in one.heavy]}
         for one in asked.columns
@@ -86,7 +86,7 @@ def _first_buckets(study: Study, found: Profile, rows: int) -> list[Summary]:
 
 
 def frame(study: Study, starts: range) -> Summary:
-    """What is told of every study: what it is of, and its buckets."""
+    """The header of every study's summary: its name and title, and its buckets."""
     return {
         "study": study.name,
         "title": study.title,

@@ -1,4 +1,4 @@
-"""Where not all values of some columns are kept: what some of them stand for."""
+"""Estimates of the frequencies of values that are not kept, made with some of those that are."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class GroupTotal:
 
 
 def spread_rest(counts: Sequence[Sequence[int]], total: GroupTotal) -> list[list[float]]:
-    """How often each kept value is to count, by member, such that all values are accounted for.
+    """The count of each kept value, by member, such that all values are accounted for.
 
     `counts` are those of the kept values, heaviest first. Three of four stay as they are. The others stand
-    for the rest: what of a member's R elements is left, and of the agreeing pairs A of two members. Some of
-    them, L, are common to all members, and count
+    for the rest: for a member's R elements that are left, and for the A pairs of two members that agree. Some
+    of them, L, are common to all members, and count
 
         R / √(N L)    for each,  with  N = Σ R R' / Σ A  over pairs of members,  L ≤ N
 

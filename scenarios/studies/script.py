@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from midstream.plans.sql.catalog import Query
 
 SCRIPTS = (".sql",)
-"""How the names of scripts end."""
+"""The suffixes of scripts."""
 
 _FORMATS = {"csv": "csv", "jsonl": "json", "parquet": "parquet"}
-"""What studies call the formats of sources."""
+"""The formats of studies, by the names that sources give them."""
 
 
 def load_declared(name: str, data: Path | str | None = None, query: str | None = None) -> Study:

@@ -1,4 +1,4 @@
-"""Start Spark for a study, and stop it. What its Java says of itself goes to a file, not to the terminal."""
+"""Start Spark for a study, and stop it; messages of its Java go to a file, not to the terminal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LOCAL = (
     "-XX:Tier4InvocationThreshold=100000 -XX:Tier4BackEdgeThreshold=800000 "
     "-XX:Tier4MinInvocationThreshold=12000 -XX:Tier4CompileThreshold=300000"
 )
-"""What Java is told where the driver computes all."""
+"""Options of Java where the driver computes all."""
 
 # Code is compiled once and quickly, and not watched for a second time: a third less processor time for
 # 37,000 rows, and half as much again for the profile of a million. With that, Java would keep 48 MB of
@@ -49,21 +49,21 @@ LOCAL = (
 # compiled, for up to 3 s of processor time a study. Garbage is collected by one thread: those that do it
 # beside the program take a tenth of Java's time.
 QUICK = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=128m -XX:+UseSerialGC"
-"""What it is told there instead for a study that reads little."""
+"""Options of Java instead of these for a study that reads little."""
 
 
 FORKED: Mapping[str, str] = {
     # A worker imports Midstream in a second and more of processor time; all are forked from one process.
     "spark.python.daemon.module": "midstream.scenarios.studies.worker_daemon",
 }
-"""What is set where workers run in this Python: others may have no Midstream before it is sent to them."""
+"""Settings where workers run in this Python: others may have no Midstream before it is sent to them."""
 
 
 MOST = 1 << 16
-"""How many bytes of what Java said are looked at."""
+"""The most bytes of Java's messages that are read."""
 
 _said: list[IO[bytes]] = []
-"""What the Java of this process says. It is one, also for sessions that follow one another."""
+"""The messages of this process's Java, which also serves sessions that follow one another."""
 
 
 @contextmanager
@@ -98,16 +98,17 @@ def spark_session(master: str, *, is_small: bool = False) -> Iterator[SparkSessi
 
 
 def _wake_worker(spark: SparkSession) -> None:
-    """Have Spark start a Python worker, which imports for a second, while the driver still plans what to
-    read."""
+    """Have Spark start a Python worker, which imports for a second, while the driver plans what to read."""
     with suppress(Exception):  # the session, or this process, may end before
         spark.range(1).mapInArrow(lambda batches: batches, "id long").collect()
 
 
 def started(master: str, settings: Mapping[str, str]) -> SparkSession:
-    """A new session on a master; `sc://` leads to a server of Spark Connect. There must be no session.
+    """Start a session on a master; `sc://` leads to a server of Spark Connect.
 
-    Raises   MidstreamError where Spark does not start, with what its Java said.
+    There must be no session.
+
+    Raises   MidstreamError where Spark does not start, with the messages of its Java.
     """
     if master.startswith("sc://"):
         return SparkSession.builder.remote(master).getOrCreate()

@@ -55,7 +55,7 @@ def write_sorted_files(frame: DataFrame, place: Path, apart: Sequence[str], orde
 
 
 def write_batches(batches: Iterable[pa.RecordBatch], place: str, apart: int) -> Iterator[pa.RecordBatch]:
-    """Write the rows of a task, which are sorted by the first columns. Runs on the executors."""
+    """Write the rows of a task, which are sorted by the first columns, on an executor."""
     for folder, parts in groupby(_stretches(batches, apart), itemgetter(0)):
         path = Path(place, f"{token_hex(8)}.parquet")
         _write((rows for _, rows in parts), path)
@@ -75,7 +75,7 @@ def _stretches(batches: Iterable[pa.RecordBatch], apart: int) -> Iterator[tuple[
 
 
 def _folder(name: str, value: Any) -> str:
-    """How Spark, and Arrow, name a folder whose rows have a value in a column."""
+    """The name of a folder for rows with a value in a column, as Spark and Arrow choose it."""
     escaped = re.sub(r"[\x00-\x1f\"#%'*/:=?\\\x7f{\[\]^]", lambda one: f"%{ord(one[0]):02X}", str(value))
     return f"{name}={escaped}"
 
@@ -91,7 +91,7 @@ def _write(parts: Iterable[pa.Table], path: Path) -> None:
 
 
 def _of_one_size(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in parts of one size, but for the last, however long those were that came."""
+    """The rows in parts of one size, however long the parts were that came; the last may be smaller."""
     held, count = list[pa.Table](), 0
     for rows in parts:
         rest = rows

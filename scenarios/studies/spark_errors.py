@@ -1,4 +1,4 @@
-"""What Spark raises, and what it says of the first cause."""
+"""Errors of Spark, and the messages of their first causes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ else:
 
 
 def _texts(error: Exception) -> list[str]:
-    """What an error of Spark says, and what each of its causes says, the first cause last."""
+    """The messages of an error of Spark and of its causes, the first cause last."""
     cause, texts = getattr(error, "java_exception", None), [str(error)]
     while cause is not None:
         texts.append(str(cause.getMessage() or texts[-1]))
@@ -27,7 +27,7 @@ def _texts(error: Exception) -> list[str]:
 
 
 def reason(error: Exception) -> str:
-    """What an error of Spark says of its first cause."""
+    """The message of the first cause of an error of Spark."""
     return " ".join(_texts(error)[-1].split())
 
 

@@ -63,8 +63,10 @@ AGGREGATES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Grid:
-    """The instants that are looked at: they lie in [first, last], and in cells of `cell` chronons, so that
-    the range join need compare elements only with the instants of their cells."""
+    """The instants that are compared: they lie in [first, last], and in cells of `cell` chronons.
+
+    So the range join compares elements only with the instants of their cells.
+    """
 
     first: int
     last: int
@@ -86,7 +88,10 @@ class SparkSql:
     """By recorded stream, the name in braces."""
 
     def of(self, plan: Plan) -> str:
-        """Rows (at, c0, c1, …) of the only output. Raises PlanError, naming what Spark SQL cannot express."""
+        """Rows (at, c0, c1, …) of the only output.
+
+        Raises   PlanError, naming what Spark SQL cannot express.
+        """
         return self._of(plan.root, None)
 
     def _of(self, node: Node, window: TimeWindow | None) -> str:
@@ -145,8 +150,10 @@ class SparkSql:
 
 
 def valid_at(elements: str, columns: Sequence[str], grid: Grid) -> str:
-    """Elements (since, until, columns) at the instants at which they are valid: one range join for all, of
-    each element with the instants of the cells that it meets."""
+    """Elements (since, until, columns) at the instants at which they are valid.
+
+    One range join finds all, and compares each element with the instants of the cells that it meets.
+    """
     since = f"greatest(since, {grid.first})"
     until = f"least(until, {grid.last + 1}) - 1"
     cells = f"explode(sequence({cell_of(since, grid.cell)}, {cell_of(until, grid.cell)}))"

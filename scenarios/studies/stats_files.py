@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from midstream.scenarios.studies.profile.query_profile import Buckets
 
 EACH = "{start}.json"
-"""What the file of a bucket is called."""
+"""The name of a bucket's file."""
 
 
 def write_stats(statistics: Statistics, file: Path) -> None:

@@ -57,18 +57,18 @@ class PairProfile:
 
 @dataclass(frozen=True)
 class Profile:
-    """What was found of a study's streams.
+    """The profile of a study's streams.
 
     by_stream      one row a bucket and stream: start, stream, count, rate, d, l, g, dispersion (see
                    `counted_by_bucket`)
     by_pair        one row a bucket and pair: start, pair (its position), left, right, on, overlapping,
                    matched, selectivity
-    streams, pairs the same in all
-    asked          what is known of a query's columns and conditions; None without a query
+    streams, pairs of the whole time
+    asked          the profile of a query's columns and conditions; None without a query
 
-    Without a query pairs are of streams, with one they are of its inputs: of what passes the filters below
-    windows. A pair belongs to the bucket of its later start. Rates are elements per chronon; starts, d, l and
-    g are chronons.
+    Without a query pairs are of streams, with one they are of its inputs: of elements that pass the filters
+    below windows. A pair belongs to the bucket of its later start. Rates are elements per chronon; starts, d,
+    l and g are chronons.
     """
 
     starts: range
@@ -81,7 +81,7 @@ class Profile:
 
 @contextmanager
 def profile(recording: Recording, study: Study) -> Iterator[Profile]:
-    """Profile recorded streams. The data frames are at hand while the block runs.
+    """Profile recorded streams; the data frames are at hand while the block runs.
 
     Cost     See `count_pairs`; besides, one shuffle of as many rows as there are buckets with elements.
     """
@@ -126,8 +126,10 @@ def profile(recording: Recording, study: Study) -> Iterator[Profile]:
 
 
 def as_streams(recording: Recording, study: Study, inputs: Sequence[PlanInput]) -> tuple[Recording, Study]:
-    """The inputs of a query as if they had been recorded: with its names, and without what it filters out
-    below windows. A stream that is read twice is two."""
+    """The inputs of a query as if they had been recorded: with its names, and without filtered elements.
+
+    Filters below windows count. A stream that is read twice becomes two.
+    """
     streams: dict[str, RecordedStream] = {}
     frames = {}
     for one in inputs:
@@ -224,7 +226,7 @@ PAIR_COLUMNS = (
 
 
 def _constant(rows: Sequence[Mapping[str, Any]], number: str, name: str) -> Value:
-    """What some constant rows have by a name, for the number of one of them."""
+    """The value that constant rows have under a name, for the number of a row."""
     return F.array(*(F.lit(row[name]) for row in rows))[F.col(number)].alias(name)
 
 

@@ -87,7 +87,10 @@ def verify(
 
 
 def _draw(kinds: str | None, strategies: str | None, mutant: str | None) -> Draw:
-    """What to draw. Raises BadParameter, naming the option."""
+    """The choices from which cases are drawn.
+
+    Raises   BadParameter, naming the option.
+    """
     from midstream.migration.strategies import STRATEGIES
     from midstream.scenarios.studies.case_runs import Draw
     from midstream.testing.families import KINDS
@@ -101,7 +104,7 @@ def _draw(kinds: str | None, strategies: str | None, mutant: str | None) -> Draw
 
 @contextmanager
 def _portions(master: str, draw: Draw) -> Iterator[Callable[[range], Findings]]:
-    """What tries a range of seeds."""
+    """A function that tries the cases of a range of seeds."""
     if master == ALONE:
         from midstream.scenarios.studies.case_runs import try_seeds
 

@@ -18,14 +18,13 @@ from midstream.scenarios.studies.sorted_files import write_sorted_files
 from midstream.scenarios.studies.stream_profile import Profile
 
 PROFILE = ("streams", "pairs", "columns", "profile.json")
-"""What `write_profile` replaces in a folder."""
+"""The files and folders that `write_profile` replaces in a folder."""
 
 
 def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
-    """`streams` (a folder a stream), `pairs` (a folder a pair), with a query `columns` (a folder a stream and
-    column), and `profile.json`.
+    """Write `streams`, `pairs`, with a query `columns`, and `profile.json`; replace an earlier profile.
 
-    What is there of an earlier profile is replaced.
+    `streams` has a folder a stream, `pairs` one a pair, and `columns` one a stream and column.
     """
     write_table(found.by_stream, folder / "streams", ["stream"], ["start"])
     write_table(found.by_pair, folder / "pairs", ["left", "right"], ["on", "start"])
@@ -44,8 +43,9 @@ def write_table(frame: DataFrame, folder: Path, apart: Sequence[str], order: Seq
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A place for a folder that gets its name at the end of a block that did not fail, and replaces what was
-    there.
+    """A place for a folder that gets its name at the end of a block that did not fail.
+
+    It replaces what was there.
 
     Raises   InputFileError where that is no folder.
     """

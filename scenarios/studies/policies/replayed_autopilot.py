@@ -246,7 +246,7 @@ class _ReplayPilot(QueryPilot[Plan, int]):
 
 
 class Counting:
-    """The cost of a query so far: the results of the inner joins of all plans that ran, as an engine counts."""
+    """The cost of a query so far, as an engine counts it: results of inner joins of all plans that ran."""
 
     def __init__(self, plan: Plan, joins: Sequence[InnerJoin]) -> None:
         self._inputs = {node: number for number, node in enumerate(input_nodes(plan))}
@@ -325,7 +325,7 @@ class _Reach:
         return tuple(name for name in names if self.is_possible(running, plan, name))
 
     def carried_out(self, running: Plan, plan: Plan, weighed: str) -> str:
-        """The strategy that carries a migration out: the first possible one of those that were weighed as one.
+        """The strategy that carries a migration out: the first possible one of those weighed as one.
 
         As far as is known here, all of them take equally long.
         """

@@ -36,7 +36,7 @@ CLOSE = 0.1
 
 
 def rates(clock: Clock, edges: Sequence[int], counts: Mapping[str, Sequence[int]]) -> Figure:
-    """How many elements of each stream start in each stretch of time."""
+    """The number of elements of each stream that start in each stretch of time."""
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     axes = figure.subplots()
     at = [position(edge, clock) for edge in edges]
@@ -50,7 +50,7 @@ def rates(clock: Clock, edges: Sequence[int], counts: Mapping[str, Sequence[int]
 
 
 def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> Figure:
-    """What the best order costs over time, which it was, and the regret of holding on to one."""
+    """The cost of the best order over time, the best order itself, and the regret of keeping one."""
     figure = Figure(figsize=(WIDTH, 6.0), layout="constrained")
     load, best, regret = figure.subplots(3, 1, sharex=True, height_ratios=(3, 1, 4))
     totals, unit = found["orders"], found["unit"]
@@ -116,7 +116,7 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def policies(summary: Mapping[str, Any]) -> Figure:
-    """What each policy cost over its number of migrations."""
+    """The cost of each policy over its number of migrations."""
     figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
     axes = figure.subplots()
     best = flown(summary["recommended"])

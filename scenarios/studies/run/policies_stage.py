@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NAME = "policies"
 
 WORTH = 0.01
-"""What an autopilot has to save of what the best fixed order costs, to be recommended."""
+"""The least saving of a recommended autopilot, as a share of the best fixed order's cost."""
 
 
 class PoliciesOptions(Options):

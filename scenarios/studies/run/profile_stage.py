@@ -25,7 +25,7 @@ BUCKETS = "buckets"
 """The folder with the same of each bucket in which all streams have elements."""
 
 CELLS = 250
-"""How many stretches of time a picture shows at most."""
+"""The most stretches of time that a picture shows."""
 
 
 class ProfileOptions(Options):

@@ -1,4 +1,4 @@
-"""What is known of a stage that is complete: what it was made of, and what it found.
+"""The record of a complete stage: the key of its inputs, its outcome, and its files.
 
 The record of a stage is removed before the stage begins, and written after all that it names is there. So a
 stage that was interrupted has none, and is run again.
@@ -41,7 +41,7 @@ class Record:
 
 
 def key_of(**parts: Any) -> str:
-    """What stands for plain data: equal for equal data."""
+    """A digest of plain data, equal for equal data."""
     text = json.dumps({"version": VERSION, **parts}, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -84,7 +84,7 @@ def remove_record(folder: Path, stage: str) -> None:
 
 
 def files_below(folder: Path, stage: str) -> dict[str, int]:
-    """How long each file of a stage is; what begins with a dot or an underscore is none of its."""
+    """The size of each file of a stage in bytes, without names that begin with a dot or an underscore."""
     found = {}
     for place, folders, names in os.walk(folder / stage):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

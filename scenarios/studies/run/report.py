@@ -52,7 +52,7 @@ def report_html(run: StudyRun) -> str:
 
 
 def log_table(run: StudyRun) -> Table:
-    """How each stage was done last."""
+    """The last run of each stage: when, how long, and how many rows."""
     done = RunLog(run.folder).last_done()
     rows = []
     for name, record in run.records.items():

@@ -37,8 +37,10 @@ class Request:
         return [self.bucket, self.study.since, self.study.until]
 
     def plan(self, file: str | None) -> Plan:
-        """The plan in a file, else the study's query. Raises InputFileError where it does not fit the
-        streams."""
+        """The plan in a file, else the study's query.
+
+        Raises   InputFileError where it does not fit the streams.
+        """
         place = None if file is None else self.folder / file
         plan = self.study.query if place is None else studied(read_plan(place))
         if plan is None:

@@ -21,7 +21,7 @@ LIBRARIES = ("midstream", "pyspark", "pyarrow", "pandas")
 
 
 def versions() -> dict[str, str]:
-    """What a study is made with."""
+    """The versions of Python and the libraries with which a study is made."""
     found = {"python": platform.python_version()}
     for name in LIBRARIES:
         try:
@@ -60,7 +60,7 @@ class RunLog:
         self.add(stage, "done", **rows, seconds=round(perf_counter() - began, 3), **more)
 
     def lines(self) -> list[dict[str, Any]]:
-        """What has happened so far, the first first; what is no line of ours is left out."""
+        """The lines so far, oldest first, without those that are not ours."""
         found = []
         for line in self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else ():
             try:

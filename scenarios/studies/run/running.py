@@ -121,7 +121,7 @@ def _run_and_write(working: Work, stage: Stage, options: Any) -> Outcome:
 
 
 def _key(file: StudyFile, stage: Stage, options: Any, records: Mapping[str, Record]) -> str:
-    """What stands for all that the result of a stage depends on."""
+    """A digest of all that the result of a stage depends on."""
     return key_of(
         midstream=version("midstream"),
         stage=stage.name,
@@ -135,7 +135,7 @@ def _key(file: StudyFile, stage: Stage, options: Any, records: Mapping[str, Reco
 
 @contextmanager
 def _spark_errors(stage: str) -> Iterator[None]:
-    """What Spark raises becomes an error of the family."""
+    """Turn Spark's errors into MidstreamError."""
     from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
     try:

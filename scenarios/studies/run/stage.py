@@ -25,8 +25,11 @@ T = TypeVar("T")
 
 
 class Options(Strict):
-    """Options of a stage. A field is a key in a study file, an option of the stage's command and an argument
-    in Python; its description is the help of all three."""
+    """Options of a stage.
+
+    A field is a key in a study file, an option of the stage's command and an argument in Python; its
+    description is the help of all three.
+    """
 
     model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"))
 

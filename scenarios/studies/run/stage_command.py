@@ -80,7 +80,7 @@ def _all(stage: Stage) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _option(field: FieldInfo) -> tuple[Any, Any]:
-    """The type and the default of an option. What a list may hold can be given several times."""
+    """The type and the default of an option; an option for a list may be given several times."""
     name, help_text = f"--{field.alias}", field.description
     kind: Any = field.annotation
     default = field.get_default(call_default_factory=True)

@@ -57,7 +57,10 @@ class StudyFile:
 
 
 def chronons_of(document: Document, study: Study, place: Place, text: str) -> int:
-    """A duration in a study file. Raises InputFileError, saying where it is."""
+    """A duration in a study file, in chronons.
+
+    Raises   InputFileError, saying where it is.
+    """
     with document.errors_at(place, ValueError):
         return study.clock.chronons(text)
 

@@ -1,4 +1,4 @@
-"""What a run of a study has left in its folder."""
+"""The results that a run of a study has left in its folder."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Status = Literal["done", "unchanged"]
 
 @dataclass(frozen=True)
 class StudyRun:
-    """What a run has left in a folder.
+    """The results that a run has left in a folder.
 
-    records     by stage, what it found
-    statuses    by stage, whether this run did it, or its result was there
+    records     by stage, its record
+    statuses    by stage: done by this run, or unchanged, as its result was there
     """
 
     file: StudyFile
@@ -34,12 +34,12 @@ class StudyRun:
         return {name: STAGES[name].tell(study, record.outcome) for name, record in self.records.items()}
 
     def advice(self) -> list[str]:
-        """What to do: what later stages say goes before what earlier ones say, which know less."""
+        """The advice of all stages; that of later stages comes first, as they know more."""
         return [line for one in reversed(self.reports().values()) for line in one.advice]
 
     @property
     def holds(self) -> bool:
-        """Whether all stages that answer a question say yes."""
+        """True if all stages that answer a question say yes."""
         return all(one.holds for one in self.reports().values())
 
     def as_dict(self) -> dict[str, Any]:

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 NAME = "what-if"
 
 CELLS = 250
-"""How many stretches of time a picture shows at most."""
+"""The most stretches of time that a picture shows."""
 
 WORTH = 0.01
-"""What changing the plan has to save of what one order costs, to be recommended."""
+"""The least saving of a recommended change of plan, as a share of one order's cost."""
 
 
 class WhatIfOptions(Options):
@@ -183,7 +183,7 @@ def _tables(found: dict[str, Any]) -> list[Table]:
 
 
 def _turns(found: dict[str, Any]) -> Table:
-    """What it costs to take turns, with migrations."""
+    """The costs of taking turns, with migrations."""
     rows = [(turn["name"], *_free(found, turn["free"]), *paid(turn)) for turn in found["turns"]]
     return Table(
         f"With the cost of migrating, {found['unit']}; in brackets, how many moves",

@@ -177,7 +177,7 @@ def _compared(expected: DataFrame, recorded: DataFrame, schema: Schema, instants
 
 
 def _paired(unequal: DataFrame, schema: Schema, instants: int, rows: int) -> RunCheck:
-    """Pair the rows that are only on one side, by their exact columns and then in the order of their floats."""
+    """Pair the rows that are only on one side by exact columns, then in the order of their floats."""
     floats = [payload(i) for i, column in enumerate(schema) if column.type is Type.FLOAT]
     exact = [payload(i) for i, column in enumerate(schema) if column.type is not Type.FLOAT]
     theirs = _numbered(unequal.where("e > r"), "e - r", exact, floats).alias("e")

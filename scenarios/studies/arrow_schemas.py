@@ -1,4 +1,4 @@
-"""The types of columns in Arrow, and what Spark is told of frames that executors make by Arrow."""
+"""Types of columns in Arrow, and schemas for Spark of frames that executors make by Arrow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARROW_TYPES: Mapping[Type, pa.DataType] = {
 
 
 def payload_field(columns: Schema) -> list[pa.Field]:
-    """The column with all of a payload, if it has any."""
+    """The field that holds all columns of a payload; none for a payload without columns."""
     inner = [pa.field(column.name, ARROW_TYPES[column.type]) for column in columns]
     return [pa.field("payload", pa.struct(inner))] if inner else []
 

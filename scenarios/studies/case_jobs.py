@@ -24,7 +24,7 @@ ROWS = pa.schema(
 
 
 def try_on_executors(spark: SparkSession, draw: Draw, seeds: range) -> Findings:
-    """Try the cases of a range of seeds, in tasks of about as many each."""
+    """Try the cases of a range of seeds, in tasks of about equal size."""
     frame = spark.range(seeds.start, seeds.stop, 1, -(-len(seeds) // TASK))
     try:
         return _collected(_tried(frame, draw))

@@ -1,4 +1,4 @@
-"""Many cases of migrations by their seeds: what came of them, and those that break the law.
+"""Random cases of migrations, named by their seeds: outcomes, and cases that break the law.
 
 Nothing here knows Spark: executors call it portion by portion, and so does a process alone.
 """
@@ -56,17 +56,17 @@ class Broken:
 
     seed: int
     failure: str
-    """In words, what was found."""
+    """The fault, in words."""
     case: dict[str, Any]
-    """The case as it was drawn, as JSON data: its seed may stand for another one elsewhere."""
+    """The drawn case as JSON data: elsewhere its seed may stand for another one."""
 
     def text(self) -> str:
-        """As it travels."""
+        """The case as text, which executors send."""
         return json.dumps([self.seed, self.failure, self.case])
 
     @classmethod
     def read(cls, text: str) -> Broken:
-        """From its text."""
+        """Read a case from its text."""
         return cls(*json.loads(text))
 
 
@@ -80,7 +80,7 @@ class Findings:
     """Some of those that break the law, by their seeds."""
 
     def add(self, other: Findings) -> None:
-        """Take in what came of others."""
+        """Add the findings of other cases."""
         self.counts.update(other.counts)
         self.broken = sorted([*self.broken, *other.broken], key=lambda one: one.seed)
 
@@ -118,9 +118,9 @@ def verify(
     seed: int,
     tell: Callable[[Findings], None] = lambda _: None,
 ) -> Findings:
-    """Try seeds, from one on, until so many cases count or one breaks the law.
+    """Try seeds, starting at one, until enough cases count or one breaks the law.
 
-    `portion` tries a range of seeds. What is tried does not depend on how it does that.
+    `portion` tries a range of seeds. The seeds that are tried do not depend on how it does that.
     """
     found = Findings()
     while found.number(COUNTED) < cases and not found.broken:
@@ -139,7 +139,7 @@ def _round(found: Findings, cases: int) -> int:
 
 @dataclass(frozen=True)
 class CounterExample:
-    """The simplest case that was found from one that breaks the law."""
+    """The simplest case found from one that breaks the law."""
 
     seed: int
     failure: str
@@ -161,7 +161,7 @@ class CounterExample:
 
 
 def shrunk(broken: Broken, draw: Draw) -> CounterExample:
-    """Simpler and simpler, as long as it breaks the law; as it is, where it does not do so here."""
+    """Simplify a case as long as it breaks the law; return it as it is if it does not break the law here."""
     drawn = case_from_json(broken.case)
     if draw.case(broken.seed) == drawn:
         smaller = smallest_case(broken.seed, draw.kinds, draw.strategies, draw.mutant)

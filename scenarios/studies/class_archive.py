@@ -21,12 +21,12 @@ import pyspark
 from midstream.io.requirements import java_program
 
 SWITCH = "MIDSTREAM_CLASS_ARCHIVE"
-"""The variable of the environment that, where it is 0, lets no archive be written or read."""
+"""The environment variable that switches archives off if it is 0."""
 
 UNUSED = 30 * 24 * 3600.0
-"""One that was not used for so many seconds is of a Java or a Spark that is gone, or was never finished."""
+"""The seconds without use after which an archive goes: its Java or Spark is gone, or it is unfinished."""
 FREE = 1 << 30
-"""So many bytes must be free before one is written, which takes a sixth of them."""
+"""The bytes that must be free before an archive is written, which takes a sixth of them."""
 
 
 def archive_options() -> list[str]:
@@ -53,12 +53,12 @@ def archive_options() -> list[str]:
 
 
 def default_folder() -> Path:
-    """Where archives are: midstream in the user's folder of what can be made again."""
+    """The folder of archives: midstream in the user's cache folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "midstream"
 
 
 def _version(java: Path) -> str:
-    """Tells apart what archives are made of: a Java, and Spark's classes, each at its place."""
+    """A name for a Java and Spark's classes, each at its place, of which an archive is made."""
     spark = Path(os.environ.get("SPARK_HOME") or pyspark.__path__[0]).resolve()
     parts = (str(java), java.stat().st_mtime_ns, str(spark), (spark / "jars").stat().st_mtime_ns)
     return sha256(repr(parts).encode()).hexdigest()[:12]
@@ -73,7 +73,7 @@ def _read(found: list[Path]) -> list[str]:
 
 
 def _is_whole(archive: Path) -> bool:
-    """Java writes the beginning of an archive last."""
+    """True if an archive is complete: Java writes its beginning last."""
     with archive.open("rb") as file:
         return any(file.read(4))
 

@@ -19,11 +19,11 @@ from midstream.scenarios.studies.run import command as run_command
 from midstream.scenarios.studies.simulate import command as simulate_command
 
 STAGES = ("charts", "profile", "what-if")
-"""Stages whose commands are made of their declarations, once they are asked for: these need pydantic."""
+"""The stages whose commands are made of their declarations on demand, as these need pydantic."""
 
 
 class Commands(TyperGroup):
-    """Commands of studies, those of stages among them."""
+    """The commands of studies, including those of stages."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names of all commands, in order."""

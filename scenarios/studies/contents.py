@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts under titles.
+    """A table of texts with titles.
 
     texts    number of first columns that hold words; the others hold numbers
     note     a line below the table
@@ -27,7 +27,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing, and the same in words.
+    """A drawing, with a version in characters.
 
     name             differs from those of the stage's other pictures
     has_own_ground   drawn in colours of its own instead of the page's

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from midstream.io.time_units import Clock
 
 C = TypeVar("C")
-"""Of colours."""
+"""The type of colours."""
 
 
 def position(chronon: int, clock: Clock) -> float:
-    """Where an instant is on the axis."""
+    """The position of an instant on the axis."""
     instant = clock.instant(chronon)
     return float(chronon) if instant is None else float(date2num(instant))  # type: ignore[no-untyped-call]
 
 
 def label_time(axes: Axes, clock: Clock, ticks: int | None = None) -> str:
-    """Show instants as dates where a clock has them, at most so many; what the axis is to be called."""
+    """Show instants as dates where a clock has them, with at most so many ticks; return the axis label."""
     if clock.epoch is None:
         return f"application time, {clock.unit}"
     locator = AutoDateLocator(maxticks=ticks)  # type: ignore[no-untyped-call]

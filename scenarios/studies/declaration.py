@@ -80,12 +80,12 @@ class RecordedStream:
     alias: str | None = None
 
     def windowed(self) -> Stream:
-        """The stream as a query joins it."""
+        """The stream with its window, as a query joins it."""
         read = stream(self.name, self.columns)
         return (read if self.alias is None else read.alias(self.alias)).window(self.window)
 
     def qualified(self, column: str) -> str:
-        """A column's name in a query."""
+        """The name of a column in a query."""
         return column if self.alias is None else f"{self.alias}.{column}"
 
 

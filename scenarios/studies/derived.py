@@ -1,4 +1,4 @@
-"""The elements of a plan's input: those of its stream after the filters and projections below the window."""
+"""The elements of a plan's input: those of its stream after filters and projections below the window."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _timed(columns: Schema) -> pa.Schema:
 
 
 Timed = tuple[int, tuple[Any, ...]]
-"""When an element starts, and its payload."""
+"""The start of an element, and its payload."""
 
 
 def compiled(node: Node) -> Callable[[Iterator[Timed]], Iterator[Timed]]:

@@ -26,21 +26,21 @@ ARROW = ("pyarrow", "pandas")
 """The libraries that Spark itself needs on executors for functions over Arrow's batches."""
 
 ASKED = 8
-"""So many tasks look at what is there."""
+"""The number of tasks that look for libraries."""
 
 PACKAGE = "midstream"
 
 _known: WeakSet[SparkSession] = WeakSet()
-"""Sessions whose executors have been looked at."""
+"""Sessions whose executors have been checked."""
 
 _kept: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def require_executors(spark: SparkSession) -> None:
-    """See to it that the executors of a session have Midstream, and what it needs.
+    """Make sure that the executors of a session have Midstream and its libraries.
 
-    Executors without it get the package as it is installed here, as an artifact of the session; they must
-    have its libraries. Where tasks run on this machine in this Python, nothing is looked at.
+    Executors without Midstream get the package as it is installed here, as an artifact of the session; they
+    must have its libraries. Where tasks run on this machine in this Python, nothing is checked.
 
     Raises   MissingExtra, naming the libraries that executors lack; MidstreamError where they have another
              version of Midstream or of Python.
@@ -113,7 +113,7 @@ def _having(names: Sequence[str]) -> Callable[[int], str]:
 
 @cache
 def packed() -> Path:
-    """The installed package as a zip file, which is there as long as this process."""
+    """The installed package as a zip file, which exists as long as this process."""
     _kept.append(tempfile.TemporaryDirectory(prefix=f"{PACKAGE}-"))
     place = Path(_kept[-1].name) / f"{PACKAGE}.zip"
     spec = find_spec(PACKAGE)
@@ -127,7 +127,7 @@ def packed() -> Path:
 
 
 def _files(root: str) -> Iterator[Path]:
-    """The files of a package, also of those rooms that are links to folders elsewhere."""
+    """The files of a package, including those of rooms that are links to other folders."""
     for place, folders, names in os.walk(root, followlinks=True):
         folders[:] = [name for name in folders if name != "__pycache__"]
         yield from (Path(place, name) for name in names)

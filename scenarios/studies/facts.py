@@ -1,4 +1,4 @@
-"""Count what the cost model wants to know of a plan's inputs, bucket by bucket.
+"""Count the facts that the cost model needs of a plan's inputs, bucket by bucket.
 
 Values are counted where they lie; of each bucket only a bounded number comes to one place. So it does not
 matter how many elements a bucket has, or how many different values.
@@ -37,7 +37,7 @@ ROW, TOTAL, VALUE = "row", "total", "value"
 """Kinds of facts: an element's payload, the totals of a group of columns, one value of such a group."""
 
 ELEMENTS = -1
-"""Stands for a group of all inputs in which every element has the same value: so elements are counted."""
+"""The number of a group in which all elements of all inputs have one value: so elements are counted."""
 
 SPARK_PARSERS: dict[Type, Callable[[str], Any]] = {
     Type.INTEGER: int,
@@ -56,10 +56,10 @@ def gather(
     kept: int = KEPT,
     fullest: Sequence[int] | None = None,
 ) -> DataFrame:
-    """For every bucket, one row (start, facts); `read_facts` reads the facts.
+    """Count the facts of every bucket, in one row (start, facts) each; `read_facts` reads them.
 
-    fullest  by input, how many elements start in any bucket at most, where that is known. Where these are no
-             more than the values that are kept, values are counted once, else twice
+    fullest  by input, the most elements that start in any bucket, if known. Where none is above `kept`,
+             values are counted once, else twice
 
     Cost     A shuffle of as many rows as there are different values in each bucket, and one of the sampled
              rows. Of one bucket come to one place at most `kept` values of each group, or as many elements
@@ -86,7 +86,7 @@ def gather_all(
 
 
 def _counts(recording: Recording, inputs: Sequence[PlanInput]) -> list[int]:
-    """By input, how many elements it has at most: filters drop some."""
+    """The most elements of each input; filters drop some."""
     return [recording.totals[one.stream.name].count for one in inputs]
 
 
@@ -220,21 +220,21 @@ def _value(number: int, member: int, text: Value) -> Value:
 
 
 def _counted(values: DataFrame, width: int) -> DataFrame:
-    """Of each bucket, group and value: how often each member of the group has it."""
+    """The counts of each bucket, group and value: one for each member of the group."""
     # count_if makes names of its own, by which Spark fails to see that what is read twice is the same.
     counts = F.array(*(F.count(F.when(F.col("member") == i, True)) for i in range(width)))
     return values.groupBy("start", "number", "text").agg(counts.alias("counts"))
 
 
 def _heaviest(counted: DataFrame, kept: int) -> DataFrame:
-    """The values that most elements have; of equally frequent ones, the first."""
+    """The values that most elements have, the first ones among equally frequent values."""
     elements = F.aggregate("counts", F.lit(0).cast("long"), lambda total, n: total + n)
     order = Window.partitionBy("start", "number").orderBy(elements.desc(), "text")
     return _told(counted.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= kept))
 
 
 def _told(counted: DataFrame) -> DataFrame:
-    """All values that were counted."""
+    """The facts of all values that were counted."""
     return _facts(counted, VALUE, F.col("number"), F.array("text"), F.col("counts"))
 
 

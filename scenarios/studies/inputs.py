@@ -18,7 +18,7 @@ from midstream.scenarios.studies.declaration import RecordedStream, Study
 
 @dataclass(frozen=True)
 class PlanInput:
-    """An input of a plan: a recorded stream, what is done to it below the window, and the window.
+    """An input of a plan: a recorded stream, the operators below the window, and the window.
 
     node       the input as the plan has it
     chain      the node below the window
@@ -55,7 +55,7 @@ class Member:
 
 
 Group = tuple[Member, ...]
-"""Columns whose values are compared with each other, or one that is compared with none."""
+"""Columns whose values are compared with each other, or one that is not compared."""
 
 
 def plan_inputs(plan: Plan, streams: Mapping[str, RecordedStream]) -> tuple[PlanInput, ...]:

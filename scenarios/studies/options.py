@@ -52,7 +52,7 @@ FOLDER = Annotated[Path | None, typer.Option(help="A folder for the results as P
 SHOWN_ROWS = Annotated[int, typer.Option(min=0, help="How many buckets to print; files have all.")]
 
 SMALL = 4 << 20
-"""So many bytes are few: some ten thousand rows of a CSV file, or some 100,000 that were ingested."""
+"""The most bytes of small files: some 10,000 rows of a CSV file, or some 100,000 that were ingested."""
 
 
 def declared_plan(study: Study, file: Path | None) -> Plan:
@@ -77,7 +77,7 @@ def plan_to_study(study: Study, file: Path | None) -> Plan:
 
 @contextmanager
 def errors_of(option: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Errors of some kinds in the block are about an option: they become BadParameter."""
+    """Turn errors of some kinds in the block into BadParameter for an option."""
     try:
         yield
     except kinds as error:
@@ -138,7 +138,7 @@ def replaced_in(output: Path | None, names: Sequence[str]) -> list[Use]:
 def require_files_apart(
     name: str, study: Study, plan: Path | None, writes: Sequence[Use], others: Sequence[Use] = ()
 ) -> None:
-    """Raise MidstreamError where something that is replaced is also read, or holds what is read."""
+    """Raise MidstreamError where a file to be replaced is also read, or holds one that is read."""
     reads: list[Use] = [("STUDY", name), *([] if plan is None else [("--plan", plan)]), *others]
     for stream in study.streams.values():
         # Of a pattern of files, what stands before the first wildcard.
@@ -151,7 +151,7 @@ def require_files_apart(
 
 
 def make_folder(folder: Path | None) -> None:
-    """A folder for results, unless it is there."""
+    """Make a folder for results, unless it is there."""
     if folder is not None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -195,7 +195,7 @@ def print_found(
     as_json: bool,
     show: Callable[[Study, dict[str, Any], Console], None],
 ) -> None:
-    """A summary, as JSON or for people."""
+    """Print a summary, as JSON or for people."""
     if as_json:
         typer.echo(json.dumps(summary, indent=2, ensure_ascii=False))
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from midstream.optimizer.charts.chart import ChartError
 
 MOST_PARTS = 100
-"""Into so many parts a dimension is divided, at most: 10,000 places of two dimensions take a minute."""
+"""The most parts of a dimension: 10,000 places of two dimensions take a minute."""
 
 
 def require_parts(name: str, parts: int) -> None:

@@ -19,7 +19,7 @@ from midstream.scenarios.studies.report import Summary, frame
 from midstream.scenarios.studies.writing import write_json
 
 VERSION = 1
-"""Of the summary."""
+"""The version of the summary."""
 
 CHART, KNOWN, SEEN, SUMMARY = "chart.json", "chart-statistics.json", "chart-seen.jsonl", "charts.json"
 
@@ -27,7 +27,7 @@ RANGES = ("along", "from", "to", "parts")
 
 
 def charts_summary(study: Study, found: FoundChart) -> Summary:
-    """The dimensions, how often each plan is best, and the streams' way."""
+    """The dimensions, how often each plan is best, and the way of the streams over the chart."""
     chart, way = found.chart, found.way
     places, rounds = Counter(chart.best), Counter(step.number for step in way.steps)
     return {
@@ -47,7 +47,7 @@ def charts_summary(study: Study, found: FoundChart) -> Summary:
 
 
 def range_rows(summary: Summary) -> list[tuple[str, ...]]:
-    """By dimension, as RANGES says, for a terminal and for a page."""
+    """A row for each dimension, with the columns of RANGES, for a terminal and for a page."""
     return [
         (one["name"], f"{one['low']:.4g}", f"{one['high']:.4g}", f"{one['parts']:,}")
         for one in summary["dimensions"]
@@ -55,7 +55,7 @@ def range_rows(summary: Summary) -> list[tuple[str, ...]]:
 
 
 def plan_rows(summary: Summary) -> list[tuple[str, ...]]:
-    """By plan: in which share of the places it is best, and in how many buckets."""
+    """A row for each plan: the share of the places in which it is best, and the number of buckets."""
     return [
         (one["plan"], f"{one['places'] / summary['places']:.1%}", f"{one['rounds']:,}")
         for one in summary["plans"]

@@ -39,7 +39,7 @@ class Seen:
     known: Statistics
 
     def rounds(self, measures: Sequence[Measure]) -> dict[int, tuple[float, ...]]:
-        """By the start of a bucket, its values of some measures; those that do not tell all are left out."""
+        """By the start of a bucket, its values of some measures; buckets that lack a value are left out."""
         positions = [self.measures.index(one) for one in measures]
         found = {}
         for start, values in self.values.items():
@@ -49,7 +49,7 @@ class Seen:
         return found
 
     def by_round(self) -> Iterator[Statistics]:
-        """Bucket by bucket, what is known of the whole time with the values that the bucket tells."""
+        """Statistics bucket by bucket: those of the whole time, with the values that the bucket tells."""
         for values in self.values.values():
             here = self.known
             for measure, value in zip(self.measures, values, strict=True):
@@ -60,7 +60,7 @@ class Seen:
 def seen_in(recording: Recording, study: Study, plan: Plan) -> Seen:
     """Measure the rates and selectivities of a plan in the buckets of recorded streams.
 
-    Cost     See `gather`; what comes to the driver are so many numbers as there are buckets and measures.
+    Cost     See `gather`; one number for each bucket and measure comes to the driver.
     Raises   PlanError where the plan does not fit the recorded streams.
     """
     plan_inputs(plan, study.streams)
@@ -91,7 +91,7 @@ def seen_in(recording: Recording, study: Study, plan: Plan) -> Seen:
 
 
 def value_groups(sources: Sequence[Node], measures: Sequence[Measure]) -> tuple[Group, ...]:
-    """The columns of sources that equalities compare, those together that are equal by some of them."""
+    """The columns of sources that equalities compare, grouped by the equalities that connect them."""
     classes: list[set[tuple[int, str]]] = []
     for measure in measures:
         if isinstance(measure, SelectivityMeasure) and measure.origins:
@@ -106,7 +106,7 @@ def value_groups(sources: Sequence[Node], measures: Sequence[Measure]) -> tuple[
 
 
 def _question(source: Node, measures: Sequence[Measure]) -> Question:
-    """Of a source, rows where conditions are of it alone; its values are counted in groups."""
+    """The question to a source: its rows if conditions are on it alone; its values are counted in groups."""
     names = {*source.schema.names}
     conditions = [one for one in measures if isinstance(one, SelectivityMeasure)]
     return Question((), any(form.columns() <= names for one in conditions for form in one.forms))
@@ -148,7 +148,7 @@ def read_batches(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterato
 def _mean(
     position: int, measures: Sequence[Measure], values: Mapping[int, tuple[float | None, ...]]
 ) -> float | None:
-    """The mean of a selectivity, weighted by how many rows, or pairs of rows, a bucket has."""
+    """The mean of a selectivity, weighted by the rows, or pairs of rows, of a bucket."""
     measure = measures[position]
     assert isinstance(measure, SelectivityMeasure)
     rates = [i for i, one in enumerate(measures) if isinstance(one, Rate) and _reads(measure, one.source)]

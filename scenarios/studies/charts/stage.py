@@ -1,4 +1,4 @@
-"""A chart of a query over recorded streams: which plan is best for which rates and selectivities."""
+"""A chart of a query over recorded streams: the best plan for each region of rates and selectivities."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The best plan for each place of a chart, asked for on Spark's executors.
+"""The best plan for each place of a chart, found on Spark's executors.
 
-A task takes some places, told by their numbers, and searches or prices in their middles. What comes to the
-driver are the plans that were found, each once, and then one number a place.
+A task takes some places by their numbers, and searches or prices in their middles. The driver receives the
+plans that were found, each once, and then one number a place.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def sweep(
     *,
     partitions: int | None = None,
 ) -> Chart:
-    """The chart that `ask_optimizer` makes, whatever the partitions.
+    """The chart that `ask_optimizer` makes; it does not depend on the partitions.
 
     Cost     A search for each place on the executors, then a price of each plan that was found.
-    Raises   ChartError for dimensions that are divided too finely; what the optimizer raises.
+    Raises   ChartError for dimensions that are divided too finely; errors of the optimizer.
     """
     for dimension, _ in changing:
         require_parts(dimension.name, dimension.parts)
@@ -74,7 +74,7 @@ def sweep(
 
 
 def _plans(numbers: DataFrame, asked: Sweep) -> list[Plan]:
-    """The plans that are found somewhere, in the order of their first places."""
+    """The plans that are found at any place, in the order of their first places."""
     rows = numbers.mapInArrow(partial(search_batches, asked=asked), spark_schema(FOUND))
     first = rows.groupBy("plan").agg(F.min("place").alias("place")).toArrow().to_pylist()
     texts = [row["plan"] for row in sorted(first, key=lambda row: row["place"])]

@@ -1,1 +1,1 @@
-"""Streams of any size, made in parts: each cell of time can be made alone, and is the same then."""
+"""Streams of any size, made in parts: each cell of time can be made alone, with equal elements."""

@@ -1,10 +1,10 @@
-"""When the elements of a cell start, and which numbers they have in their stream.
+"""The starts of the elements of a cell, and their numbers in the stream.
 
     expected number of elements until t  =  area(t)  =  integral of the rate from 0 to t
 
-A Poisson process has as many elements as a Poisson variable of the whole area says. Half of the time has a
-binomial part of them, half of that again, and so on: so a cell's elements, and how many come before, are
-found in as many steps as a tree of cells is high. Within a cell their areas are uniform.
+The number of elements of a Poisson process is a Poisson variable of the whole area. Half of the time has a
+binomial part of them, half of that again, and so on. So finding a cell's elements, and how many come before,
+takes as many steps as a tree of cells is high. Within a cell the areas of elements are uniform.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ IN_CELL = 65_536
 
 @dataclass(frozen=True)
 class Arrivals:
-    """When the elements of a stream start.
+    """The starts of the elements of a stream.
 
     width    of a cell, in chronons
     cells    how many there are; a power of 2
@@ -53,7 +53,7 @@ class Arrivals:
         return float(self._areas[-1])
 
     def numbered(self, first: int, end: int) -> Iterator[tuple[int, int, Integers]]:
-        """The cells from `first` on, before `end`: each with its first element's number, and the starts."""
+        """The cells in [first, end), each with its first element's number and the starts of its elements."""
         if self.is_poisson:
             total = int(drawer(self.seed, self.name, "count").poisson(self.expected))
             for cell, number, count in self._split(1, 0, self.cells, 0, total, first, end):
@@ -69,7 +69,7 @@ class Arrivals:
     def _split(
         self, node: int, left: int, right: int, number: int, count: int, first: int, end: int
     ) -> Iterator[tuple[int, int, int]]:
-        """The cells of a node of the tree, with the number of the first element and how many there are."""
+        """The cells of a node of the tree, with the number of the first element and the count of elements."""
         if right <= first or left >= end:
             return
         if right - left == 1:
@@ -106,7 +106,7 @@ class Arrivals:
         return found
 
     def _starts(self, areas: Floats) -> Integers:
-        """The chronons at which so many elements have come."""
+        """The chronons at which the expected numbers of elements reach some areas."""
         at = np.clip(np.searchsorted(self._areas, areas, "right") - 1, 0, len(self._rates) - 1)
         area, rate, slope = areas - self._areas[at], self._rates[at], self._slopes[at]
         root = np.sqrt(np.maximum(0.0, rate * rate + 2 * slope * area))

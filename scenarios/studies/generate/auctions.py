@@ -1,13 +1,13 @@
-"""The NEXMark auctions in parts: what the generator makes round by round, made for blocks of rounds.
+"""The NEXMark auctions in parts: blocks of the generator's rounds, each made alone.
 
-What happens in a round is drawn from the number of its block alone: how far the clock moves, how many
-persons, auctions and bids come, what they are like. So numbers and times are sums over the rounds before,
-which are cheap. A bid goes to an auction that is open: those of the last `duration` are made again to know
-which are; and so are the bids on them, as each raises a price. Nothing older matters.
+The events of a round are drawn from the number of its block alone: the steps of the clock, the numbers of
+persons, auctions and bids, and their values. So numbers and times are sums over the rounds before, which are
+cheap. A bid goes to an open auction. To know the open ones, the auctions of the last `duration` are made
+again, and so are the bids on them, as each raises a price. Nothing older matters.
 
 The distributions are those of the generator. A bid there goes to a block of auctions and a place in it, and
-is drawn again where that auction is not open; here the same is done for all bids of a block at once, with the
-blocks of all auctions that may be open: what is drawn again makes no difference to what is not.
+is drawn again where that auction is not open. Here this is done for all bids of a block at once, over the
+blocks of all auctions that may be open: bids that are drawn again do not change the others.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ TOGETHER = 16
 """The number of blocks made at once: far more than the blocks that must be made again for them."""
 
 INITIAL = -1
-"""The block of what is there from the start."""
+"""The block of the persons and auctions that exist from the start."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class _Rounds:
 
 @dataclass(frozen=True)
 class _Auctions:
-    """Auctions of consecutive numbers from `first` on."""
+    """Auctions of consecutive numbers that begin with `first`."""
 
     first: int
     time: Array
@@ -81,7 +81,7 @@ class _Auctions:
     ends: Array
 
     def places(self, numbers: Array) -> Array:
-        """Where auctions of some numbers are in the columns."""
+        """The positions of auctions in the columns, by their numbers."""
         return numbers - self.first
 
 
@@ -104,7 +104,7 @@ def _rates(workload: AuctionWorkload) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class AuctionBlocks:
-    """A whole workload of so many blocks of rounds."""
+    """A workload of auctions, in so many blocks of rounds."""
 
     workload: AuctionWorkload
     cells: int
@@ -131,7 +131,7 @@ class AuctionBlocks:
         return {name: rounds * rate for name, rate in _rates(self.workload).items()}
 
     def tables(self, first: int, end: int) -> Iterator[tuple[str, pa.Table]]:
-        """The elements of some blocks, of each stream in order: columns start and payload."""
+        """The elements of some blocks, in order by stream: columns start and payload."""
         for block in range(first, end, TOGETHER):
             yield from self._part(block, min(block + TOGETHER, end))
 
@@ -193,11 +193,11 @@ class AuctionBlocks:
         return self._sums[2]
 
     def _block_at(self, time: int) -> int:
-        """The block in which some time is; the first one, if it is before all."""
+        """The block that holds a time; the first one if the time is before all."""
         return max(0, int(np.searchsorted(self._time, time, "right")) - 1)
 
     def _drawn(self, block: int) -> tuple[Array, Array, Array, Array]:
-        """Of each round: whether a person comes, the three steps, how many auctions and bids."""
+        """The draws of each round: if a person comes, the three steps, the numbers of auctions and bids."""
         w, random = self.workload, drawer(self.workload.seed, "nexmark", "rounds", block)
         coins = random.random(BLOCK) < w.person_probability
         steps = random.integers(w.step[0], w.step[1] + 1, (BLOCK, 3))
@@ -352,7 +352,8 @@ class AuctionBlocks:
 
     @cached_property
     def _places(self) -> Array:
-        """The place of each rank in a block of auctions, as the generator has them."""
+        """The place of each rank in a block of auctions, as in the generator.
+"""
         ranked = list(range(self.workload.block))
         Random(0).shuffle(ranked)
         return np.array([*ranked, ranked[-1]])

@@ -1,4 +1,4 @@
-"""Generate streams on the executors: a task makes cells that follow one another, and writes their files."""
+"""Generate streams on the executors: a task makes consecutive cells, and writes their files."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def generate(
 ) -> Generated:
     """Write streams to a new folder, as ingest does.
 
-    chronon    how long it is, in nanoseconds
-    origin     what the manifest says of where the streams come from
-    parts      in how many parts the cells of each are made, and files written; by default as long as files
-               should be. The elements do not depend on it.
+    chronon    its length, in nanoseconds
+    origin     the origin of the streams, as the manifest records it
+    parts      the number of parts in which the cells of each stream are made, and files written; by default
+               as many as give files of the right size. The elements do not depend on it.
 
     Raises   MidstreamError where the folder holds streams already, or cannot be written.
     """
@@ -165,7 +165,7 @@ def _made(
 
 
 def _files(place: Path, run: str, rows: Sequence[Mapping[str, Any]]) -> list[tuple[IngestedFile, int]]:
-    """The files that tasks wrote, with paths as they will be, and how many rows of each are double."""
+    """The files that tasks wrote, with their later paths, and the number of double rows of each."""
     found = []
     for row in sorted(rows, key=lambda row: (row["stream"], row["first"])):
         path = Path(row["path"])
@@ -178,7 +178,7 @@ def _files(place: Path, run: str, rows: Sequence[Mapping[str, Any]]) -> list[tup
 
 
 def parts_of(made: Cells, parts: int | None) -> list[tuple[int, int]]:
-    """Which cells are made together, so that files have the right size."""
+    """The ranges of cells that are made together, so that files have the right size."""
     if parts is None:
         sizes = [
             made.expected[name] * (2 + len(schema)) * BYTES_OF_VALUE for name, schema in made.schemas.items()
@@ -206,7 +206,7 @@ def write_cells(
 
 
 def write_tables(tables: Iterable[tuple[str, pa.Table]], first: int, place: Path) -> list[dict[str, Any]]:
-    """Write a file for each stream that has elements there; gives what `look` tells of them."""
+    """Write a file for each stream that has elements in some cells; return the facts that `look` finds."""
     paths: dict[str, Path] = {}
     with ExitStack() as stack:
         writers: dict[str, pq.ParquetWriter] = {}

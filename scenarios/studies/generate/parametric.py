@@ -34,7 +34,7 @@ class StreamsSpec(Strict):
 
 
 def load_streams(name: str) -> tuple[StreamsSpec, TimeUnit]:
-    """Read a file with streams: of a scenario, `unit`, `seed`, `duration` and `streams` are looked at.
+    """Read the streams of a file; of a scenario, `unit`, `seed`, `duration` and `streams` are read.
 
     Raises   InputFileError, naming file, line and key; also for streams that are recorded, not generated.
     """
@@ -64,7 +64,7 @@ def load_streams(name: str) -> tuple[StreamsSpec, TimeUnit]:
 
 
 def parametric_streams(name: str, seed: int | None = None) -> tuple[int, list[ParametricStream], int]:
-    """The streams of a file: their seed, each stream, and how long a chronon is, in nanoseconds."""
+    """The seed of a file with streams, its streams, and the nanoseconds of a chronon."""
     spec, unit = load_streams(name)
     used = spec.seed if seed is None else seed
     second = TimeUnit.of("seconds").nanoseconds // unit.nanoseconds

@@ -1,4 +1,4 @@
-"""Rows of a file that may hold several streams: those of the others are told apart before they are read."""
+"""Conversion of rows of a file that may hold several streams; rows of other streams are not read."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def conversion_of(feed: Feed, form: str) -> Conversion:
 
 
 class SelectingConversion(Conversion):
-    """Makes None of rows that do not have the values that the stream's rows have.
+    """Convert rows of one stream, and turn rows of other streams into None.
 
-    They keep their places, so that the numbers of the others' lines stay right; and nothing else of them is
-    looked at.
+    A row belongs to the stream if it has the stream's values in some columns. Nothing else is read of other
+    rows. They keep their places, so that line numbers stay right.
     """
 
     def __init__(self, feed: Feed, timestamps: Timestamps, converters: Converters) -> None:
@@ -81,7 +81,7 @@ def _some(column: Sequence[Any], flags: Sequence[bool]) -> Sequence[Any]:
 
 
 def _knowing(unknown: Sequence[str]) -> Converters:
-    """Converters of texts some of which stand for a missing value."""
+    """Converters of texts, where some texts stand for a missing value."""
     if not unknown:
         return text_converter
     empty: Mapping[str, str] = dict.fromkeys(unknown, "")

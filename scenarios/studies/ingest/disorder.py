@@ -17,16 +17,16 @@ from pyspark.sql import Column as Value
 from pyspark.sql import functions as F
 
 EXACT = 128
-"""Up to here each lateness has a cell of its own."""
+"""The latenesses below this number of chronons have a cell each."""
 
 _PARTS = 64
-"""In so many cells the latenesses between two powers of 2 are cut."""
+"""The number of cells between two powers of 2."""
 
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 
 def cell(lateness: int) -> int:
-    """The greatest lateness in the cell of one.
+    """The greatest lateness in the cell of a lateness.
 
     >>> cell(0), cell(127), cell(128), cell(1000), cell(1007)
     (0, 127, 129, 1007, 1007)
@@ -74,7 +74,7 @@ class Disorder:
     counts: Mapping[int, int]
 
     def quantile(self, share: float) -> int:
-        """A lateness that so large a part of the late rows does not exceed, to the width of its cell."""
+        """The lateness that a share of the late rows does not exceed, up to the width of its cell."""
         wanted, seen = share * self.late, 0
         for upper, count in sorted(self.counts.items()):
             if upper:

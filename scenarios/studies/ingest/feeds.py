@@ -22,7 +22,7 @@ FILE_SOURCES: Mapping[str, str | None] = {
     "csv": "csv", "jsonl": "jsonl", "json": "jsonl", "elements": "elements", "parquet": "parquet",
     "file": None,
 }  # fmt: skip
-"""The kinds of sources that are files, and their formats; None where a name tells it."""
+"""The formats of sources that are files, by kind; None where the file's name tells the format."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Feed:
 
     @property
     def name(self) -> str:
-        """The stream's."""
+        """The stream's name."""
         return self.declaration.name
 
     def timestamps(self) -> Timestamps:
@@ -70,7 +70,7 @@ class Feed:
 
 
 class _Since(Timestamps):
-    """Timestamps where chronon 0 is not the beginning of 1970: only dates have to be told that."""
+    """Timestamps where chronon 0 is not the beginning of 1970: only the conversion of dates depends on it."""
 
     def __init__(self, chronon: TimeUnit, unit: TimeUnit | None, epoch: int) -> None:
         super().__init__(chronon, unit)

@@ -1,11 +1,11 @@
 """The folder of ingested streams: one writer at a time, and a run that counts only once it is complete.
 
-    manifest.json               what counts; replaced in one step, at the end of a run
+    manifest.json               lists what counts; replaced in one step, at the end of a run
     run-0001/STREAM/*.parquet   canonical files
     run-0001/quarantine/*.json  rows that did not fit
 
-A run is made in a folder `.….unfinished`, which gets its name, and then its place in the manifest. Whatever a
-manifest does not name is of a run that was interrupted, and the next run removes it.
+A run is made in a folder `.….unfinished`, which gets its name, and then its place in the manifest. Files that
+no manifest names belong to an interrupted run, and the next run removes them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ RUN = "run-"
 
 @contextmanager
 def only_process(folder: Path, other: str) -> Iterator[None]:
-    """Keep other processes out of a folder, which is made unless it is there.
+    """Keep other processes out of a folder, and make the folder if it is missing.
 
-    Raises   MidstreamError while there is another one, which is told as `other`; InputFileError where there
+    Raises   MidstreamError, calling the other process `other`, while there is one; InputFileError where there
              cannot be such a folder.
     """
     try:
@@ -64,7 +64,7 @@ def only_writer(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def new_run(folder: Path) -> Iterator[Path]:
-    """A place for a run's files; it is gone at the end of the block, unless it has got its name."""
+    """A folder for a run's files, removed at the end of the block unless the run has got its name."""
     place = folder / f".{token_hex(4)}{UNFINISHED}"
     place.mkdir()
     try:

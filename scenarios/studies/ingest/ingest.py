@@ -1,4 +1,4 @@
-"""Ingest recorded streams: read, check, sort, write, and say in a manifest what was done."""
+"""Ingest recorded streams: read, check, sort and write them, and record this in a manifest."""
 
 from __future__ import annotations
 
@@ -54,16 +54,15 @@ def ingest(
 ) -> Ingested:
     """Read the files of streams that a folder does not hold yet, and add them to it.
 
-    slack         rows that come more chronons late in their file go to the quarantine; without it, none do
-    step          is told what is under way
-    piece_size    how many bytes of a file of lines a task reads at least
+    slack         rows that are later in their file, in chronons, go to the quarantine; without it, none do
+    step          receives the steps that are under way
+    piece_size    the least number of bytes of a file of lines that a task reads
 
     The session is used as it is: nothing is closed, set or kept in it.
 
-    Cost     A pass over each new file, a sort of its rows, and a pass over what is written.
-    Raises   MidstreamError, naming file and place: for what cannot be read, for a file that has changed
-             since it was read, where streams are declared otherwise than before. The folder then holds what
-             it held.
+    Cost     A pass over each new file, a sort of its rows, and a pass over the written files.
+    Raises   MidstreamError, naming file and place: for a file that cannot be read, or has changed since it
+             was read; where streams are declared otherwise than before. The folder then holds what it held.
     """
     place = Path(folder)
     with only_writer(place):
@@ -93,8 +92,9 @@ def ingest(
 def new_files(feed: Feed, manifest: Manifest) -> list[InputFile]:
     """The files of a feed that have not been read yet.
 
-    Files are told apart by size and time of their last change. Raises InputFileError for one that has been
-    read, and is no longer as it was.
+    Files are told apart by size and time of their last change.
+
+    Raises   InputFileError for a file that has changed since it was read.
     """
     known = {one.path: one for one in manifest.inputs if one.stream == feed.name}
     new = []
@@ -166,7 +166,7 @@ class _Part:
 
     @property
     def folder(self) -> str:
-        """The stream's, whatever characters its name has."""
+        """The name of the stream's folder, whatever characters the stream's name has."""
         return quote(self.feed.name, safe=" ")
 
     def ingest(self) -> _Done:
@@ -212,7 +212,7 @@ class _Part:
         return found
 
     def _with_lateness(self, frame: DataFrame) -> DataFrame:
-        """The elements, each with how far it starts behind the greatest start before it in its file."""
+        """The elements with their lateness: how far they start behind the greatest start before."""
         rows, done = frame.where(F.col("kind") == ROW), frame.where(F.col("kind") == PIECE_DONE)
         if any(file.size > self.piece_size for file in self.files):
             before = Window.partitionBy("path").orderBy("piece").rowsBetween(Window.unboundedPreceding, -1)
@@ -247,7 +247,7 @@ class _Part:
         return taken, StreamRun(late, counts=dict(sorted(counts.items())), greatest=greatest)
 
     def _letters(self, too_late: DataFrame) -> DataFrame:
-        """Rows that come too late, as the quarantine has them."""
+        """The dead letters of rows that come too late."""
         told = F.format_string(
             f"found a start %d chronons before an earlier row's, expected at most {self.slack}, the slack",
             F.col("lateness"),
@@ -258,7 +258,7 @@ class _Part:
         )
 
     def _quarantine(self, bad: DataFrame) -> list[Path]:
-        """Write what does not fit, in order of its place, as the dead letters of `midstream run` are."""
+        """Write rows that do not fit, in order of their places, as the dead letters of `midstream run`."""
         target = self.place / QUARANTINE / self.folder
         letters = bad.orderBy("path", "position").select(
             F.col("path").alias("source"),
@@ -300,7 +300,7 @@ class _Part:
 
 
 def _run(name: str, place: Path, parts: Sequence[_Done]) -> IngestRun:
-    """The record of a run, with paths as they will be; files get names in order of time."""
+    """The record of a run, with later paths; files get names in order of time."""
     files, letters = list[IngestedFile](), list[str]()
     for part in parts:
         paths = _numbered([Path(file.path) for file in part.files], ".parquet")
@@ -315,7 +315,7 @@ def _run(name: str, place: Path, parts: Sequence[_Done]) -> IngestRun:
 
 
 def _numbered(files: Sequence[Path], suffix: str) -> list[Path]:
-    """Files of a folder under the names that they keep; what Spark has written beside them is removed."""
+    """Rename the files of a folder to their final names, and remove other files that Spark has written."""
     named = [file.rename(file.with_name(f"part-{number:05}{suffix}")) for number, file in enumerate(files)]
     for file in named[0].parent.iterdir() if named else ():
         if file not in named:

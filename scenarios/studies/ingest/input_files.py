@@ -1,4 +1,4 @@
-"""The files that a path stands for: one file, a folder with all below it, or a pattern."""
+"""The files of a path: one file, a folder with all below it, or a pattern."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from midstream.plans.values.errors import InputFileError
 
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
-"""The format of a file, by the end of its name."""
+"""The formats of files, by the endings of their names."""
 
 PACKED = (".gz", ".zst")
 """Endings of packed files, behind the ending that tells the format."""
@@ -58,11 +58,7 @@ def input_files(path: str, form: str | None = None) -> list[InputFile]:
 
 
 def file_format(name: str) -> str | None:
-    """The format that a file's name tells; None where it tells none.
-
-    >>> file_format("bids.csv.zst"), file_format("bids.JSONL"), file_format("bids.parquet.gz")
-    ('csv', 'jsonl', None)
-    """
+    """The format of a file, by its name; None where the name tells none."""
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
     is_packed = suffixes[-1:] and suffixes[-1] in PACKED
     found = FORMATS.get("".join((suffixes[:-1] if is_packed else suffixes)[-1:]))

@@ -1,4 +1,4 @@
-"""Read a piece of a file: elements with their places, and what does not fit."""
+"""Read a piece of a file: elements with their places, and rows that do not fit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_TEXT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row that does not fit: its line or, in Parquet, its row; why; and its text."""
+    """A row that does not fit: its line, or in Parquet its row; the reason; and its text."""
 
     position: int
     reason: str
@@ -34,7 +34,7 @@ class BadRow:
 
 
 class KeptRows(BadRows):
-    """Bad rows in memory, until somebody takes them."""
+    """Bad rows in memory, until a caller takes them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class KeptRows(BadRows):
         self._kept.append(BadRow(number, str(misfit), readable(row[:LONGEST_TEXT])))
 
     def take(self) -> list[BadRow]:
-        """Those since the last call."""
+        """The bad rows since the last call."""
         kept, self._kept = self._kept, []
         return kept
 
@@ -52,7 +52,7 @@ class KeptRows(BadRows):
 class PieceReader:
     """The rows of a piece, in the file's order.
 
-    Raises   InputFileError for what cannot be read at all.
+    Raises   InputFileError for a piece that cannot be read at all.
     """
 
     def __init__(self, feed: Feed, piece: Piece) -> None:
@@ -62,7 +62,7 @@ class PieceReader:
 
     @property
     def cut(self) -> int:
-        """Of how many timestamps so far something finer than a chronon was cut off."""
+        """The number of timestamps so far that were cut to chronons."""
         return self._conversion.timestamps.cut
 
     def batches(self) -> Iterator[tuple[list[int], list[Element | None]]]:

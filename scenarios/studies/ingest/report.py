@@ -17,7 +17,7 @@ from midstream.scenarios.studies.ingest.disorder import Disorder
 from midstream.scenarios.studies.ingest.ingest import Ingested
 
 SHOWN = 5
-"""Of how many files with bad rows are told by name."""
+"""The number of files with bad rows that are listed by name."""
 
 
 def ingest_summary(found: Ingested, folder: str) -> dict[str, Any]:
@@ -72,7 +72,7 @@ TITLES = ("stream", "rows", "files", "from", "to", "bad", "double", "late")
 
 
 def stream_rows(summary: dict[str, Any], clock: Clock) -> list[tuple[str, ...]]:
-    """By stream, as TITLES says, for a terminal and for a page."""
+    """A row for each stream, with the columns of TITLES, for a terminal and for a page."""
     return [
         (
             name,

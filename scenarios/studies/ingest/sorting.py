@@ -1,8 +1,8 @@
 """Sort a stream's staged rows and write them as Parquet files of a good size.
 
-Rows are in order of start, and of their values where starts are equal; so files do not depend on how Spark
-had cut the data, nor on which file a row was read from. Where one file ends and the next begins is found in a
-sample that depends on the rows alone.
+Rows are in order of start, and of their values where starts are equal. So files do not depend on how Spark
+had cut the data, nor on which file a row was read from. A sample that depends on the rows alone tells where
+one file ends and the next begins.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def write_sorted(rows: DataFrame, stream: str, count: int, size: int, folder: Pa
 
 
 def _ends(rows: DataFrame, count: int, files: int) -> list[int]:
-    """The starts at which files begin, but for the first: quantiles of a sample."""
+    """The starts at which files begin, without the first: quantiles of a sample."""
     if files < 2:
         return []
     digest = F.xxhash64(*[name for name in rows.columns if name != "stream"])
@@ -73,9 +73,9 @@ FOUND = pa.schema(
 
 
 def written(spark: SparkSession, stream: str, folder: Path) -> tuple[list[IngestedFile], int]:
-    """The files of a folder by their first start, read again; and how many rows are double.
+    """The files of a folder by their first start, read again, and the number of double rows.
 
-    Raises   MidstreamError where one is not in order, or two overlap: then a law of ours is broken.
+    Raises   MidstreamError where a file is not in order, or two overlap: then a law of ours is broken.
     """
     paths = sorted(str(file) for file in folder.glob("*.parquet"))
     listed = spark.createDataFrame([(path,) for path in paths], "path string")

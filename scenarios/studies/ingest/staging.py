@@ -57,7 +57,7 @@ PLACE = (
 _TEXTS = ("path", "form", "sha256", "fault")
 _COLUMNS = ("path", "form", "number", "since", "until", "line", "header", "sha256", "fault")
 SURVEYED = pa.schema([(name, pa.string() if name in _TEXTS else pa.int64()) for name in _COLUMNS])
-"""The columns of pieces: what a Piece has, and why there is none."""
+"""The columns of pieces: the fields of a Piece, and the fault where there is none."""
 
 
 def _columns_of(payload: Schema) -> pa.Schema:
@@ -66,10 +66,11 @@ def _columns_of(payload: Schema) -> pa.Schema:
 
 
 def staged(spark: SparkSession, feed: Feed, files: Sequence[InputFile], piece_size: int = PIECE) -> DataFrame:
-    """The rows of a feed's files, lazily: see PLACE.
+    """The rows of a feed's files, lazily, in the columns of PLACE.
 
-    Each file is surveyed in a task, and each piece read in one. What cannot be read is a row FAULT: errors of
-    a task would end it, and lose what they say in a trace.
+    Each file is surveyed in a task, and each piece read in one. A file or piece that cannot be read becomes a
+    row FAULT: an error would end the task, and hide its message in a trace.
+
     """
     listed = spark.createDataFrame(
         [(file.path, file.form, file.size, file.modified) for file in files],
@@ -133,7 +134,7 @@ def read_piece(feed: Feed, piece: Piece) -> Iterator[pa.RecordBatch]:
 
 
 class _Made:
-    """Makes staged rows of a piece, and counts."""
+    """A writer of the staged rows of a piece, which counts them."""
 
     def __init__(self, feed: Feed, path: str, number: int) -> None:
         self._schema = _columns_of(feed.declaration.schema)
@@ -145,7 +146,7 @@ class _Made:
         self._too_large: list[BadRow] = []
 
     def rows(self, positions: list[int], elements: Sequence[Element | None]) -> pa.RecordBatch:
-        """Elements; None for those of other streams."""
+        """A batch of elements; None stands for a row of another stream."""
         self._rows += len(elements)
         kept = [(n, one) for n, one in zip(positions, elements, strict=True) if one is not None]
         self._other += len(elements) - len(kept)
@@ -162,11 +163,11 @@ class _Made:
             return self._elements(fitting)
 
     def too_large(self) -> list[BadRow]:
-        """Rows with integers that Parquet has no place for."""
+        """Rows with integers that do not fit into Parquet."""
         return self._too_large
 
     def bad(self, found: Sequence[BadRow]) -> Iterator[pa.RecordBatch]:
-        """Rows that do not fit."""
+        """A batch of rows that do not fit, if there are any."""
         if found:
             self._rows += len(found)
             self._bad += len(found)
@@ -179,7 +180,7 @@ class _Made:
             )
 
     def fault(self, message: str) -> pa.RecordBatch:
-        """Why the piece cannot be read."""
+        """The reason why the piece cannot be read."""
         return self._batch(FAULT, 1, reason=[message])
 
     def done(self, sha256: str, cut: int) -> pa.RecordBatch:
@@ -233,7 +234,7 @@ LARGEST = 2**63
 
 
 def _too_large(element: Element, columns: Sequence[Column]) -> str | None:
-    """Which integer of an element has no place in 64 bits."""
+    """The fault of an element with an integer that does not fit into 64 bits; None without one."""
     start, end, payload = element
     named = [("timestamp", start), ("end", end), *zip((c.name for c in columns), payload, strict=True)]
     for name, value in named:

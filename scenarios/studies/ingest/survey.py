@@ -1,4 +1,4 @@
-"""Look through files before they are read: their hashes, and where long ones can be cut.
+"""Survey files before they are read: their hashes, and where long ones can be cut.
 
 A long file of lines is cut into pieces after line ends, so that several tasks read it. A CSV file with a
 quote is not: a quoted field may hold line ends.
@@ -43,7 +43,7 @@ def survey(file: InputFile, piece_size: int = PIECE) -> list[Piece]:
     """The pieces of a file, of `piece_size` bytes at least.
 
     Cost     One pass over its bytes.
-    Raises   InputFileError, also where the file does not have the bytes that it had when it was listed.
+    Raises   InputFileError, also where the file does not have the size that it had when it was listed.
     """
     can_cut = file.form in ("csv", "jsonl", "elements") and packing(file.path) is None
     cuts = _Cuts(piece_size)
@@ -67,7 +67,7 @@ def survey(file: InputFile, piece_size: int = PIECE) -> list[Piece]:
 
 
 class _Cuts:
-    """Where pieces start, as a file's bytes go by."""
+    """Finds the starts of pieces in the blocks of a file."""
 
     def __init__(self, piece: int) -> None:
         self.starts = [(0, 1)]

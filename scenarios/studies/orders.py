@@ -1,4 +1,4 @@
-"""Plans that differ only in the sides of joins cost the same: they are one *order*, reported as one."""
+"""Join orders: plans that differ only in the sides of joins, which cost the same, count as one *order*."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def group_by_order(plans: Sequence[Plan]) -> tuple[Order, ...]:
 
 
 def _text(plan: Plan, is_exact: bool) -> str:
-    """A plan as text that is the same whichever sides joins have; with all parameters if `is_exact`."""
+    """A plan as text that does not depend on the sides of joins; with all parameters if `is_exact`."""
     return "; ".join(_bare(_node_text(root, is_exact)) for root in plan.outputs.values())
 
 
@@ -75,7 +75,7 @@ def _node_text(node: Node, is_exact: bool) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without the brackets around the whole; a text that starts with one is bracketed as a whole."""
+    """A text without the brackets around all of it; a leading bracket is always one of these."""
     return text[1:-1] if text.startswith("(") else text
 
 
@@ -86,7 +86,7 @@ def _leaf(node: Node) -> str:
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:
-    """Labels with a number behind those that occurred before."""
+    """Labels, with a number behind each that occurred before."""
     seen: dict[str, int] = {}
     result = []
     for label in labels:

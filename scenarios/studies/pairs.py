@@ -31,7 +31,7 @@ from midstream.scenarios.studies.recording import TIME, Recording, floor_to, pay
 
 @dataclass(frozen=True)
 class Pair:
-    """Two streams, and the columns that are to agree: pairs of names as the files have them."""
+    """Two streams, and the columns that must agree: pairs of names as the files have them."""
 
     left: str
     right: str
@@ -51,11 +51,13 @@ CARRIED, GONE_LEFT, GONE_RIGHT, STARTS_LEFT, STARTS_RIGHT = range(5)
 def count_pairs(
     recording: Recording, study: Study, pairs: Sequence[Pair], *, in_every_bucket: bool = False
 ) -> DataFrame:
-    """For each bucket and pair with any, or for every one: (start, pair, overlapping, matched).
+    """Count pairs for each bucket and pair of streams: (start, pair, overlapping, matched).
 
     pair          its position in `pairs`
     overlapping   pairs of elements that are valid together
     matched       those that agree on the pair's columns; unknown values agree with nothing
+
+    Buckets and pairs without any are left out unless `in_every_bucket`.
     """
     swept = _swept(recording, study, pairs, (False, True))
     met = swept.select("pair", "is_matching", TIME, "met").where(F.col("met") > 0)
@@ -69,12 +71,12 @@ def count_pairs(
 
 
 def count_changes(recording: Recording, study: Study, pairs: Sequence[Pair]) -> DataFrame:
-    """When how many pairs that agree begin and end: (time, pair, met, ended), several rows an instant."""
+    """Count the agreeing pairs that begin and end: (time, pair, met, ended), several rows an instant."""
     return _swept(recording, study, pairs, (True,)).select(TIME, "pair", "met", "ended")
 
 
 def _swept(recording: Recording, study: Study, pairs: Sequence[Pair], kinds: Sequence[bool]) -> DataFrame:
-    """The sweep over some pairs, of one kind or both: all that overlap, and those that agree."""
+    """The sweep over some pairs of streams: all pairs that overlap, those that agree, or both."""
     questions = [
         _questions(recording.frames[stream.name], study, pairs, stream, kinds)
         for stream in study.streams.values()
@@ -86,7 +88,7 @@ def _swept(recording: Recording, study: Study, pairs: Sequence[Pair], kinds: Seq
 
 
 def _nothing(recording: Recording, pairs: Sequence[Pair]) -> DataFrame:
-    """For every bucket and pair, one that met nothing."""
+    """A row without pairs for every bucket and pair of streams."""
     none = F.lit(0).cast("long").alias("met")
     return recording.numbered_buckets(len(pairs), "pair").select(
         "pair", F.lit(False).alias("is_matching"), F.col("start").alias(TIME), none
@@ -96,7 +98,7 @@ def _nothing(recording: Recording, pairs: Sequence[Pair]) -> DataFrame:
 def _questions(
     frame: DataFrame, study: Study, pairs: Sequence[Pair], stream: RecordedStream, kinds: Sequence[bool]
 ) -> DataFrame:
-    """The starts of one stream, once for each question that it has a part in, with the values to agree."""
+    """The starts of one stream for each question about it, with the values that must agree."""
     parts = [
         _part(study, pair, i, side, is_matching)
         for i, pair in enumerate(pairs)
@@ -109,7 +111,7 @@ def _questions(
 
 
 def _part(study: Study, pair: Pair, number: int, side: int, is_matching: bool) -> Value:
-    """One side of one question; its key is null where a value that is to agree is unknown."""
+    """One side of one question; its key is null where a value that must agree is unknown."""
     keys = _keys(study, pair, side) if is_matching else []
     windows = [study.streams[name].window for name in (pair.left, pair.right)]
     return F.struct(
@@ -123,7 +125,7 @@ def _part(study: Study, pair: Pair, number: int, side: int, is_matching: bool) -
 
 
 def _keys(study: Study, pair: Pair, side: int) -> list[Value]:
-    """The columns of one side as texts that are the same, one after the other, only where the values are."""
+    """The columns of one side as texts, which put together are equal only where the values are."""
     streams: Mapping[int, RecordedStream] = {LEFT: study.streams[pair.left], RIGHT: study.streams[pair.right]}
     keys = []
     for names in pair.on:

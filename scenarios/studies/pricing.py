@@ -16,7 +16,7 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import Payload
 
 TIE = 1e-9
-"""Costs that differ by no more than this share of the lower one are equal: what differs is rounding."""
+"""The share of the lower of two costs up to which they are equal: smaller differences are rounding."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,7 @@ def bucket_statistics(
 ) -> Statistics:
     """Statistics of a plan's inputs during a bucket of some chronons.
 
-    d is the bucket's length by the elements that start in it, so that a silent input has an infinite one.
-
-    >>> from midstream.plans.algebra.builder import stream
-    >>> node = stream("s", x="integer").window(60).node
-    >>> known = bucket_statistics({node: InputFacts(4, {"x": {7: 3}})}, {node: 60}, {node: 1}, 100)
-    >>> known.stream(node).d, known.stream(node).l, known.stream(node).distributions
-    (25.0, 60.0, {'x': {7: 0.75}})
+    d is the bucket's length divided by the elements that start in it, so it is infinite for a silent input.
     """
     streams = {}
     for node, facts in inputs.items():
@@ -125,7 +119,7 @@ def compare(costs: Sequence[float], scale: int) -> list[BucketCost]:
 
 
 def relative(regret: float, least: float) -> float:
-    """A regret as a share of what the best plans of all buckets cost; 0 where nothing costs anything."""
+    """A regret as a share of the costs of the best plans of all buckets; 0 where these are 0."""
     return regret / least if least else 0.0
 
 

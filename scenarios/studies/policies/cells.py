@@ -42,7 +42,7 @@ the largest end; one a chronon up to which results were counted, with their numb
 """
 
 HALF = 20
-"""Positions are computed in two halves, as shares of 2^BITS times a number of rows are beyond a long."""
+"""The bits of half a position: the product of a share of 2^BITS and a number of rows exceeds a long."""
 
 
 def cells(
@@ -72,7 +72,7 @@ def results(counted: DataFrame) -> DataFrame:
 def instants(
     rows: Iterator[dict[str, Any]], plan: Plan, columns: dict[str, tuple[str, ...]], step: int
 ) -> Iterator[Instant]:
-    """Cells in order of their starts, as an autopilot is told of them; `columns`, by stream, are counted."""
+    """Cells in order of their starts, as an autopilot receives them; `columns`, by stream, are counted."""
     schemas = {source.stream: source.columns for source in plan.sources}
     counted = {
         name: {column: schema.index(column) for column in columns.get(name, ())}
@@ -166,9 +166,9 @@ ARROW = pa.schema(
 
 
 def _hits(stream: str, place: Value, count: Value, step: int) -> Value:
-    """As which rows of the sample a row is picked, by the row's position among so many of its cell.
+    """The places in the sample for which a row is drawn, by its position among the rows of its cell.
 
-    A row is in one of MOST equal stretches, or on the border of two, of each of which one row is drawn.
+    A row is in one of MOST equal stretches, or on the border of two. One row is drawn from each stretch.
     """
     texts = F.split(F.lit(",".join(str(one) for draw in places(MOST) for one in draw)), ",")
     drawn = texts.cast("array<bigint>")

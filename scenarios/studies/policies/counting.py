@@ -80,7 +80,7 @@ def count_courses(
 def _added_up(
     asked: Sequence[int], changes: Mapping[int, Row], joins: int
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """By join and chronon, how many results have started, and how many of these are valid."""
+    """By join and chronon, how many results have started, and how many of these are still valid."""
     begun: list[list[int]] = [[] for _ in range(joins)]
     alive: list[list[int]] = [[] for _ in range(joins)]
     for join in range(joins):

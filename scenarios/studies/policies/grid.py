@@ -1,4 +1,4 @@
-"""Which settings of the autopilot are tried: named ones, or those of a file."""
+"""The settings of the autopilot to try: named ones, or those of a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from midstream.plans.values.errors import ArgumentError, InputFileError
 from midstream.plans.values.schema import suggest
 
 MOST = 200
-"""So many settings at most: each is replayed over all that was recorded."""
+"""The most settings to try, as each is replayed over the whole recording."""
 
 
 def grid_of(text: str) -> dict[str, Settings]:

@@ -1,4 +1,4 @@
-"""The joins of a plan whose results are intermediate: those below others, where each joins two inputs."""
+"""The joins of a plan that stand below others, whose results are intermediate; each joins two inputs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _inner_join(node: Node, inputs: Mapping[Node, int]) -> InnerJoin | None:
 
 
 def _side(node: Node, inputs: Mapping[Node, int]) -> dict[str, Named] | None:
-    """The columns of an input, by what they are called in a join above it; None where it is no input."""
+    """The columns of an input, by their names in a join above it; None where it is no input."""
     if node in inputs:
         return {name: (inputs[node], name) for name in node.schema.names}
     operator = logical(node)

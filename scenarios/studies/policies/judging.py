@@ -15,10 +15,10 @@ CLAIRVOYANT = "clairvoyant"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A policy.
+    """A policy with its costs.
 
-    total      what all plans that ran cost
-    of_fixed   the same as a multiple of what the best fixed plan costs; None where that is 0
+    total      the cost of all plans that ran
+    of_fixed   the total as a multiple of the best fixed plan's; None where that is 0
     moves      how many migrations it began
     switches   how often it wanted another plan
     fidelity   the share of the contested buckets in which a best plan ran; None where none is contested

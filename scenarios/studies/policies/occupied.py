@@ -1,7 +1,7 @@
-"""Where split times of migrations may lie, on a grid of looks: near the cells in which something starts.
+"""The chronons of migrations' split times on a grid of looks, near the cells in which something starts.
 
-A migration has its split time inside a chronon c. The old plan gives all that starts before the end of c; the
-new one gives what is valid inside c, and all that starts behind it:
+A migration has its split time inside a chronon c. The old plan yields the results that start before the end
+of c. The new one yields those that are valid inside c, and those that start behind it:
 
     moving-states   c is that of the next element behind the look, as all streams have come there
     genmig          c is that in which the last element so far ends; where all has ended, the one before
@@ -20,8 +20,7 @@ class Occupied:
     """The cells of a grid in which something starts.
 
     first   by the start of a cell, when the first element of any stream starts in it
-    end     by the start of a cell, the largest end of what the plan's windows gave of it, where they gave
-            something
+    end     by the start of a cell, the largest end of the elements of the plan's windows, where there are any
     """
 
     step: int
@@ -61,5 +60,5 @@ class Occupied:
 
 
 def chronons(grids: Mapping[int, Occupied]) -> list[int]:
-    """The chronons in which split times may lie on any of some grids, and others that are asked; in order."""
+    """The chronons in which split times may lie on any of some grids, and others to count at; in order."""
     return sorted(set[int]().union(*(grid.asked() for grid in grids.values())))

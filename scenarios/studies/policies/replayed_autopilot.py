@@ -1,4 +1,4 @@
-"""An autopilot replayed without an engine, over what is known of each cell of time."""
+"""An autopilot replayed without an engine, over statistics of each cell of time."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Results:
 class Instant:
     """The arrivals on all streams in a cell of time; there are some.
 
-    end       where the cell ends
-    cells     what a collector tells of the streams on which something came; empty where only results are told
-    max_end   the largest end of what the plan's windows gave; None where they gave nothing
-    results   what is told of chronons in the cell, in order, where results are counted
+    end       of the cell
+    cells     a collector's statistics of the streams on which something came; empty if there are only results
+    max_end   the largest end of the elements of the plan's windows; None where there are none
+    results   counts for chronons in the cell, in order, where results are counted
     """
 
     end: int
@@ -66,8 +66,8 @@ class Instant:
 class ReplayedMigration:
     """A migration that a replayed autopilot begins.
 
-    until_split   after how many chronons the last element so far ends; −1 where that was before
-    following     when the next element starts, then or later
+    until_split   the chronons until the last element so far ends; −1 if it has ended
+    following     the start of the next element, then or later
     """
 
     at: int
@@ -81,8 +81,8 @@ class ReplayedMigration:
 class ReplayedAutopilot:
     """An autopilot to replay, as `engine.autopilot` would make it for a plan.
 
-    joins    the inner joins of plans of which it is told what they gave, so that it is known what plans have
-             cost, as an engine counts it; None where that is estimated
+    joins    the inner joins of plans whose results are counted, which gives the costs of plans as an engine
+             counts them; None where costs are estimated
 
     Raises   ArgumentError where the plan has no window, or the strategy is not known.
     """
@@ -109,7 +109,7 @@ class ReplayedAutopilot:
 def replay_autopilot(replayed: ReplayedAutopilot, instants: Iterable[Instant]) -> Iterator[ReplayedMigration]:
     """The migrations that an autopilot begins, in order of time.
 
-    State    That of the autopilot, its advisor and its statistics; one instant of what comes.
+    State    That of the autopilot, its advisor and its statistics; one instant of the arrivals.
     """
     pilot = _ReplayPilot(replayed)
     for look in _looks(instants, replayed.looks):
@@ -168,11 +168,11 @@ def strategies_between(plans: Sequence[Plan], strategy: str) -> tuple[str, ...]:
 
 
 class _ReplayPilot(QueryPilot[Plan, int]):
-    """Knows from split times when its migrations end, and asks silent engines which strategies can move."""
+    """A pilot whose migrations end by split times, and that asks idle engines for possible strategies."""
 
     def __init__(self, replayed: ReplayedAutopilot) -> None:
         self._runs = plan = replayed.plan
-        """The plan that is to give all results, also while a migration to it is under way."""
+        """The plan that runs, or to which a migration is under way."""
         self._reach = _Reach(replayed.strategy)
         advisor = ByOptimizer(replayed.objective, obstacle=lambda to: self._reach.obstacle(self._runs, to))
         self._counting: Counting | None = None
@@ -183,7 +183,7 @@ class _ReplayPilot(QueryPilot[Plan, int]):
         self.decider = self._parts.decider
         self._max_end: int | None = None
         self._over = 0
-        """When the migration under way is over."""
+        """The instant at which the migration under way is over."""
         self._following = 0
         self._begun: list[ReplayedMigration] = []
 
@@ -202,7 +202,7 @@ class _ReplayPilot(QueryPilot[Plan, int]):
         return self._begun
 
     def advise(self, now: int) -> Advice[Plan] | None:
-        """Advice of the optimizer, with what plans cost lately where results are counted."""
+        """Advice of the optimizer, with recent costs of plans where results are counted."""
         advice = self._parts.advise(now)
         if advice is None or self._counting is None or self.is_migrating or self._counting.is_known:
             return advice
@@ -210,21 +210,21 @@ class _ReplayPilot(QueryPilot[Plan, int]):
         return replace(advice, lately=None)
 
     def spent(self, now: int) -> float | Later | None:
-        """By what joins have given, as of an engine; None where that is not told of the running plan."""
+        """The cost by the counted results of joins; None where those of the running plan are not counted."""
         if self._counting is None or self._parts.accounts is None:
             return None
         results = Counters(0, 0, self._counting.spent(now), {})
         return self._parts.accounts.spent(now, (self.decider.running,), results)
 
     def until_split(self, now: int) -> float:
-        """By the largest end so far."""
+        """The chronons until the split time, by the largest end so far."""
         return float(max(0, self._until_end(now)))
 
     def _until_end(self, now: int) -> int:
         return -1 if self._max_end is None else max(-1, self._max_end - now)
 
     def strategies(self, plan: Plan) -> tuple[str, ...]:
-        """Those that are weighed and that an engine would not refuse."""
+        """The strategies that are weighed and that an engine would not refuse."""
         return self._reach.weighed(self._runs, plan)
 
     def carry_out(
@@ -255,12 +255,12 @@ class Counting:
         self._alive = [0] * len(joins)
         self._runs = self._joins(plan)
         self._before = 0
-        """To be added to what the joins of the running plan have given."""
+        """A correction that is added to the results of the running plan's joins."""
         self._coming: tuple[int, Sequence[int]] | None = None
         """The chronon of the split time of a migration, and the new plan's joins."""
 
     def take(self, results: Sequence[Results]) -> None:
-        """Take what is told of chronons."""
+        """Add counts of results."""
         for one in results:
             self._pass(one.chronon)
             for number, (started, ended) in enumerate(zip(one.started, one.ended, strict=True)):
@@ -268,7 +268,7 @@ class Counting:
                 self._alive[number] += started - ended
 
     def migrate(self, begun: ReplayedMigration) -> None:
-        """A migration begins."""
+        """Begin a migration."""
         joins = self._joins(begun.to)
         chronon = split_chronon(begun.strategy, begun.at + begun.until_split, begun.following)
         if chronon is not None and joins is not None:
@@ -280,17 +280,17 @@ class Counting:
 
     @property
     def is_known(self) -> bool:
-        """False where a plan runs, or is to run, whose results are not told."""
+        """False where the results of the running plan, or of the one to run, are not counted."""
         return self._runs is not None
 
     def spent(self, now: int) -> int:
-        """So far, at a look; only where it is known."""
+        """The cost so far, at a look; only where it is known."""
         assert self._runs is not None
         self._pass(now)
         return self._before + self._given(self._runs)
 
     def _pass(self, chronon: int) -> None:
-        """All is told that lies before a chronon."""
+        """Hand over to the new plan if its split time lies before a chronon, up to which all is counted."""
         if self._coming is not None and chronon > self._coming[0]:
             _, joins = self._coming
             self._coming = None

@@ -40,12 +40,13 @@ def replay_autopilots(
 ) -> dict[str, list[ReplayedMigration]]:
     """The migrations that the engine's autopilot would begin with each setting, by its name.
 
-    `counted` are the inner joins of plans, with what they gave (see `count_splits`), where what plans cost is
-    counted and not estimated.
+    `counted` are the inner joins of plans, with the counts of their results (see `count_splits`), where costs
+    of plans are counted and not estimated.
+
 
     Each setting is one task, which reads the cells in order of time and keeps none of them.
 
-    Cost     The cells once for each setting; besides, what the optimizer takes at each look.
+    Cost     The cells once for each setting, and the optimizer's work at each look.
     """
     joins = None if counted is None else tuple(counted[0])
     replays = [ReplayedAutopilot(plan, settings, objective, strategy, joins) for settings in grid.values()]

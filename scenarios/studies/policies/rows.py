@@ -8,7 +8,7 @@ TITLES = ("policy", "total", "× best\nfixed", "moves", "switches", "fidelity", 
 
 
 def policy_rows(summary: dict[str, Any]) -> list[tuple[str, ...]]:
-    """By policy of a summary its figures, as TITLES says; * marks those that nothing else beats."""
+    """A row for each policy, with the columns of TITLES; * marks policies that no other one beats."""
     return [
         (
             f"{one['policy']}{' *' if one['policy'] in summary['front'] else ''}",

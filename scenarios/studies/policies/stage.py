@@ -38,13 +38,13 @@ from midstream.scenarios.studies.policies.splits import count_splits, occupied
 from midstream.scenarios.studies.recording import Recording
 
 CHARTS = (4, 10)
-"""In so many parts charts cut what plans cost, unless told otherwise."""
+"""The default numbers of parts into which charts divide the costs of plans."""
 
 LIMIT = 20_000
-"""So many plans are looked at; they stand for few orders."""
+"""The most plans that are made; they stand for few orders."""
 
 MOST = 32
-"""Among so many orders the clairvoyant chooses, whose work grows with the square of their number."""
+"""The most orders among which the clairvoyant chooses; its work grows with the square of their number."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Found:
 
     @property
     def settings(self) -> Settings:
-        """The recommended ones."""
+        """The recommended settings."""
         return self.grid[self.recommended]
 
 
@@ -89,14 +89,14 @@ def policies(
 ) -> Found:
     """Replay all policies from a plan on.
 
-    What plans cost is counted where their intermediate results are those of joins of two inputs, as in all
-    orders of three streams, in buckets of the shortest time from look to look. Else it is estimated by the
-    cost model, window by window. The recording's buckets do not matter.
+    Costs of plans are counted where their intermediate results are those of joins of two inputs, as in all
+    orders of three streams, in buckets of the shortest time from look to look. Otherwise the cost model
+    estimates them, window by window. The recording's buckets do not matter.
 
     objective   by which the autopilot's optimizer compares plans
     strategy    how migrations are made: `auto`, or the name of a strategy
-    charts      in so many parts charts cut what plans cost
-    period      after so many chronons the policy that repeats what was best looks; by default a window
+    charts      the numbers of parts into which charts divide the costs of plans
+    period      the chronons after which the policy that repeats the last best plan looks; by default a window
 
     Cost     See `replay_autopilots` and `count_courses`.
     Raises   PlanError where the plan does not fit the streams, or has too many equivalent ones;
@@ -154,10 +154,10 @@ def policies(
 
 @dataclass(frozen=True)
 class _Orders:
-    """Plans of which each stands for those that cost the same.
+    """Plans, each of which stands for those that cost the same.
 
     joins     their joins below others; None where the intermediate results of one cannot be counted
-    numbers   by plan, of all that there are, the one that stands for it
+    numbers   by plan, of all plans, the one that stands for it
     """
 
     plans: tuple[Plan, ...]
@@ -167,7 +167,7 @@ class _Orders:
 
 
 def _all_plans(plan: Plan) -> list[Plan]:
-    """The plans that the rules lead to, the given one first."""
+    """All plans that the rules make of a plan, the given one first."""
     try:
         return list(enumerate_plans(plan, limit=LIMIT))
     except EnumerationLimit as error:
@@ -195,7 +195,7 @@ def _orders(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> _Orders:
 def _shortened(
     courses: CostSeries, moves: Mapping[str, tuple[Move, ...]]
 ) -> tuple[CostSeries, dict[str, tuple[Move, ...]]]:
-    """Of very many plans the given one, those that an autopilot ran, and the cheapest."""
+    """The costs and moves of fewer plans: the given one, those that an autopilot ran, and the cheapest."""
     cheapest = sorted(range(len(courses.plans)), key=courses.totals.__getitem__)
     ran = [move.to for of_one in moves.values() for move in of_one]
     kept = list(dict.fromkeys([0, *ran, *cheapest]))[: max(MOST, len({0, *ran}))]

@@ -18,11 +18,11 @@ from midstream.scenarios.studies.profile.conditions import source_columns
 from midstream.scenarios.studies.profile.predicates import COUNTED, PredicateProfile
 
 Granules = Mapping[str, int]
-"""By stream."""
+"""Granules by stream."""
 
 
 def source_inputs(inputs: Sequence[PlanInput]) -> tuple[PlanInput, ...]:
-    """The sources that a query reads, each once, as inputs of which nothing is left out."""
+    """The sources that a query reads, each once, as inputs that leave nothing out."""
     sources = {node: one.stream for one in inputs for node in one.chain.walk() if not node.inputs}
     return tuple(PlanInput(node, node, stream, 1) for node, stream in sources.items())
 
@@ -58,7 +58,7 @@ def source_statistics(
 ) -> Statistics:
     """Statistics of the sources during some chronons, from the facts of the inputs and then of the sources.
 
-    Values are counted of rows that pass the filters below windows, as others meet no partners. Of a column
+    Values are counted in rows that pass the filters below windows, as others meet no partners. For a column
     that several inputs read, they are counted together.
     """
     streams: dict[Node, StreamStatistics] = {}
@@ -91,9 +91,9 @@ def _distributions(
 def known_selectivities(
     found: Iterable[PredicateProfile], classes: Iterable[set[str]]
 ) -> dict[Expression, float]:
-    """Those that come before distributions and samples.
+    """The selectivities that override distributions and samples.
 
-    Equalities are left out where three or more columns are to be equal: of these, selectivities of pairs
+    Equalities are left out where three or more columns must be equal: of these, selectivities of pairs
     say less than the distributions do, and joins in another order would have another size.
     """
     many = [names for names in classes if len(names) > 2]

@@ -15,11 +15,11 @@ from midstream.scenarios.studies.inputs import PlanInput
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a query, and what it is over the columns of its inputs.
+    """A condition of a query, with its form over the columns of its inputs.
 
     part      as the query has it
     meaning   over the inputs' columns; None where it is about something else, such as an aggregate
-    inputs    which of them it reads, by position
+    inputs    the inputs that it reads, by position
     """
 
     part: Expression
@@ -28,7 +28,7 @@ class Condition:
 
     @property
     def equates(self) -> tuple[str, str] | None:
-        """The columns of two inputs that it makes equal, if it does that and nothing else."""
+        """The columns of two inputs that the condition makes equal, if it does nothing else."""
         if self.meaning is None or len(self.inputs) != 2:
             return None
         return column_equality(self.meaning)
@@ -67,7 +67,7 @@ def at_source(part: Expression, node: Node) -> Expression | None:
 
 
 def filter_node(part: Expression, one: PlanInput) -> Node:
-    """The node whose rows a condition of an input is asked of: the input, or what is below a filter in it."""
+    """The node whose rows a condition of an input is about: the input, or the node below a filter in it."""
     for node in one.chain.walk():
         operator = logical(node)
         if isinstance(operator, Filter) and part in conjuncts(operator.condition):
@@ -87,7 +87,7 @@ def _below(expression: Expression, node: Node, stops: Collection[Node]) -> Expre
 
 
 def _split(expression: Expression, node: Node, stops: Collection[Node]) -> Expression | None:
-    """An expression over what the inputs of a node give."""
+    """An expression over the columns of the node's inputs."""
     by: dict[str, Expression] = {}
     for name in expression.columns():
         owners = [child for child in node.inputs if name in child.schema.names]
@@ -99,7 +99,7 @@ def _split(expression: Expression, node: Node, stops: Collection[Node]) -> Expre
 
 
 def source_columns(one: PlanInput) -> Iterator[tuple[str, str]]:
-    """The columns of an input that are columns of its stream, and what they are called there."""
+    """The columns of an input that are columns of its stream, with their names in the stream."""
     for name in one.node.schema.names:
         origin = at_source(Col(name), one.node)
         if isinstance(origin, Col):

@@ -1,7 +1,7 @@
 """A bounded number of elements of each stream, and the pairs among them.
 
-Which elements are drawn is a matter of a hash of time and payload, so it does not depend on partitions; of
-two samples of a stream the smaller one is part of the larger one.
+A hash of time and payload chooses the elements, so the choice does not depend on partitions. Of two samples
+of a stream, the smaller one is part of the larger one.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ ROWS = 8192
 HASHES, SPARE = 1 << 31, 500
 
 PAIRS = 100_000
-"""About so many pairs of drawn elements that are valid together are tried."""
+"""The number of pairs of drawn elements valid together that are tried, about."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Some elements of a stream, in the order of their hashes, and which share of all they are."""
+    """Some elements of a stream, in the order of their hashes, and their share of all elements."""
 
     elements: Sequence[Timed]
     share: float
 
     def fewer(self, factor: float) -> Drawn:
-        """A share of these."""
+        """A part of these elements."""
         return Drawn(self.elements[: math.ceil(factor * len(self.elements))], factor * self.share)
 
     def half(self, number: int) -> Drawn:
-        """The first or second half: of one stream, both sides of a pair are to be drawn independently."""
+        """The first or second half: both sides of a pair of one stream must be drawn independently."""
         return Drawn(self.elements[number::2], self.share / 2)
 
     def of(self, one: PlanInput) -> Drawn:
-        """Of the elements of a stream, those of an input that reads it: after filters and projections."""
+        """The elements of an input that reads the stream, after filters and projections."""
         known = one.stream.columns.names
         positions = [known.index(name) for name in next(iter(one.chain.walk())).schema.names]
         rows = ((time, tuple(row[i] for i in positions)) for time, row in self.elements)

@@ -25,11 +25,11 @@ COUNTED, SAMPLED, UNKNOWN = "counted", "sampled", "unknown"
 
 @dataclass(frozen=True)
 class PredicateProfile:
-    """A condition of a query, and the share of rows that satisfy it, or of pairs that are valid together.
+    """A condition of a query, and the share of rows, or of pairs valid together, that satisfy it.
 
-    by      whether all were counted, or a sample was; it is unknown where the condition is about neither
-    share   where it is sampled, with the bounds that hold the share of all in 90 of 100 samples
-    given   the conditions on the same pair that come before: it is the share of pairs that satisfy these
+    by      counted in full, sampled, or unknown where the condition is about neither rows nor pairs of inputs
+    share   of a sample, with the bounds that hold the share of all in 90 of 100 samples
+    given   the earlier conditions on the same pair: the share is that of pairs that satisfy these
     """
 
     condition: Expression
@@ -49,7 +49,7 @@ class PredicateProfile:
 
 
 Counts = Mapping[tuple[int, int], tuple[int, int]]
-"""By two inputs: their pairs that are valid together, and those that agree on all that is to be equal."""
+"""By two inputs: their pairs valid together, and those that agree on all columns that must be equal."""
 
 
 def predicates(
@@ -123,7 +123,7 @@ def sampled_condition(
     drawn: Mapping[str, Drawn],
     overlapping: int,
 ) -> Interval:
-    """The share of pairs that satisfy some conditions, among those that satisfy the first ones."""
+    """The share of pairs that satisfy some conditions, among the pairs that satisfy the first ones."""
     left, right = (inputs[i] for i in pair)
     schema = Schema((*left.node.schema.columns, *right.node.schema.columns))
     holds = compile_row(conjunction(parts[given:]), schema)

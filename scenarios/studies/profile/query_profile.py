@@ -50,7 +50,7 @@ class ColumnProfile:
     """A column that a query compares or groups by, of rows that pass the filters below its window.
 
     known      how many elements have a known value
-    distinct   how many different ones
+    distinct   how many different values there are
     heavy      the most frequent values, each with its number of elements
     """
 

@@ -11,15 +11,11 @@ from pyspark.sql import functions as F
 from midstream.scenarios.studies.recording import TIME, Recording, floor_to
 
 MOST_CELLS = 16
-"""A bucket is cut into so many cells at most."""
+"""The most cells of a bucket."""
 
 
 def cells(bucket: int) -> int:
-    """Into how many equal cells a bucket is cut.
-
-    >>> cells(10_800), cells(100), cells(7)
-    (16, 10, 7)
-    """
+    """The number of equal cells of a bucket."""
     return next(number for number in range(MOST_CELLS, 0, -1) if bucket % number == 0)
 
 

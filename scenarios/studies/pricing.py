@@ -62,6 +62,12 @@ def bucket_statistics(
     """Statistics of a plan's inputs during a bucket of some chronons.
 
     d is the bucket's length divided by the elements that start in it, so it is infinite for a silent input.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> node = stream("s", x="integer").window(60).node
+    >>> known = bucket_statistics({node: InputFacts(4, {"x": {7: 3}})}, {node: 60}, {node: 1}, 100)
+    >>> known.stream(node).d, known.stream(node).l, known.stream(node).distributions
+    (25.0, 60.0, {'x': {7: 0.75}})
     """
     streams = {}
     for node, facts in inputs.items():

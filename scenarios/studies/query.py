@@ -20,7 +20,7 @@ Equality = tuple[str, str]
 def build_query(table: TomlTable, streams: Mapping[str, Stream]) -> Plan:
     """The plan of a `[query]`: the joins in the order written, then the grouping.
 
-    Each join brings in one more stream, on all listed equalities between it and the streams before it.
+    Each join adds one more stream, on all listed equalities between it and the streams before it.
 
     Raises   InputFileError, naming file and key.
     """
@@ -45,7 +45,7 @@ def build_query(table: TomlTable, streams: Mapping[str, Stream]) -> Plan:
 def query_in_sql(table: TomlTable, streams: Mapping[str, Schema], unit: str) -> Plan:
     """The plan of a query in SQL over streams.
 
-    Raises   InputFileError, naming the file, with what is wrong with the query.
+    Raises   InputFileError, naming the file and the fault of the query.
     """
     # SQL takes 0.3 s to load, here and in workers.
     from midstream.plans.sql.catalog import Catalog
@@ -63,7 +63,7 @@ def query_in_sql(table: TomlTable, streams: Mapping[str, Schema], unit: str) -> 
 
 
 def _owners(table: TomlTable, streams: Mapping[str, Stream]) -> dict[str, str]:
-    """By column, the stream that it belongs to."""
+    """The stream of each column."""
     owners: dict[str, str] = {}
     for stream, built in streams.items():
         for column in built.schema.names:

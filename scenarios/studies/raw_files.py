@@ -1,8 +1,8 @@
 """Files as Spark data frames whose values are checked against declared types, whatever the format.
 
-CSV has texts only, so a text that is no value of the declared type is found here; JSON and Parquet bring
-types, and what does not fit these is found by Spark. In a nullable column of a CSV file, nothing and NA
-stand for None, as elsewhere in Midstream.
+CSV has only texts, so this module finds texts that are no values of the declared type. JSON and Parquet have
+types, and Spark finds the values that do not fit. In a nullable column of a CSV file, nothing and NA stand
+for None, as elsewhere in Midstream.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ _UNREADABLE = "_corrupt_record"
 
 @dataclass(frozen=True)
 class RawFile:
-    """A file's rows.
+    """The rows of a file.
 
     frame      all rows
     value      a column's value in its type; null where there is none, or none of this type
-    text       what a column holds, for messages
-    unreadable what a row holds that could not be taken apart; null for others
+    text       a column's value as it stands in the file, for messages
+    unreadable the text of a row that could not be parsed; null for others
     """
 
     frame: DataFrame
@@ -85,7 +85,7 @@ class RawFile:
 
 
 def open_raw(spark: SparkSession, path: str, form: str, columns: Mapping[str, Column]) -> RawFile:
-    """A file of some format (csv, json, parquet) that has at least the given columns.
+    """Open a file of some format (csv, json, parquet) that has at least the given columns.
 
     Raises   InputFileError where there is no such file, where it is of another format, or lacks a column.
     """

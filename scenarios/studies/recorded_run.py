@@ -1,4 +1,4 @@
-"""The recorded output of a run, against Spark SQL over the recorded inputs, at many instants."""
+"""Comparison of a run's recorded output with Spark SQL over the recorded inputs, at many instants."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOLERANCE = 1e-9
 """The largest difference of equal floats, relative to the larger one."""
 
 CELLS = 1024
-"""In how many cells the time is cut for the range join, about."""
+"""The number of cells of time for the range join, about."""
 
 SHOWN = 5
 """The number of differences that are shown."""
@@ -64,7 +64,7 @@ class RunCheck:
         return not (self.missing or self.surplus or self.differing)
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """The result as plain data."""
         return {"is_right": self.is_right, **asdict(self)}
 
 
@@ -80,8 +80,8 @@ def check_run(
 ) -> RunCheck:
     """Compare results (since, until, c0, …) of a plan with Spark SQL over the recorded inputs.
 
-    It is done at the starts and ends of some elements of each input and of some results, one chronon before
-    each of these, and at random instants: an element that is valid at none of them is not seen.
+    They are compared at the starts and ends of some elements of each input and of some results, one chronon
+    before each of these, and at random instants. Elements that are valid at none of them are not compared.
 
     Cost     Each element is joined with the instants at which it is valid; then the query's work at these.
     Raises   PlanError; see `require_checkable`.
@@ -110,7 +110,7 @@ def check_run(
 
 
 def require_checkable(plan: Plan, study: Study) -> None:
-    """Raise PlanError where Spark SQL cannot express a plan, or the plan reads what is not recorded."""
+    """Raise PlanError where Spark SQL cannot express a plan, or the plan reads unrecorded columns."""
     SparkSql(Grid(0, 0, 1)).of(plan)
     for source in plan.sources:
         names = recorded_stream(source, study.streams).columns.names
@@ -122,7 +122,7 @@ def require_checkable(plan: Plan, study: Study) -> None:
 
 
 def _elements(recording: Recording, study: Study, stream: str) -> DataFrame:
-    """The validity of a stream's elements, as its declaration says."""
+    """The validity of a stream's elements by its declaration."""
     window = study.streams[stream].window
     return recording.frames[stream].select(F.col(TIME).alias("since"), (F.col(TIME) + window).alias("until"))
 
@@ -151,13 +151,13 @@ def _instants(frames: Sequence[DataFrame], sample: int, number: int, seed: int) 
 
 
 def _sample(frame: DataFrame, number: int) -> DataFrame:
-    """Some elements, which do not depend on how Spark has cut the frame."""
+    """Some elements, chosen so that they do not depend on how Spark has cut the frame."""
     by = F.xxhash64("since", "until")
     return frame.select("since", "until").distinct().orderBy(by, "since", "until").limit(number)
 
 
 def _compared(expected: DataFrame, recorded: DataFrame, schema: Schema, instants: int) -> RunCheck:
-    """Rows that are not equal are paired, where they agree but for their floats."""
+    """Compare rows, and pair unequal rows that agree except for their floats."""
     columns = ["at", *(payload(i) for i in range(len(schema)))]
     ones = [
         side.withColumn("e", F.lit(e)).withColumn("r", F.lit(1 - e))
@@ -231,7 +231,7 @@ def _example(row: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
 
 
 def read_results(spark: SparkSession, path: str, schema: Schema) -> DataFrame:
-    """Results as `midstream run` writes them, as (since, until, c0, …); until is null for ever.
+    """Read results that `midstream run` wrote, as (since, until, c0, …); until is null for ever.
 
     Raises   InputFileError, naming the file, what was found and what was expected.
     """
@@ -250,7 +250,7 @@ def read_results(spark: SparkSession, path: str, schema: Schema) -> DataFrame:
 
 
 def _flat(spark: SparkSession, path: str, form: str, schema: Schema) -> DataFrame:
-    """Columns start, end, and those of the row."""
+    """Results with columns for the start, the end, and each column of the row."""
     columns = {column.name: column for column in (START, END, *schema)}
     raw = open_raw(spark, path, form, columns)
     values = [raw.value(column).alias(payload(i)) for i, column in enumerate(schema)]
@@ -264,7 +264,7 @@ def _flat(spark: SparkSession, path: str, form: str, schema: Schema) -> DataFram
 
 
 def _nested(spark: SparkSession, path: str, schema: Schema) -> DataFrame:
-    """JSON Lines with start, end, and the row as an object."""
+    """Results in JSON Lines with start, end, and the row as an object."""
     row = StructType([StructField(column.name, SPARK_TYPES[column.type]) for column in schema])
     declared = StructType(
         [

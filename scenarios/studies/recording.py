@@ -36,7 +36,7 @@ _TORN = "torn"
 
 @dataclass(frozen=True)
 class StreamTotals:
-    """A whole stream.
+    """The totals of a stream.
 
     count      how many elements it has
     first      when the first one starts, and `last` the last one; None where there is none
@@ -51,10 +51,10 @@ class StreamTotals:
 
 @dataclass(frozen=True)
 class Recording:
-    """The streams of a study, read and found to be as declared.
+    """The streams of a study, read and checked against their declarations.
 
     frames    by stream, a data frame with the column `time` and the payload as c0, c1, …
-    totals    by stream, what is known of the whole
+    totals    by stream, its totals
     bucket    the length of a time bucket, in chronons
     """
 
@@ -65,7 +65,7 @@ class Recording:
 
     @property
     def starts(self) -> range:
-        """Where the buckets start that the streams cover together, those without elements included."""
+        """The starts of the buckets that the streams cover together, including empty ones."""
         firsts = [total.first for total in self.totals.values() if total.first is not None]
         lasts = [total.last for total in self.totals.values() if total.last is not None]
         if not firsts:
@@ -83,12 +83,12 @@ class Recording:
 
 
 def payload(position: int) -> str:
-    """The column of a stream's frame that holds a position of the payload."""
+    """The name of the column with a position of the payload."""
     return f"c{position}"
 
 
 def floor_to(time: Value, length: int) -> Value:
-    """The start of the cell of some length that a time is in; exact for all integers, negative ones too."""
+    """The start of the cell of some length that holds a time; exact for all integers, negative ones too."""
     return time - F.pmod(time, F.lit(length))
 
 
@@ -101,7 +101,7 @@ def cell_number(time: Value, first: int, length: int) -> Value:
 
 
 def text_of(value: Value, *, with_floats: bool) -> Value:
-    """A value as a text that is the same only where values are equal; with floats, it is compared as one."""
+    """A value as a text; texts are equal only where values are; with floats, it is compared as a float."""
     # Adding 0 turns −0.0 into 0.0, which it is equal to.
     return (value.cast("double") + F.lit(0.0) if with_floats else value).cast("string")
 
@@ -110,12 +110,12 @@ def text_of(value: Value, *, with_floats: bool) -> Value:
 def open_recording(spark: SparkSession, study: Study, bucket: int) -> Iterator[Recording]:
     """Read the streams of a study, within its time range, and check them.
 
-    While the block runs, streams that had to be parsed are kept in executors' memory or on their disks;
-    those that were ingested are read again whenever something is asked of them, which is quicker.
+    While the block runs, streams that had to be parsed are kept in executors' memory or on their disks.
+    Ingested streams are read again for each question about them, which is quicker.
 
     Cost     One pass over each file, however many streams it holds.
     Raises   InputFileError, naming file, stream and column, what was found and what was expected; and where
-             Spark fails at what the block does, naming the file, if it was one.
+             Spark fails at the block's work, naming the file if there is one.
     """
     read = [_read(spark, study, together) for together in _by_file(study)]
     frames = {name: frame for file in read for name, frame in file.frames().items()}
@@ -155,7 +155,7 @@ class _Read:
     is_parsed: bool
 
     def frames(self) -> dict[str, DataFrame]:
-        """By stream, its elements."""
+        """The elements of each stream."""
         return {
             name: self.rows.where(one.belongs).select(
                 one.time.alias(TIME), *(value.alias(payload(i)) for i, value in enumerate(one.values))
@@ -164,7 +164,7 @@ class _Read:
         }
 
     def totals(self, windows: Mapping[str, int]) -> DataFrame:
-        """A row for each stream: what is known of the whole, and of what is wrong; in one pass."""
+        """A row for each stream with its totals and misfits, found in one pass."""
         # Not by grouping: where the first text of a group is asked for, Spark sorts all rows.
         columns = [
             F.when(one.belongs, value).alias(f"{what}{i}")
@@ -177,7 +177,7 @@ class _Read:
 
 
 def _total(number: int, window: int) -> str:
-    """In SQL, what is known of the whole of a stream with this number."""
+    """The totals of a stream by its number, in SQL."""
     time, misfit = f"time{number}", f"misfit{number}"
     return (
         f"struct(count({misfit}) AS misfits, min({misfit}) AS misfit, count({time}) AS count, "
@@ -186,7 +186,7 @@ def _total(number: int, window: int) -> str:
 
 
 def _by_file(study: Study) -> list[list[RecordedStream]]:
-    """The streams, those together that one pass over a file gives; what was ingested is apart already."""
+    """The streams, grouped by the file that one pass reads; ingested streams stand alone."""
     found: list[list[RecordedStream]] = []
     for stream in study.streams.values():
         for together in found:
@@ -208,7 +208,7 @@ def _may_be_read_with(together: Sequence[RecordedStream], stream: RecordedStream
 
 
 def _read(spark: SparkSession, study: Study, streams: Sequence[RecordedStream]) -> _Read:
-    """Some streams of one file."""
+    """Read some streams of one file."""
     first = streams[0]
     if first.format == FOLDER:
         (stream,) = streams
@@ -266,7 +266,7 @@ def _belongs(study: Study, stream: RecordedStream, values: Mapping[Column, str])
 
 
 def _read_ingested(spark: SparkSession, study: Study, stream: RecordedStream) -> _Read:
-    """The elements of a stream that has been ingested, or generated, as it is declared now."""
+    """Read the elements of an ingested or generated stream, which must fit its declaration."""
     place = f"{stream.path}, stream {stream.name}"
     if not is_ingested(stream.path):
         expected = f"a folder that ingest has made, or a name that ends in one of {', '.join(FORMATS)}"

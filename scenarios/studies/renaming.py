@@ -1,4 +1,4 @@
-"""Columns get their names in a query before the windows, so that what is counted of a stream has these names.
+"""Renaming of columns below windows in a query, so that the counts of a stream have the query's names.
 
     project(names, window(S))  =  window(project(names, S))
 

@@ -24,7 +24,7 @@ Summary = dict[str, Any]
 
 
 def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
-    """The profile in all, and of the first buckets."""
+    """The profile of the whole time, and of the first buckets."""
     pairs = [
         {
             **asdict(pair),
@@ -99,7 +99,7 @@ def frame(study: Study, starts: range) -> Summary:
 
 
 def profile_tables(summary: Summary) -> list[Table]:
-    """The streams, pairs of them, and columns and conditions of the query."""
+    """Tables of streams, of pairs of streams, and of the query's columns and conditions."""
     unit = summary["unit"]
     streams = [
         (one["stream"], *(_number(one[key]) for key in ("count", "d", "l", "g")))
@@ -156,7 +156,7 @@ def _conditions(summary: Summary) -> Table:
 
 
 def bucket_table(summary: Summary) -> Table:
-    """Elements, and selectivities of pairs, of the first buckets."""
+    """A table of the elements, and the selectivities of pairs, of the first buckets."""
     names = [stream["stream"] for stream in summary["streams"]]
     titles = [f"{_pair(pair)}\n{pair['on'].replace(' and ', chr(10))}" for pair in summary["pairs"]]
     rows = [
@@ -189,12 +189,12 @@ def bucket_facts(study: Study, summary: Summary) -> list[str]:
 
 
 def _bounds(interval: Summary | None) -> str:
-    """The bounds of a share, by a sample."""
+    """The bounds of a sampled share."""
     return "–" if interval is None else f"{100 * interval['low']:.2f}–{interval['high']:.2%}"
 
 
 def title(study: Study, summary: Summary, console: Console) -> None:
-    """Print the study's title, and its buckets."""
+    """Print the study's title and its buckets."""
     console.print(Text(study.title, style="bold"))
     if not summary["buckets"]:
         console.print("The streams hold no elements.\n")
@@ -209,7 +209,7 @@ def title(study: Study, summary: Summary, console: Console) -> None:
 
 
 def tell_rest(rest: int, console: Console) -> None:
-    """Print how many buckets are not shown."""
+    """Print the number of buckets that are not shown."""
     if rest:
         console.print(f"… and {rest:,} more buckets: --output writes all, --rows shows more")
 

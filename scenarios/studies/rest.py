@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 REST = 4
-"""One of so many values that are kept stands for those that are not."""
+"""One in so many kept values stands for values that are not kept."""
 
 
 @dataclass(frozen=True)
 class GroupTotal:
-    """All values of columns that are compared with each other, the members of a group.
+    """The totals of all values of columns that are compared with each other, the members of a group.
 
     elements   by member, how many elements have a known value
-    distinct   by member, how many different ones
+    distinct   by member, how many different values there are
     agreeing   by two members, how many pairs of an element of each agree
     """
 
@@ -62,7 +62,7 @@ def spread_rest(counts: Sequence[Sequence[int]], total: GroupTotal) -> list[list
 def _common(
     exact: Sequence[Sequence[int]], left: Sequence[int], total: GroupTotal, most: int
 ) -> list[list[float]]:
-    """The values that all members have."""
+    """The counts of the values that all members have."""
     agreeing = sum(n - sum(each[i] * each[j] for each in exact) for (i, j), n in total.agreeing.items())
     if not agreeing or not most:
         return []

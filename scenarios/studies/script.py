@@ -33,7 +33,7 @@ _FORMATS = {"csv": "csv", "jsonl": "json", "parquet": "parquet"}
 def load_declared(name: str, data: Path | str | None = None, query: str | None = None) -> Study:
     """A study from a declaration or a script.
 
-    Raises   InputFileError, and what else reading it raises.
+    Raises   InputFileError, and other errors of reading it.
     """
     if Path(name).suffix in SCRIPTS:
         return load_script(name, data, query)
@@ -47,10 +47,10 @@ def load_declared(name: str, data: Path | str | None = None, query: str | None =
 def load_script(script: str, data: Path | str | None = None, query: str | None = None) -> Study:
     """The study of a script's query; by its name, where there are several.
 
-    Relative paths are relative to `data`, by default to the working folder; or `data` is a folder that ingest
-    has made of the streams.
+    Relative paths are relative to `data`, by default to the working folder. `data` may also be a folder into
+    which the streams were ingested.
 
-    Raises   SqlError; InputFileError where the query cannot be told, or a stream is not recorded in files.
+    Raises   SqlError; InputFileError where the query is ambiguous, or a stream is not recorded in files.
     """
     # As in `query_in_sql`: studies without a script do not load SQL.
     from midstream.plans.sql.catalog import Catalog

@@ -70,7 +70,7 @@ _said: list[IO[bytes]] = []
 def spark_session(master: str, *, is_small: bool = False) -> Iterator[SparkSession]:
     """A session on a master such as `local[2]`, stopped at the end of the block.
 
-    is_small    whether little is to be read: where the driver computes all, Java then compiles less
+    is_small    true if little is to be read: where the driver computes all, Java then compiles less
 
     A session that is under way in this process is used as it is, and left alone: there cannot be two.
     """
@@ -123,7 +123,7 @@ def started(master: str, settings: Mapping[str, str]) -> SparkSession:
 
 
 def _gateway(conf: SparkConf) -> Any:
-    """The way to Java; None where this process has one already."""
+    """The gateway to Java; None where this process has one already."""
     if SparkContext._gateway is not None:
         return None
     _said[:] = [tempfile.TemporaryFile()]  # noqa: SIM115 - Java writes there as long as it lives
@@ -131,7 +131,7 @@ def _gateway(conf: SparkConf) -> Any:
 
 
 def _last_said() -> str:
-    """The first line of what Java said that tells of an error; else its last line."""
+    """The first line of Java's messages that speaks of an error; else the last line."""
     if not _said:
         return ""
     said = os.pread(_said[0].fileno(), MOST, 0).decode("utf-8", "replace").splitlines()

@@ -1,7 +1,7 @@
 """Write a data frame as sorted Parquet files whose bytes depend on the rows alone.
 
-Spark's own writer names files by chance, and tells the encodings of a column in an order that differs between
-Java processes. So each task writes its files by Arrow, and the driver gives them their names.
+Spark's own writer names files at random, and stores the encodings of a column in an order that differs
+between Java processes. So each task writes its files by Arrow, and the driver gives them their names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame
 from midstream.scenarios.studies.arrow_schemas import spark_schema
 
 ROWS_IN_GROUP = 1 << 17
-"""So many rows at most are together in a part of a file, and in the memory of a task."""
+"""The most rows in a row group of a file, and in the memory of a task."""
 
 FILE = "part-00000.parquet"
 
@@ -32,10 +32,10 @@ _WRITTEN = pa.schema([("folder", pa.string()), ("path", pa.string())])
 
 
 def write_sorted_files(frame: DataFrame, place: Path, apart: Sequence[str], order: Sequence[str]) -> None:
-    """A file for all rows that agree in some columns, in folders as `stream=a/column=k`.
+    """Write one file for all rows that agree in some columns, in folders as `stream=a/column=k`.
 
     apart    these columns, which are in the names of the folders and not in the files
-    order    by which columns the rows of a file are sorted; no two rows may agree in them
+    order    the columns that sort the rows of a file; no two rows may agree in them
 
     Executors write to `place`, which all must see.
 
@@ -63,7 +63,7 @@ def write_batches(batches: Iterable[pa.RecordBatch], place: str, apart: int) -> 
 
 
 def _stretches(batches: Iterable[pa.RecordBatch], apart: int) -> Iterator[tuple[str, pa.Table]]:
-    """Rows that follow one another and belong into one folder, with its name."""
+    """Consecutive rows that belong into one folder, with its name."""
     for batch in batches:
         rows = pa.Table.from_batches([batch]).select(range(apart, batch.num_columns))
         values = zip(*(column.to_pylist() for column in batch.columns[:apart]), strict=True)

@@ -32,7 +32,7 @@ def reason(error: Exception) -> str:
 
 
 def failed(who: str, error: Exception) -> InputFileError:
-    """An error of Spark as one of ours: who was at work, on which file, if it is known, and what happened."""
+    """An error of Spark as one of ours: the part at work, the file if it is known, and the first cause."""
     paths = [
         unquote(path)
         for text in _texts(error)

@@ -1,4 +1,4 @@
-"""Plans as Spark SQL: what their snapshots hold at given instants, by plain relational algebra.
+"""Plans as Spark SQL: the contents of their snapshots at given instants, by plain relational algebra.
 
 An input is joined with the instants once, by the range of its validity; above that every operator works on
 the rows of an instant, which the column `at` names. Nothing here runs Spark.
@@ -43,10 +43,10 @@ from midstream.plans.values.errors import PlanError
 from midstream.plans.values.schema import Schema, Type
 
 Names = Mapping[str, str]
-"""By column, how Spark SQL reads it."""
+"""By column, its expression in Spark SQL."""
 
 ARITHMETIC: Mapping[str, str] = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
-"""Functions that do the same whatever the session's settings are; what does not fit is null."""
+"""Functions that do not depend on the session's settings; results that do not fit are null."""
 
 AGGREGATES: Mapping[str, str] = {
     "count": "count",
@@ -95,7 +95,7 @@ class SparkSql:
         return self._of(plan.root, None)
 
     def _of(self, node: Node, window: TimeWindow | None) -> str:
-        """A node's rows; what is row by row below a window may as well stand above it."""
+        """The rows of a node; operators that work row by row below a window may as well stand above it."""
         operator = logical(node)
         if window is not None and not isinstance(operator, Filter | Project | Source):
             raise _inexpressible(operator, "below a window")
@@ -167,7 +167,7 @@ def valid_at(elements: str, columns: Sequence[str], grid: Grid) -> str:
 
 
 def cell_of(time: str, cell: int) -> str:
-    """The number of the cell that a time is in; exact for all integers, negative ones too."""
+    """The number of the cell that holds a time; exact for all integers, negative ones too."""
     return f"(({time}) - pmod({time}, {cell})) div {cell}"
 
 
@@ -187,7 +187,7 @@ def _matched(kind: str, inputs: Sequence[str], on: str) -> str:
 def _aggregate(
     rows: str, schema: Schema, keys: Sequence[str], calls: Sequence[tuple[str, AggregateCall]]
 ) -> str:
-    """An instant without rows gives none."""
+    """The groups of each instant and their aggregates; an instant without rows has none."""
     names = _names(schema)
     groups = [names[key] for key in keys]
     values = [*groups, *(_called(call, names) for _, call in calls)]

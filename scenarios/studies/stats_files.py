@@ -18,12 +18,12 @@ EACH = "{start}.json"
 
 
 def write_stats(statistics: Statistics, file: Path) -> None:
-    """Statistics, for `optimizer.read_statistics`."""
+    """Write statistics for `optimizer.read_statistics`."""
     write_file(file, json.dumps(statistics_to_json(statistics), ensure_ascii=False) + "\n")
 
 
 def write_bucket_stats(buckets: Buckets, folder: Path) -> None:
-    """A file for each bucket in which every stream has elements; what was in the folder is replaced."""
+    """Write a file for each bucket in which every stream has elements, and replace the folder's contents."""
     from midstream.scenarios.studies.writing import new_folder
 
     with new_folder(folder) as place:

@@ -11,7 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 @contextmanager
 def steps(*names: str) -> Iterator[Callable[[], None]]:
-    """Show on stderr, if that is a terminal, which step is under way; the block tells when one is done."""
+    """Show the step under way on stderr, if that is a terminal; the block tells when a step is done."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(names[0], total=len(names))
@@ -21,7 +21,7 @@ def steps(*names: str) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def telling() -> Iterator[Callable[[str], None]]:
-    """Show on stderr, if that is a terminal, what is under way and for how long; the block tells."""
+    """Show the work under way and its time on stderr, if that is a terminal; the block names the work."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as line:

@@ -1,4 +1,4 @@
-"""The profile of recorded streams: rates, (d, l, g) and join selectivities, bucket by bucket and in all."""
+"""The profile of recorded streams: rates, (d, l, g) and join selectivities, by bucket and in total."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from midstream.scenarios.studies.recording import Recording
 
 @dataclass(frozen=True)
 class StreamProfile:
-    """A whole stream: how many elements it has, and (d, l, g) in chronons, as in StreamStatistics."""
+    """A stream's number of elements, and (d, l, g) in chronons, as in StreamStatistics."""
 
     stream: str
     count: int
@@ -36,7 +36,7 @@ class StreamProfile:
 
 @dataclass(frozen=True)
 class PairProfile:
-    """Two streams: how many pairs of elements are valid together, and how many of these agree on columns.
+    """The pairs of two streams: how many elements are valid together, and how many of these agree on columns.
 
     on        the equalities, in words; empty where there are none
     sampled   with a query: the share of the pairs that agree, by a sample
@@ -143,7 +143,7 @@ def as_streams(recording: Recording, study: Study, inputs: Sequence[PlanInput]) 
 
 
 def compared(study: Study) -> tuple[Pair, ...]:
-    """The pairs of streams to compare, and on which columns.
+    """The pairs of streams to compare, with the columns.
 
     With a query: every two of its inputs (see `as_streams`) on the columns that it makes equal, directly or
     by way of a third one. Without one: every two streams on each column that both have.

@@ -24,7 +24,7 @@ class TomlTable:
     entries: Mapping[str, Any]
 
     def unexpected(self, key: str, expected: str) -> InputFileError:
-        """The error that a key does not hold what it should."""
+        """The error for a value that is not as expected."""
         found = repr(self.entries[key]) if key in self.entries else "nothing"
         name = f"{self.place}.{key}" if self.place else key
         return InputFileError(
@@ -81,7 +81,7 @@ class TomlTable:
         return TomlTable(self.file, f"{self.place}.{key}" if self.place else key, value)
 
     def with_defaults(self, defaults: TomlTable | None) -> TomlTable:
-        """This table with the entries that it lacks taken from another one."""
+        """The table, with the entries that it lacks taken from another one."""
         if defaults is None:
             return self
         return TomlTable(self.file, self.place, {**defaults.entries, **self.entries})

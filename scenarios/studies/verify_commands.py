@@ -156,7 +156,7 @@ def verify_summary(found: Findings, draw: Draw, seed: int, cases: int) -> dict[s
 
 
 def write_verified(summary: dict[str, Any], folder: Path) -> None:
-    """The counter-example first: a summary that is there is complete."""
+    """Write the counter-example, then the summary: so a summary that exists is complete."""
     if (one := summary.get("counter_example")) is not None:
         name = f"counter-example-{one['seed']}.json"
         write_file(folder / name, json.dumps(one, indent=2) + "\n")
@@ -198,7 +198,7 @@ def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
 
 @contextmanager
 def _progress(cases: int) -> Iterator[Callable[[Findings], None]]:
-    """Show on stderr, if that is a terminal, how many cases count so far."""
+    """Show on stderr, if that is a terminal, the number of cases that count so far."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("cases that count", total=cases)

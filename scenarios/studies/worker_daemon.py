@@ -1,4 +1,4 @@
-"""The process from which Spark forks its Python workers, with most of what they import imported once.
+"""The process from which Spark forks its Python workers; it imports most of their modules once.
 
 Spark starts it by its name: `python -m midstream.scenarios.studies.worker_daemon pyspark.worker`.
 """
@@ -13,7 +13,7 @@ from midstream.scenarios.studies import declaration, inputs, orders, pricing, re
 from midstream.scenarios.studies.what_if import objectives
 
 IMPORTED = (worker, merging, declaration, inputs, orders, pricing, rest, series, objectives)
-"""None of these starts a thread, which a fork would lose: Arrow and pandas are left to the workers."""
+"""Modules that start no thread, which a fork would lose: Arrow and pandas are left to the workers."""
 
 if __name__ == "__main__":
     # Workers look for garbage after each task. What was imported is none: to look through it takes 0.1 s.

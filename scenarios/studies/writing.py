@@ -1,4 +1,4 @@
-"""Write what studies found: Parquet files, sorted and in few folders, and summaries as JSON."""
+"""Write the findings of studies: Parquet files, sorted and in few folders, and summaries as JSON."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
 
 
 def write_table(frame: DataFrame, folder: Path, apart: Sequence[str], order: Sequence[str]) -> None:
-    """One sorted file in each folder, as `write_sorted_files` writes them."""
+    """Write one sorted file in each folder, as `write_sorted_files` does."""
     with new_folder(folder) as place:
         write_sorted_files(frame, place, apart, order)
 

@@ -352,8 +352,7 @@ class AuctionBlocks:
 
     @cached_property
     def _places(self) -> Array:
-        """The place of each rank in a block of auctions, as in the generator.
-"""
+        """The place of each rank in a block of auctions, as in the generator."""
         ranked = list(range(self.workload.block))
         Random(0).shuffle(ranked)
         return np.array([*ranked, ranked[-1]])

@@ -58,7 +58,11 @@ def input_files(path: str, form: str | None = None) -> list[InputFile]:
 
 
 def file_format(name: str) -> str | None:
-    """The format of a file, by its name; None where the name tells none."""
+    """The format of a file, by its name; None where the name tells none.
+
+    >>> file_format("bids.csv.zst"), file_format("bids.JSONL"), file_format("bids.parquet.gz")
+    ('csv', 'jsonl', None)
+    """
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
     is_packed = suffixes[-1:] and suffixes[-1] in PACKED
     found = FORMATS.get("".join((suffixes[:-1] if is_packed else suffixes)[-1:]))

@@ -15,7 +15,11 @@ MOST_CELLS = 16
 
 
 def cells(bucket: int) -> int:
-    """The number of equal cells of a bucket."""
+    """The number of equal cells of a bucket.
+
+    >>> cells(10_800), cells(100), cells(7)
+    (16, 10, 7)
+    """
     return next(number for number in range(MOST_CELLS, 0, -1) if bucket % number == 0)
 
 

@@ -1,1 +1,1 @@
-"""Whole studies: a file that describes one, its stages in order, a log, and a page with what they found."""
+"""Whole studies: a file that describes a study, its stages in order, a log, and a page with the results."""

@@ -30,7 +30,7 @@ class Done(NamedTuple):
 def options_of(stage: Stage, values: Mapping[str, Any], request: Request) -> Options:
     """The checked options of a stage, from values by field; None stands for the default.
 
-    Raises   What the request makes of a fault.
+    Raises   The request's error for a fault.
     """
     fields = stage.options.model_fields.items()
     given = {field.alias or name: values[name] for name, field in fields if values.get(name) is not None}
@@ -51,7 +51,7 @@ def ran(
     options: Options,
     tell: Callable[[str], None] = lambda step: None,
 ) -> Iterator[Done]:
-    """A stage that has run on recorded streams; its results stay in Spark's memory during the block."""
+    """Run a stage on recorded streams; its results stay in Spark's memory during the block."""
     with closing(Work(spark, request, (), Path(), tell)) as work:
         result, outcome = stage.run(work, options)
         yield Done(result, outcome, stage.tell(request.study, outcome))

@@ -1,4 +1,4 @@
-"""The stage that makes a chart: which plan is best for which rates and selectivities."""
+"""The stage that makes a chart: the best plan for each region of rates and selectivities."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WIDEST = 40
 """The largest number of parts of a chart that is printed in characters."""
 
 ROUNDS = 1000
-"""Of more buckets the streams' way is not drawn: nobody could follow it."""
+"""The most buckets for which the streams' way is drawn: nobody could follow a longer one."""
 
 
 class ChartsOptions(Options):
@@ -71,7 +71,7 @@ def _check(request: Request, options: ChartsOptions) -> None:
 
 
 def _known(request: Request, options: ChartsOptions) -> Statistics | None:
-    """The statistics of what does not change, where a file has them."""
+    """The statistics of measures that do not change, where a file has them."""
     if options.stats is None:
         return None
     return read_statistics(request.folder / options.stats, [request.plan(options.plan)])

@@ -36,7 +36,7 @@ def _run(work: Work, options: IngestOptions) -> tuple[Any, Outcome]:
 
 
 def _ready(work: Work) -> None:
-    """Read the streams from where they have been ingested."""
+    """Read the streams from the folder into which they were ingested."""
     folder = str(work.folder / NAME)
     study = work.request.study
     streams = {name: replace(stream, path=folder, format=FOLDER) for name, stream in study.streams.items()}

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from midstream.io.time_units import Clock
 
 WIDTH = 6.4
-"""Inches: narrow, so that texts can be read on a small screen."""
+"""The width in inches: narrow, so that texts can be read on a small screen."""
 
 TEXT = 9.0
-"""Points."""
+"""The size of texts in points."""
 
 CLOSE = 0.1
-"""Points that are closer than this part of the height have their names below each other."""
+"""Points closer than this share of the height have their names below each other."""
 
 
 def rates(clock: Clock, edges: Sequence[int], counts: Mapping[str, Sequence[int]]) -> Figure:
@@ -95,7 +95,7 @@ def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> 
 
 
 def _chosen(totals: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The positions of the orders told apart: the given one, the cheapest, and what is often the best."""
+    """The positions of the orders drawn apart: the given one, the cheapest, and those often the best."""
     best_in = {i: total["best_in"] for i, total in enumerate(totals)}
     needed = {i for i, total in enumerate(totals) if total["is_given"] or i == 0}
     return told_apart(best_in, needed, len(SERIES))

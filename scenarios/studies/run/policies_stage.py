@@ -125,7 +125,7 @@ def _tell(study: Study, outcome: Outcome) -> Report:
 
 
 def _advice(summary: dict[str, Any]) -> list[str]:
-    """Which settings to give the autopilot, or to leave it out."""
+    """The recommended settings of the autopilot, or the advice to leave it out."""
     policies = {one["policy"]: one for one in summary["policies"]}
     best = policies[flown(summary["recommended"])]
     of_fixed, least = best["of_fixed"], policies[CLAIRVOYANT]["of_fixed"]

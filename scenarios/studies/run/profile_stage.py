@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 NAME = "profile"
 
 STATISTICS = "statistics.json"
-"""The file with what `midstream explain --stats` and the autopilot load, where the study has a query."""
+"""The statistics that `midstream explain --stats` and the autopilot load, if the study has a query."""
 
 BUCKETS = "buckets"
-"""The folder with the same of each bucket in which all streams have elements."""
+"""The folder with these statistics for each bucket in which all streams have elements."""
 
 CELLS = 250
 """The most stretches of time that a picture shows."""
@@ -63,7 +63,7 @@ def _write(result: Profile, outcome: Outcome, folder: Path) -> None:
 
 
 def _drawn(found: Profile) -> dict[str, Any]:
-    """By stream, how many elements start in each of few stretches of time."""
+    """By stream, the elements that start in each of a few stretches of time."""
     from pyspark.sql import functions as F
 
     starts = found.starts

@@ -48,7 +48,7 @@ class StudySpec(Strict):
     query          also the name of a query of a script with several
     from, until    a part of the time; ingestion takes all
     data           the folder to which paths of streams are relative
-    bucket         how long a time bucket is
+    bucket         the length of a time bucket
     """
 
     title: str | None = None
@@ -66,7 +66,7 @@ class StudySpec(Strict):
 def load_study_file(name: str, data: Path | str | None = None) -> StudyFile:
     """Read a study file: a path, or the name of one that comes with Midstream.
 
-    data    the folder to which the paths of streams are relative, instead of what the file says
+    data    the folder to which the paths of streams are relative, instead of the file's
 
     Raises   InputFileError, naming file, line and key, what was found and what was expected.
     """
@@ -135,7 +135,7 @@ def _field(stage: str) -> str:
 def _streams(
     document: Document, spec: StudySpec, folder: Path, data: Path | str | None
 ) -> tuple[list[Feed], Study, tuple[str, ...]]:
-    """The streams as they are declared, and what declares them, as texts."""
+    """The declared streams, and the texts of their declarations."""
     if isinstance(spec.streams, dict):
         own = ("epoch", "defaults", "streams", "query")
         entries = {key: document.data[key] for key in own if key in document.data}
@@ -158,7 +158,7 @@ def _streams(
 
 
 def _declared(document: Document, entries: dict[str, Any], folder: str) -> Study:
-    """The streams that the file itself declares, as a declaration does."""
+    """The streams that the file itself declares, in the form of a declaration."""
     if (epoch := entries.get("epoch")) is not None:
         try:
             entries = {**entries, "epoch": datetime.fromisoformat(epoch)}
@@ -176,7 +176,7 @@ def _declared(document: Document, entries: dict[str, Any], folder: str) -> Study
 
 
 def _place(document: Document, key: str) -> Place:
-    """The innermost part of a file that a key with dots names; what a stream lacks is of the defaults."""
+    """The innermost part of a file that a dotted key names; keys that a stream lacks are in the defaults."""
     around = [one for one in document.lines if f"{key}.".startswith(f"{dotted(one)}.") or not one]
     found = max(around, key=len)
     default = ("defaults", key.rpartition(".")[2])

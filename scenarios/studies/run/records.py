@@ -23,15 +23,15 @@ from midstream.scenarios.studies.run.stage import Outcome
 VERSION = 1
 
 FOLDER = "stages"
-"""Where records are."""
+"""The folder of records."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """A stage that is complete.
+    """The record of a complete stage.
 
-    key      stands for all that the result depends on
-    files    how long each of its files is, by path below the folder of the study
+    key      a digest of all that the result depends on
+    files    the size of each of its files, by path below the folder of the study
     """
 
     stage: str
@@ -61,7 +61,7 @@ def read_record(folder: Path, stage: str) -> Record | None:
 
 
 def write_record(folder: Path, stage: str, key: str, outcome: Outcome) -> Record:
-    """Say that a stage is complete."""
+    """Record that a stage is complete."""
     files = files_below(folder, stage)
     data = {
         "midstream_stage": VERSION,
@@ -79,7 +79,7 @@ def write_record(folder: Path, stage: str, key: str, outcome: Outcome) -> Record
 
 
 def remove_record(folder: Path, stage: str) -> None:
-    """Say that a stage is not complete."""
+    """Record that a stage is not complete."""
     _file(folder, stage).unlink(missing_ok=True)
 
 
@@ -97,7 +97,7 @@ def files_below(folder: Path, stage: str) -> dict[str, int]:
 
 @contextmanager
 def only_runner(folder: Path) -> Iterator[None]:
-    """Keep other runs out of the folder of a study, and remove what an interrupted one left half-written.
+    """Keep other runs out of the folder of a study, and remove half-written files of an interrupted run.
 
     Raises   MidstreamError while another process runs a study there; InputFileError where it cannot be
              written.

@@ -1,4 +1,4 @@
-"""The report of a study: one HTML file that needs nothing else, with what is to be done first."""
+"""The report of a study: one HTML file that needs no other files, with the recommendations first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write_report(run: StudyRun) -> Path:
 
 
 def report_html(run: StudyRun) -> str:
-    """The page: the same text for the same results and the same log."""
+    """The page as HTML; equal results and equal logs make equal pages."""
     templates = Environment(
         loader=PackageLoader(__package__, "."),
         autoescape=True,

@@ -21,8 +21,8 @@ class Request:
     study    the streams as they are recorded, and the query
     bucket   in chronons
     folder   to which paths in options are relative
-    name     of what declares the query, for messages
-    error    makes the error that an option, or without a name the stage, is not as it should be
+    name     of the declaration of the query, for messages
+    error    makes the error about an option; without an option's name, about the stage
     """
 
     study: Study
@@ -33,7 +33,7 @@ class Request:
 
     @property
     def part(self) -> list[int | None]:
-        """The length of buckets, and the part of the time that is studied."""
+        """The length of buckets, and the studied part of the time."""
         return [self.bucket, self.study.since, self.study.until]
 
     def plan(self, file: str | None) -> Plan:

@@ -1,4 +1,4 @@
-"""The log of a study's runs: a line for each thing that happened, an object in JSON."""
+"""The log of a study's runs: a line in JSON for each event."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def versions() -> dict[str, str]:
 
 
 class RunLog:
-    """Adds lines to the log of a study, each in one write, so that none is ever half there but the last."""
+    """A writer of the log of a study; each line is one write, so that only the last can be incomplete."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / FILE
         self._end_torn_line()
 
     def add(self, stage: str, status: str, **more: Any) -> None:
-        """Note what happened to a stage now."""
+        """Log an event of a stage with the present time."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         line = {"at": now, "stage": stage, "status": status, **more}
         self._append(json.dumps(line, ensure_ascii=False) + "\n")
 
     @contextmanager
     def timed(self, stage: str, **more: Any) -> Iterator[list[Outcome]]:
-        """Note that a stage begins, and how it ends; the block adds the outcome to the list."""
+        """Log the beginning and the end of a stage; the block adds the outcome to the list."""
         self.add(stage, "started", **more)
         began, found = perf_counter(), list[Outcome]()
         try:
@@ -70,7 +70,7 @@ class RunLog:
         return [line for line in found if isinstance(line, dict) and "stage" in line]
 
     def last_done(self) -> dict[str, dict[str, Any]]:
-        """By stage, the line that says how it was done last."""
+        """By stage, the log line of its last complete run."""
         return {line["stage"]: line for line in self.lines() if line.get("status") == "done"}
 
     def _end_torn_line(self) -> None:

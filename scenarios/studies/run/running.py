@@ -1,4 +1,4 @@
-"""Run the stages of a study in order, and leave out those whose results are there already."""
+"""Run the stages of a study in order, and skip those whose results are complete."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def run_study(
 ) -> StudyRun:
     """Run the stages of a study, and write the log and the page.
 
-    start    gives Spark; it is asked only where a stage has something to do
+    start    starts Spark; called only where a stage has something to do
     again    run all stages, also those whose results are complete
-    tell     is told what is under way
+    tell     shows progress
 
     Raises   MidstreamError: where a stage fails, those before it are complete.
     """

@@ -1,4 +1,4 @@
-"""The stage that migrates the real engine on slices of the streams, and measures what operators cost."""
+"""The stage that migrates the real engine on slices of the streams, and measures costs of operators."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NAME = "simulate"
 
 WINDOWS = 6
-"""A slice is so many times as long as the longest window, unless told otherwise."""
+"""The default length of a slice, as a multiple of the longest window."""
 
 
 class SimulateOptions(Options):

@@ -110,12 +110,12 @@ class Work:
         self._results.close()
 
     def read_from(self, study: Study) -> None:
-        """Read the streams as this study declares them from now on."""
+        """Read the streams from now on as this study declares them."""
         self.close()
         self._recording, self.study = None, study
 
     def close(self) -> None:
-        """Release all that is held in Spark's memory."""
+        """Release all data in Spark's memory."""
         self.release()
         self._streams.close()
 

@@ -22,9 +22,9 @@ class StudyFile:
     """A study file that has been read and checked.
 
     name       the file
-    text       what it says, and `declared` what it refers to says
+    text       of the file; `declared` is the text of the files that it names
     folder     to which its paths are relative
-    feeds      what ingestion must know of the streams
+    feeds      the streams and their files, for ingestion
     study      the streams as they are before ingestion, and the query
     bucket     in chronons
     stages     the options of each stage that the study has, in the order in which they run

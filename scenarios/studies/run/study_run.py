@@ -43,7 +43,7 @@ class StudyRun:
         return all(one.holds for one in self.reports().values())
 
     def as_dict(self) -> dict[str, Any]:
-        """All that the stages found, as plain data for JSON."""
+        """The results of all stages, as plain data for JSON."""
         return {
             "title": self.file.title,
             "folder": str(self.folder),

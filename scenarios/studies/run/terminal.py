@@ -11,7 +11,7 @@ from rich.text import Text
 from midstream.scenarios.studies.contents import Report, Table
 
 GAP = 3
-"""Cells between two columns."""
+"""The cells between two columns."""
 
 
 def show_report(title: str, report: Report, console: Console) -> None:
@@ -29,7 +29,7 @@ def show_report(title: str, report: Report, console: Console) -> None:
 
 
 def show_table(table: Table, console: Console) -> None:
-    """Print a table; where it is too wide, as several below each other, each with the columns of words."""
+    """Print a table; a table that is too wide becomes several, each with the columns of words."""
     console.print(Text(f"{table.caption}:\n"))
     for number, columns in enumerate(_parts(table, console.width)):
         if number:

@@ -105,7 +105,7 @@ def _run(work: Work, options: WhatIfOptions) -> tuple[WhatIf, Outcome]:
 
 
 def _courses(prices: Prices) -> dict[str, list[Any]]:
-    """The costs of orders in each of few stretches of time, and their regret so far."""
+    """The costs of orders in each of a few stretches of time, and their regret so far."""
     cells = prices.stretches(CELLS)
     return {
         "spent": [list(cell.spent) for cell in cells],
@@ -138,7 +138,7 @@ def _tell(study: Study, outcome: Outcome) -> Report:
 
 
 def _which(summary: dict[str, Any]) -> str:
-    """The plans that were priced."""
+    """The kind of plans that were priced, in words."""
     if summary["has_all_plans"]:
         return "all that the rules make"
     return f"those that the search chose in {summary['searched_buckets']:,} buckets, of too many"
@@ -154,7 +154,7 @@ def _fact(found: dict[str, Any]) -> str:
 
 
 def _buckets(summary: dict[str, Any]) -> Table:
-    """The first buckets, by the first objective."""
+    """A table of the first buckets, by the first objective."""
     first = summary["objectives"][0]
     rows = [
         (
@@ -200,7 +200,7 @@ def _free(found: dict[str, Any], free: float | None) -> tuple[str, str]:
 
 
 def _advice(found: dict[str, Any]) -> list[str]:
-    """Which order to hold on to, and whether changing it pays, with what migrations cost."""
+    """The order to keep, and if changing it pays, with the costs of migrations."""
     orders = found["orders"]
     best = orders[0]
     given = next(one for one in orders if one["is_given"])

@@ -1,4 +1,4 @@
-"""Cost variables from what operators took on slices of recorded streams."""
+"""Cost variables fitted to the times of operators on slices of recorded streams."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from midstream.optimizer.cost.units import STEPS, UnitCosts
 from midstream.plans.values.errors import StatisticsError
 
 HELD_OUT = 4
-"""Every so many slices, one has no part in the regression: it tells how good this is elsewhere."""
+"""One in so many slices is left out of the regression, to measure its error on other slices."""
 
 
 @dataclass(frozen=True)

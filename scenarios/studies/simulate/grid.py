@@ -13,19 +13,19 @@ from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import Batch, Payload
 
 MOST_RUNS = 100_000
-"""So many runs a study has at most: each is a row of what it finds."""
+"""The most runs of a study: each is a row of its results."""
 
 LONGEST_CHUNK = 100
-"""So many elements are given to an engine at once, at most; how many is drawn."""
+"""The most elements of a chunk; a seed draws the number."""
 
 TIMED_CHUNK, TIMED_SPAN = 2000, 10
-"""Where operators are timed, so many elements of so many times as long: calls take little of the time."""
+"""The most elements of a chunk where operators are timed, and its longer span: calls then cost little."""
 
 MOST_STEPS = 80
-"""Time goes on in so many steps where nothing arrives, at most: by then nothing is valid any more."""
+"""The most steps of time where nothing arrives: by their end nothing is valid any more."""
 
 EARLIEST, LATEST = 0.25, 0.75
-"""Between these shares of a slice lie instants that are drawn."""
+"""The shares of a slice between which drawn instants lie."""
 
 
 @dataclass(frozen=True, order=True)
@@ -61,10 +61,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Grid:
-    """All that is run on a slice.
+    """The runs on each slice.
 
     schemas   by stream that the plan reads, the columns of its elements
-    span      so many chronons are given to an engine at once, at most: times are told to this
+    span      the most chronons of a chunk for an engine, which bounds how exactly times are measured
     at        shares of a slice at which migrations begin; none: a seed draws one
     mutant    a planted fault, in the runs that migrate
     """
@@ -79,7 +79,7 @@ class Grid:
     mutant: str | None = None
 
     def instants(self, part: Slice, seed: int) -> list[int]:
-        """When migrations begin in a slice."""
+        """The instants at which migrations begin in a slice."""
         shares = self.at or (random.Random(f"{part.start} {seed}").uniform(EARLIEST, LATEST),)
         return sorted({part.start + int(share * (part.end - part.start)) for share in shares})
 
@@ -89,7 +89,7 @@ class Grid:
         return slices * per_slice
 
     def require(self, slices: int) -> None:
-        """Raise ArgumentError unless there is something to run, and not too much."""
+        """Raise ArgumentError if there is nothing to run, or too much."""
         if not self.targets:
             raise ArgumentError("simulate: found no other plan to move to, expected one")
         if not 0 < self.runs(slices) <= MOST_RUNS:
@@ -97,7 +97,7 @@ class Grid:
 
 
 Row = tuple[int, str, Payload]
-"""When an element starts, its stream, and its payload."""
+"""The start of an element, its stream, and its payload."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Slices of recorded streams on Spark's executors: each is read, run and measured in one task's memory."""
+"""Slices of recorded streams on Spark's executors: one task holds a slice, runs it and measures it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from midstream.scenarios.studies.simulate.running import Run, run_slice, timed
 from midstream.scenarios.studies.spark_errors import SPARK_ERRORS, reason
 
 MOST_ELEMENTS = 250_000
-"""So many elements of a slice fit into the memory of one worker, at most."""
+"""The most elements of a slice that fit into the memory of one worker."""
 
 MOST_PARTITIONS = 4096
-"""Into so many partitions slices are put, at most."""
+"""The most partitions for slices."""
 
 MOST_CHARACTERS = 1 << 26
-"""So many characters all values of a slice may have, written as texts."""
+"""The most characters of all values of a slice, written as texts."""
 
 RUNS = pa.schema(
     [
@@ -58,10 +58,10 @@ RUNS = pa.schema(
         ("cpu_stayed", pa.float64()),
     ]
 )
-"""One row a run, see `Run`."""
+"""The columns of runs, one row each, see `Run`."""
 
 FOUND = pa.schema([*RUNS, ("timed", pa.string())])
-"""A run, or, with `timed`, what operators took on a slice."""
+"""The columns of findings: a run or, in `timed`, the times of operators on a slice."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def run_batches(batches: Iterator[pa.RecordBatch], grid: Grid, length: int) -> I
 
 
 def run_job(part: Slice, rows: Sequence[Row], seed: int, grid: Grid) -> list[dict[str, Any]]:
-    """All runs on one slice under one seed; and with the first one, what operators take."""
+    """All runs on one slice under one seed; with the first seed, also the times of operators."""
     found: list[dict[str, Any]] = [asdict(run) for run in run_slice(part, rows, seed, grid)]
     if seed == grid.seeds[0]:
         given = chunks(rows, [], seed, TIMED_SPAN * grid.span, TIMED_CHUNK)

@@ -20,14 +20,14 @@ from midstream.scenarios.studies.simulate.grid import Grid, Target
 from midstream.scenarios.studies.what_if.candidates import LIMIT, all_plans
 
 MOST_ORDERS = 8
-"""To so many other orders migrations go by default, at most."""
+"""The most other orders to which migrations go by default."""
 
 RESOLUTION = 20
-"""Into so many parts a window is cut: times are told to one of them."""
+"""The number of parts of the shortest window; times are measured to one part."""
 
 
 def other_orders(plan: Plan) -> tuple[Target, ...]:
-    """A plan of each join order that is not the given one's.
+    """A plan of each join order except the given plan's.
 
     Raises   ArgumentError where there is none, or where there are too many plans to go through.
     """
@@ -41,7 +41,7 @@ def other_orders(plan: Plan) -> tuple[Target, ...]:
 
 
 def targets(study: Study, plan: Plan, files: Sequence[Path]) -> tuple[Target, ...]:
-    """The plans in some files, found to mean what the first one means; without files, other join orders.
+    """The plans in some files, proved equivalent to the first plan; without files, other join orders.
 
     Raises   InputFileError.
     """
@@ -71,9 +71,10 @@ def grid_of(
     at: tuple[float, ...] = (),
     mutant: str | None = None,
 ) -> Grid:
-    """All that is run on each slice of a study's streams.
+    """The runs on each slice of a study's streams.
 
-    Raises   PlanError where the plan does not fit the recorded streams; ArgumentError for what is no share.
+    Raises   PlanError where the plan does not fit the recorded streams; ArgumentError for a share outside its
+             range.
     """
     for share in at:
         if not 0 <= share <= 1:

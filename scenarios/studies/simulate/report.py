@@ -22,17 +22,17 @@ from midstream.scenarios.studies.simulate.stage import Simulated
 from midstream.scenarios.studies.writing import new_folder, write_json
 
 VERSION = 1
-"""Of the summary."""
+"""The version of the summary."""
 
 SIMULATE = ("runs", "costs.json", "simulate.json")
 """The files that `write_simulate` replaces in a folder."""
 
 SHOWN_WRONG = 5
-"""So many runs with another output are told one by one."""
+"""The number of runs with another output that are listed."""
 
 
 def simulate_summary(study: Study, grid: Grid, found: Simulated) -> Summary:
-    """The grid, what became of its runs by plan and strategy, and those with another output."""
+    """The grid, the outcomes of its runs by plan and strategy, and the runs with another output."""
     length = found.slices[0].end - found.slices[0].start if found.slices else 0
     return {
         "version": VERSION,
@@ -69,7 +69,7 @@ def write_simulate(found: Simulated, summary: Summary, folder: Path) -> None:
 
 
 def total_rows(clock: Clock, summary: Summary, outcomes: Sequence[str]) -> list[tuple[str, ...]]:
-    """By plan and strategy: how many runs ended in each way, duration, state, gap with and without, time."""
+    """By plan and strategy: the runs with each outcome, duration, state, gap with and without, time."""
     return [
         (
             one["to"],

@@ -1,4 +1,4 @@
-"""Run a plan over a slice of recorded streams, with migrations and without, and compare what comes out.
+"""Run a plan over a slice of recorded streams, with and without migrations, and compare the outputs.
 
 Nothing here knows Spark: executors call it slice by slice.
 """
@@ -39,7 +39,7 @@ FAILED       the engine raised an error, which counts as another output
 """
 
 MOST_TOLD = 300
-"""So many characters of an error are told."""
+"""The number of characters of an error that are reported."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _attempt(grid: Grid, given: Sequence[Chunk], at: int, target: Target, strate
 
 
 def _events(given: Iterable[Chunk], engine: Engine) -> Iterator[Event]:
-    """Chunks for an engine: time comes to the first start on all streams; a mark is behind the last."""
+    """Events of chunks: all streams advance to the chunk's start, its batches follow, and a mark ends it."""
     for chunk in given:
         yield from (("advance", stream, chunk.first) for stream in engine.streams)
         yield from (("push", stream, batch) for stream, batch in chunk.batches)

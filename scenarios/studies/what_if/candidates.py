@@ -1,4 +1,4 @@
-"""The plans that a study compares: all that the rules make of a query, or some of them."""
+"""The plans that a study compares: all plans that the rules make of a query, or some of them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.values.errors import EnumerationLimit
 
 LIMIT = 2000
-"""So many plans are priced at most, unless told otherwise."""
+"""The default for the most plans that are priced."""
 
 
 @dataclass(frozen=True)
 class Candidates:
     """Equivalent plans to be priced, the given one first.
 
-    is_complete   whether these are all plans that the rules make of it
-    searched      in how many buckets plans were searched for; 0 where they are complete
+    is_complete   true if these are all plans that the rules make of it
+    searched      the number of buckets in which plans were searched; 0 where they are complete
     """
 
     plans: tuple[Plan, ...]
@@ -37,7 +37,7 @@ def all_plans(query: Plan, limit: int = LIMIT) -> Candidates | None:
 
 
 def pack(plans: Sequence[Plan]) -> str:
-    """Plans as one JSON text that holds what they share once."""
+    """Pack plans as one JSON text, in which shared parts stand once."""
     return dumps(
         Plan({f"{i}/{name}": root for i, plan in enumerate(plans) for name, root in plan.outputs.items()})
     )

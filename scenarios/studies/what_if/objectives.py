@@ -13,17 +13,17 @@ FLOWS = {"processing": "µs", "intermediate": "results"}
 LEVELS = {"memory": "bytes", "state": "elements", "latency": "µs", "buffers": "elements"}
 
 WEIGHTED = "(weighted)"
-"""The unit of what several terms come to."""
+"""The unit of a sum of several terms."""
 
 
 @dataclass(frozen=True)
 class Aim:
-    """An objective.
+    """An objective with its name and unit.
 
-    name      as it was asked for, such as "processing" or "processing + 0.001 memory"
-    unit      what a cost counts
-    is_flow   whether costs are per chronon, so that they add up over time; else a cost is a level, of which
-              the mean over time is told
+    name      as the user wrote it, such as "processing" or "processing + 0.001 memory"
+    unit      of a cost
+    is_flow   true if costs are per chronon, so that they add up over time; else a cost is a level, reported
+              as its mean over time
 
     >>> memory = aim_of("memory", Clock("s"))
     >>> memory.unit, memory.is_flow, memory.scale(60), aim_of("processing", Clock("s")).scale(60)
@@ -47,7 +47,7 @@ class Aim:
 def aim_of(text: str, clock: Clock) -> Aim:
     """Read an objective, for streams whose chronons last as the clock says.
 
-    Raises   StatisticsError for anything else.
+    Raises   StatisticsError for a text that is none.
     """
     objective = replace(objective_of(text), chronon=NANOSECONDS[clock.unit] / 1000)
     terms = {word: weight for word, name in WEIGHTS.items() if (weight := getattr(objective, name))}

@@ -16,10 +16,10 @@ from midstream.optimizer.statistics import Statistics
 from midstream.plans.values.errors import ArgumentError
 
 MOST_BUCKETS = 64
-"""So many buckets before one are looked at, at most."""
+"""The most buckets before one that count."""
 
 HALF_LIFE = 2
-"""The half-life in windows, unless told otherwise: that of the autopilot's settings."""
+"""The default half-life in windows: that of the autopilot's settings."""
 
 
 def remembered(half_life: int, bucket: int) -> int:
@@ -43,7 +43,7 @@ def remembered(half_life: int, bucket: int) -> int:
 def past_statistics(earlier: Sequence[Statistics], half_life: float, bucket: int) -> Statistics:
     """The statistics of some successive buckets, at the instant at which the last one ends.
 
-    Cost     O(what is known of all of them).
+    Cost     O(size of all these statistics).
 
     >>> from midstream.optimizer import StreamStatistics
     >>> from midstream.plans.algebra.builder import stream

@@ -18,7 +18,7 @@ from midstream.scenarios.studies.pricing import TIE, relative
 from midstream.scenarios.studies.what_if.objectives import Aim
 
 Path = list[int]
-"""By bucket, the position of the order that is to run in it."""
+"""By bucket, the position of the order to run in it."""
 
 GIVEN = 0
 """The position of the order in which the query is written."""
@@ -76,7 +76,7 @@ class BucketBest:
     past_spent: float
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data, but for the start; None where all orders cost the same."""
+        """Plain data without the start; None where all orders cost the same."""
         return {
             "count": self.count,
             "best": None if self.order is None else self.order.label,
@@ -126,7 +126,7 @@ class Prices:
 
     @cached_property
     def contested(self) -> tuple[bool, ...]:
-        """By bucket, whether not all orders cost the same."""
+        """By bucket, true if not all orders cost the same."""
         return tuple(
             not all(self.is_best(order, bucket) for order in range(len(self.orders)))
             for bucket in range(len(self.starts))
@@ -134,7 +134,7 @@ class Prices:
 
     @cached_property
     def totals(self) -> tuple[OrderTotal, ...]:
-        """Of all orders, cheapest first."""
+        """The totals of all orders, cheapest first."""
         found = [self._total(position) for position in range(len(self.orders))]
         return tuple(sorted(found, key=lambda total: (total.spent, total.order.plans)))
 
@@ -151,7 +151,7 @@ class Prices:
         )
 
     def regrets(self, order: int) -> list[float]:
-        """By bucket, how much of a rate the best order saves; nothing where the order is as good."""
+        """By bucket, the part of an order's rate that the best order saves; 0 where the order is as good."""
         return [self._regret(order, bucket) for bucket in range(len(self.starts))]
 
     def _regret(self, order: int, bucket: int) -> float:
@@ -161,12 +161,12 @@ class Prices:
 
     @cached_property
     def best(self) -> Path:
-        """Always the best order, in hindsight; while the running one is as good as the best, it stays."""
+        """Always the best order, in hindsight; the running one stays while it is as good as the best."""
         return best_path(self.rates)
 
     @cached_property
     def by_past(self) -> Path:
-        """The best order by what lies before each bucket; the given one while nothing is known."""
+        """The best order by the buckets before each bucket; the given one while nothing is known."""
         return best_path(self.past, GIVEN)
 
     @cached_property
@@ -185,7 +185,7 @@ class Prices:
         return moves_in(self.best)
 
     def bests(self, buckets: slice) -> list[BucketBest]:
-        """Some buckets, one by one."""
+        """The best orders of some buckets."""
         return [self._best_of(bucket) for bucket in range(len(self.starts))[buckets]]
 
     def _best_of(self, bucket: int) -> BucketBest:
@@ -201,7 +201,7 @@ class Prices:
         )
 
     def stretches(self, most: int) -> list[Stretch]:
-        """The whole time in stretches of equally many buckets, at most so many stretches."""
+        """The whole time in at most `most` stretches of equally many buckets."""
         if not self.starts:
             return []
         length = -(-len(self.starts) // most)
@@ -220,7 +220,7 @@ class Prices:
         ]
 
     def _over_time(self, rates: Sequence[float]) -> float:
-        """The cost of some buckets by the rates in them; the sum is exact, so it has no order."""
+        """The cost of some buckets by the rates in them; the sum is exact, so their order does not matter."""
         return self.scale * math.fsum(rates) / self.aim.over_time(len(rates))
 
 
@@ -245,7 +245,7 @@ def prices_of(
 
 
 def _without_infinite(rates: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
-    """Rates, with nothing for all orders where one is infinite."""
+    """The rates, with 0 for all orders where one is infinite."""
     is_finite = [all(map(math.isfinite, of_bucket)) for of_bucket in zip(*rates, strict=True)]
     return tuple(
         tuple(rate if known else 0.0 for rate, known in zip(of_order, is_finite, strict=True))

@@ -12,7 +12,7 @@ from midstream.scenarios.studies.what_if.stage import WhatIf
 from midstream.scenarios.studies.what_if.turns import Turn
 
 VERSION = 2
-"""Of the summary; the first one knew one objective."""
+"""The version of the summary; the first version had one objective."""
 
 
 def what_if_summary(study: Study, found: WhatIf, rows: int) -> Summary:

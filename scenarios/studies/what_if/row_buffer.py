@@ -1,4 +1,4 @@
-"""Rows on their way out of a worker: put together to batches of a good size."""
+"""Rows on their way out of a worker, put together into batches of a good size."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 ROWS = 5000
-"""From so many rows on, a batch is handed out."""
+"""The number of rows at which a batch is handed out."""
 
 CODES = {pa.int64(): "q", pa.int32(): "i", pa.float64(): "d"}
-"""The letters by which the standard library knows types of numbers."""
+"""The letters of the standard library for types of numbers."""
 
 
 class RowBuffer:
@@ -31,7 +31,7 @@ class RowBuffer:
         self._columns: dict[str, list[Any]] = {name: [] for name in schema.names}
 
     def add(self, columns: Mapping[str, Sequence[Any]]) -> Iterator[pa.RecordBatch]:
-        """Take rows; gives a batch if there are enough."""
+        """Take rows; yield a batch if there are enough."""
         for name, column in self._columns.items():
             column.extend(columns[name])
         if len(next(iter(self._columns.values()))) >= self._rows:

@@ -8,7 +8,7 @@ from midstream.scenarios.studies.pricing import show_cost
 from midstream.scenarios.studies.what_if.turns import STRATEGIES
 
 SHOWN = 10
-"""So many orders are told one by one where people read."""
+"""The number of orders that are listed for people."""
 
 
 def order_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """Search for candidates on Spark's executors, where the rules make too many plans to price all.
 
-The optimizer searches as it would if it knew a bucket: in some buckets, spread over the whole time, and for
-each objective. Of the plans that it chooses, those chosen most often are the candidates.
+The optimizer searches with the statistics of a bucket: in some buckets, spread over the whole time, and for
+each objective. The plans that it chooses most often are the candidates.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from midstream.scenarios.studies.what_if.candidates import Candidates
 from midstream.scenarios.studies.what_if.objectives import Aim
 
 SEARCHED = 64
-"""In so many buckets plans are searched for, at most."""
+"""The most buckets in which plans are searched."""
 
 
 def searched_plans(
     facts: DataFrame, starts: range, query: Plan, buckets: Buckets, aims: Sequence[Aim], limit: int
 ) -> Candidates:
-    """The plans that the search chooses in some buckets; `facts` are those of all, as `gather` gives them."""
+    """The plans that the search chooses in some buckets; `facts` are those of all buckets, by `gather`."""
     chosen = starts[:: -(-len(starts) // SEARCHED) or 1]
     text, objectives, units = dumps(query), [aim.objective for aim in aims], units_in_use()
 

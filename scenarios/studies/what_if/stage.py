@@ -75,10 +75,10 @@ RUN = 32
 """The least number of buckets in a run; longer runs are fewer, and repeat less of the buckets before them."""
 
 SHOWN_FIXED = 3
-"""Of so many fixed orders, the cheapest, it is told what they cost beside taking turns."""
+"""The number of fixed orders, the cheapest, whose costs are shown beside taking turns."""
 
 MOST_PARTITIONS = 4096
-"""Into so many partitions runs are put, at most."""
+"""The most partitions for runs."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class WhatIf:
 
     @cached_property
     def turns(self) -> dict[str, list[Turn]]:
-        """By objective that has courses, what it costs to take turns."""
+        """The costs of taking turns, by objective that has cost series."""
         return {
             prices.aim.name: turns(prices, self.courses[prices.aim.name][0], SHOWN_FIXED)
             for prices in self.prices
@@ -223,7 +223,7 @@ def look_over(
 
 
 def _order_of(orders: Sequence[Order]) -> list[int]:
-    """By plan, its order."""
+    """The order of each plan."""
     of = {plan: order.number for order in orders for plan in order.plans}
     return [of[plan] for plan in sorted(of)]
 
@@ -264,7 +264,7 @@ class Pricing:
 
 
 def priced(runs: DataFrame, pricing: Pricing) -> DataFrame:
-    """The costs of all plans, see COSTS."""
+    """The costs of all plans in the columns of COSTS."""
 
     def price(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from price_batches(batches, pricing)
@@ -343,7 +343,7 @@ def priced_buckets(rows: Iterable[tuple[int, int, Facts]], pricing: Pricing) -> 
 def collected(
     costs: DataFrame, starts: range, aims: Sequence[Aim], orders: Sequence[Order]
 ) -> tuple[Prices, ...]:
-    """The costs of one plan of each order, on the driver: so many numbers as there are buckets and orders."""
+    """Bring the costs of one plan of each order to the driver: a number for each bucket and order."""
     standing = costs.where(F.col("plan").isin([order.plans[0] for order in orders]))
     table = standing.select("objective", "order", "start", "count", "cost", "past_cost").toArrow()
     rows = sorted(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -1,7 +1,7 @@
-"""The costs of taking turns among orders, with those of migrating: on the value `CostSeries`.
+"""The costs of taking turns among orders, with those of migrations, by the cost series of autopilots.
 
 Ways to take turns: none, so that one order runs all the time; always the best, in hindsight; the best by
-what lies before each bucket; repeat last best; and the clairvoyant, the cheapest of all ways.
+the buckets before each bucket; repeat last best; and the clairvoyant, the cheapest of all ways.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ STRATEGIES = ("genmig", "moving-states")
 """The strategies that migrate."""
 
 MOST_ORDERS = 32
-"""Among so many orders turns are taken, at most: to find the clairvoyant's costs time by their square."""
+"""The most orders among which turns are taken: the clairvoyant's time grows with their square.
+"""
 
 HINDSIGHT, BY_PAST, REPEATED = "best in hindsight", "best by the past", "repeat last best"
 CLAIRVOYANT = "clairvoyant"
@@ -30,9 +31,9 @@ CLAIRVOYANT = "clairvoyant"
 class Turn:
     """One way to take turns.
 
-    name      what it is called; of a fixed order, its label
-    free      what it would cost if moves were free; None for the clairvoyant, who would always be the best
-    paid      by strategy, the cost with migrating, and how many moves are made
+    name      of the way; of a fixed order, its label
+    free      its cost if moves were free; None for the clairvoyant, who would always be the best
+    paid      by strategy, the cost with migrations, and the number of moves
     """
 
     name: str
@@ -43,7 +44,7 @@ class Turn:
 def all_courses(
     prices: Prices, plans: Sequence[Plan], window: int, lasting: Sequence[int]
 ) -> tuple[CostSeries, CostSeries]:
-    """The prices of some orders as courses: in hindsight, and by what lies before each bucket."""
+    """The prices of some orders as cost series: in hindsight, and by the buckets before each bucket."""
     kept = kept_orders(prices)
     shared = (
         prices.starts,
@@ -65,14 +66,14 @@ def _counted(prices: Prices) -> str:
 
 
 def kept_orders(prices: Prices) -> list[int]:
-    """The orders among which turns are taken: the given one, those that a way takes, and the cheapest."""
+    """The orders among which turns are taken: the given one, those of any way, and the cheapest."""
     taken = [prices.totals[0].order.number, *prices.best, *prices.by_past, *prices.repeated]
     cheapest = [total.order.number for total in prices.totals]
     return list(dict.fromkeys([GIVEN, *taken, *cheapest]))[:MOST_ORDERS]
 
 
 def turns(prices: Prices, courses: CostSeries, shown: int) -> list[Turn]:
-    """All ways; of the orders that run all the time, so many, and the given one."""
+    """All ways to take turns; of fixed orders only the cheapest, `shown` of them, and the given one."""
     kept = {order: position for position, order in enumerate(kept_orders(prices))}
     fixed = [total for total in prices.totals if total.order.number in kept]
     some = [total for i, total in enumerate(fixed) if i < shown or total.is_given]
@@ -99,20 +100,20 @@ def follow(courses: CostSeries, wanted: Path, strategy: str) -> Bill:
 
 @dataclass(frozen=True)
 class _Following:
-    """A policy that knows which plan is wanted in each bucket."""
+    """A policy with a wanted plan in each bucket."""
 
     courses: CostSeries
     wanted: Path
     strategy: str
 
     def decide(self, now: Now) -> Move | None:
-        """The plan of the bucket."""
+        """The wanted plan of the bucket."""
         plan = self.wanted[self.courses.starts.index(now.time)]
         return None if plan in (now.running, -1) else Move(now.time, plan, self.strategy)
 
 
 def _paid(prices: Prices, found: Bill) -> tuple[float, int]:
-    """The total in the unit of the objective, and the moves."""
+    """The total in the unit of the objective, and the number of moves."""
     total = (
         found.total if prices.aim.is_flow else found.total / (prices.starts.step * len(prices.starts) or 1)
     )

@@ -1,4 +1,4 @@
-"""Write what a what-if study found: costs as Parquet files, plans and courses as JSON."""
+"""Write the results of a what-if study: costs as Parquet files, plans and cost series as JSON."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from midstream.scenarios.studies.writing import new_folder, write_json, write_ta
 
 
 def write_what_if(found: WhatIf, summary: Summary, folder: Path) -> None:
-    """`costs` (a folder an order), `best`, `plans` (each order's plan), `courses`, and `what-if.json`.
+    """Write `costs`, `best`, `plans`, `courses`, and `what-if.json`; replace an earlier what-if study.
 
-    In `courses` are, for each objective, `1-processing.json` and `1-processing-past.json`, numbered; the
-    first of them is `courses.json`, too. What is there of an earlier what-if study is replaced.
+    `costs` has a folder an order, `plans` each order's plan. In `courses` are, for each objective,
+    `1-processing.json` and `1-processing-past.json`, numbered; the first of them is `courses.json`, too.
     """
     write_table(found.costs, folder / "costs", ["order"], ["objective", "start", "plan"])
     with new_folder(folder / "best") as best:
@@ -43,7 +43,7 @@ def _write_courses(found: WhatIf, folder: Path) -> None:
 
 
 def best_table(found: WhatIf) -> pa.Table:
-    """One row a bucket and objective: which orders are best, and what that costs."""
+    """The best orders and their costs, one row a bucket and objective."""
     return pa.Table.from_pylist([row for prices in found.prices for row in _best(prices)], schema=BEST)
 
 

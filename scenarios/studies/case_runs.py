@@ -118,7 +118,7 @@ def verify(
     seed: int,
     tell: Callable[[Findings], None] = lambda _: None,
 ) -> Findings:
-    """Try seeds, starting at one, until enough cases count or one breaks the law.
+    """Try seeds from `seed` on, until enough cases count or one breaks the law.
 
     `portion` tries a range of seeds. The seeds that are tried do not depend on how it does that.
     """

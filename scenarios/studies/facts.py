@@ -24,7 +24,7 @@ from midstream.scenarios.studies.recording import TIME, Recording, floor_to, pay
 from midstream.scenarios.studies.rest import GroupTotal, spread_rest
 
 SAMPLE = 256
-"""The number of rows of a bucket on which conditions are tried."""
+"""The number of rows of a bucket on which conditions are tried, in place of all rows."""
 
 KEPT = 1000
 """The number of values of a group of columns that are kept of a bucket.
@@ -239,7 +239,7 @@ def _told(counted: DataFrame) -> DataFrame:
 
 
 def _totals(counted: DataFrame, width: int, kept: int) -> DataFrame:
-    """Of each group of which not all values are kept, totals that stand for the others.
+    """The totals of each group of which not all values are kept.
 
     They are each member's elements and different values, and for two members the agreeing pairs of elements.
     """

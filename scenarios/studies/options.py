@@ -138,7 +138,7 @@ def replaced_in(output: Path | None, names: Sequence[str]) -> list[Use]:
 def require_files_apart(
     name: str, study: Study, plan: Path | None, writes: Sequence[Use], others: Sequence[Use] = ()
 ) -> None:
-    """Raise MidstreamError where a file to be replaced is also read, or holds one that is read."""
+    """Raise MidstreamError where a path to be replaced is also read, or holds a path that is read."""
     reads: list[Use] = [("STUDY", name), *([] if plan is None else [("--plan", plan)]), *others]
     for stream in study.streams.values():
         # Of a pattern of files, what stands before the first wildcard.

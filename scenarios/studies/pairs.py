@@ -164,7 +164,7 @@ def _events(counted: DataFrame) -> DataFrame:
 
 
 def _sweep(events: DataFrame) -> DataFrame:
-    """The pairs that each arrival makes, and the pairs that each end takes with it.
+    """The number of pairs that each arrival makes, and of those that each end takes with it.
 
     An arrival makes a pair with each element of the other stream that is valid by then.
     """

@@ -70,7 +70,6 @@ def staged(spark: SparkSession, feed: Feed, files: Sequence[InputFile], piece_si
 
     Each file is surveyed in a task, and each piece read in one. A file or piece that cannot be read becomes a
     row FAULT: an error would end the task, and hide its message in a trace.
-
     """
     listed = spark.createDataFrame(
         [(file.path, file.form, file.size, file.modified) for file in files],

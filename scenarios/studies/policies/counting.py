@@ -96,7 +96,7 @@ def _added_up(
 def _rates(counts: Counts, begun: Sequence[int], starts: range) -> tuple[float, ...]:
     """The results that start per chronon, by bucket.
 
-    The chronon at the end of each bucket in which some start is among those counted.
+    The counts include the last chronon of each bucket in which results start.
     """
     found, before = list[float](), 0
     for start in starts:

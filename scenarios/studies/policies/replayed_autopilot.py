@@ -325,9 +325,10 @@ class _Reach:
         return tuple(name for name in names if self.is_possible(running, plan, name))
 
     def carried_out(self, running: Plan, plan: Plan, weighed: str) -> str:
-        """The strategy that carries a migration out: the first possible one of those weighed as one.
+        """The strategy that carries a migration out, for the name of the strategy that was weighed.
 
-        As far as is known here, all of them take equally long.
+        It is the first possible one that the name stands for. As far as is known here, all of these take
+        equally long.
         """
         names = (*WEIGHED[weighed], *STRATEGIES) if self._strategy == "auto" else (self._strategy,)
         return next(name for name in names if self.is_possible(running, plan, name))

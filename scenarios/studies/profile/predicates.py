@@ -95,9 +95,9 @@ def _of_pair(
 ) -> list[PredicateProfile]:
     """Profile the conditions between two inputs: count an equality that is the only one, sample the others.
 
-    An equality also counts as another one if it holds by way of other inputs. Each other condition is sampled
-    among the pairs that satisfy those before it, so that the product of the shares is the share of pairs that
-    satisfy all.
+    It is the only one if no other equality holds between the inputs, directly or by way of others. Each other
+    condition is sampled among the pairs that satisfy those before it, so that the product of the shares is
+    the share of pairs that satisfy all.
     """
     equalities = [each for each in between if each.equates]
     others = [each for each in between if not each.equates]

@@ -95,7 +95,7 @@ def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> 
 
 
 def _chosen(totals: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The positions of the orders drawn apart: the given one, the cheapest, and those often the best."""
+    """The positions of the orders with own colours: the given one, the cheapest, and those often the best."""
     best_in = {i: total["best_in"] for i, total in enumerate(totals)}
     needed = {i for i, total in enumerate(totals) if total["is_given"] or i == 0}
     return told_apart(best_in, needed, len(SERIES))

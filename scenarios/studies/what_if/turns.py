@@ -20,8 +20,7 @@ STRATEGIES = ("genmig", "moving-states")
 """The strategies that migrate."""
 
 MOST_ORDERS = 32
-"""The most orders among which turns are taken: the clairvoyant's time grows with their square.
-"""
+"""The most orders among which turns are taken: the clairvoyant's time grows with their square."""
 
 HINDSIGHT, BY_PAST, REPEATED = "best in hindsight", "best by the past", "repeat last best"
 CLAIRVOYANT = "clairvoyant"

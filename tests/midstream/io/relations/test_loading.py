@@ -241,9 +241,7 @@ def test_types_of_parquet_are_compared(tmp_path: Path, array: pa.Array, type_: s
 
 def test_values_of_parquet_are_checked(tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": [1.0, float("nan")], "y": [[1], [2]]}), tmp_path / "r.parquet")
-    with pytest.raises(
-        InputFileError, match=r"row 2, column x: found NaN, expected a finite number"
-    ):
+    with pytest.raises(InputFileError, match=r"row 2, column x: found NaN, expected a finite number"):
         load_parquet(tmp_path / "r.parquet", Schema.of(x="float"))
     with pytest.raises(InputFileError, match=r"row 1, column y: unhashable type: 'list', expected hashable"):
         load_parquet(tmp_path / "r.parquet", Schema.of(y="any"))

@@ -151,7 +151,7 @@ def test_the_page_needs_nothing_else_and_begins_with_advice(here: tuple[Path, st
     words = page.text
     places = [words.index(part) for part in ("Recommendation", "What arrives", "Figures", "Run log")]
     assert places == sorted(places)
-    assert "Which order was best" in words and "C: 200 elements" in words
+    assert "Best orders by processing" in words and "C: 200 elements" in words
     assert "prefers-color-scheme: dark" in text and 'name="viewport"' in text
     drawn = "".join(re.findall(r"<svg.*?</svg>", text, re.DOTALL))
     assert drawn and re.findall(r"#[0-9a-f]{6}\b", drawn) == [], "colours of its own would not be seen"

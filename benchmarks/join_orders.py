@@ -24,7 +24,7 @@ NEAR_MARK = 1.05
 """The largest cost of a chosen order, as a multiple of that of the best order."""
 
 LONGER = 10
-"""Where the best order is unknown, the reference is the result of a search this many times as long."""
+"""The length of the search for a reference order, as a multiple, where the best order is unknown."""
 
 LARGEST_CLIQUE = 15
 """The largest number of inputs that are all linked for which the best order is computed."""

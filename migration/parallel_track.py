@@ -228,11 +228,13 @@ class ParallelTrackStrategy(Strategy):
 
     def check(self, part: Subplan) -> None:
         """Accept join trees only."""
+
+        def require_whole_elements(nodes: Iterable[Node], which: str) -> None:
+            guests = map(part.host.operators.get, nodes)
+            require_tracks(guest.hosted.box for guest in guests if isinstance(guest, Guest))
+
         require_of_intervals(part.change, require_reducible)
-        require_of_elements(part.change, require_join_tree)
-        nodes = (node for _, nodes in part.change.answering for node in nodes)
-        guests = (part.host.operators.get(node) for node in nodes)
-        require_tracks(guest.hosted.box for guest in guests if isinstance(guest, Guest))
+        require_of_elements(part.change, require_join_tree, require_whole_elements)
 
     def plan(self, part: Part) -> Edit:
         """Split some windows behind the inputs."""

@@ -149,8 +149,9 @@ def require_of_elements(change: Change, *requirements: Requirement) -> None:
 
     This is for strategies that tell by single elements which plan a result belongs to.
     """
-    for which, nodes in change.answering:
-        for require in requirements:
+    answering = change.answering
+    for require in requirements:
+        for which, nodes in answering:
             require(nodes, which)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from midstream.scenarios.studies.declaration import Study
 
 
 @dataclass(frozen=True)
@@ -57,3 +59,20 @@ class Report:
     tables: Sequence[Table] = ()
     pictures: Sequence[Picture] = ()
     holds: bool = True
+
+
+def bucket_facts(study: Study, summary: dict[str, Any]) -> list[str]:
+    """The number of buckets, and the time that they cover."""
+    if not summary["buckets"]:
+        return ["The streams hold no elements."]
+    clock, end = study.clock, summary["last"] + summary["bucket"]
+    return [
+        f"{summary['buckets']:,} buckets of {clock.show_duration(summary['bucket'])}, from "
+        f"{clock.show(summary['first'])} to {clock.show(end)}."
+    ]
+
+
+def more_buckets(summary: dict[str, Any], listed: int) -> str:
+    """A note on the buckets that a table does not list."""
+    more = summary["buckets"] - listed
+    return f"… and {more:,} more buckets: files have all, the option rows lists more" if more else ""

@@ -49,7 +49,6 @@ MASTER = Annotated[
     str, typer.Option(help="Where Spark runs: local[2], local[*], or the address of a cluster.")
 ]
 FOLDER = Annotated[Path | None, typer.Option(help="A folder for the results as Parquet files.")]
-SHOWN_ROWS = Annotated[int, typer.Option(min=0, help="How many buckets to print; files have all.")]
 
 SMALL = 4 << 20
 """The most bytes of small files: some 10,000 rows of a CSV file, or some 100,000 that were ingested."""

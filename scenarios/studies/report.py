@@ -15,7 +15,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from midstream.optimizer.sampling.intervals import Interval
-from midstream.scenarios.studies.contents import Table
+from midstream.scenarios.studies.contents import Table, more_buckets
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.profile.query_profile import QueryProfile
 from midstream.scenarios.studies.stream_profile import Profile
@@ -171,23 +171,6 @@ def bucket_table(summary: Summary) -> Table:
     return Table(caption, ("from", *names, *titles), rows, note=more_buckets(summary, len(rows)))
 
 
-def more_buckets(summary: Summary, listed: int) -> str:
-    """A note on the buckets that a table does not list."""
-    more = summary["buckets"] - listed
-    return f"… and {more:,} more buckets: files have all, the option rows lists more" if more else ""
-
-
-def bucket_facts(study: Study, summary: Summary) -> list[str]:
-    """The number of buckets, and the time that they cover."""
-    if not summary["buckets"]:
-        return ["The streams hold no elements."]
-    clock, end = study.clock, summary["last"] + summary["bucket"]
-    return [
-        f"{summary['buckets']:,} buckets of {clock.show_duration(summary['bucket'])}, from "
-        f"{clock.show(summary['first'])} to {clock.show(end)}."
-    ]
-
-
 def _bounds(interval: Summary | None) -> str:
     """The bounds of a sampled share."""
     return "–" if interval is None else f"{100 * interval['low']:.2f}–{interval['high']:.2%}"
@@ -206,12 +189,6 @@ def title(study: Study, summary: Summary, console: Console) -> None:
             f"from {study.clock.show(first)} to {study.clock.show(end)}\n"
         )
     )
-
-
-def tell_rest(rest: int, console: Console) -> None:
-    """Print the number of buckets that are not shown."""
-    if rest:
-        console.print(f"… and {rest:,} more buckets: --output writes all, --rows shows more")
 
 
 def table(*titles: str, texts: int = 1, wrapped: Sequence[str] = ()) -> RichTable:

@@ -17,9 +17,6 @@ from midstream.scenarios.studies.report import Summary
 from midstream.scenarios.studies.sorted_files import write_sorted_files
 from midstream.scenarios.studies.stream_profile import Profile
 
-PROFILE = ("streams", "pairs", "columns", "profile.json")
-"""The files and folders that `write_profile` replaces in a folder."""
-
 
 def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
     """Write `streams`, `pairs`, with a query `columns`, and `profile.json`; replace an earlier profile.

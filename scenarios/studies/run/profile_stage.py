@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from midstream.scenarios.studies.contents import Picture, Report
+from midstream.scenarios.studies.contents import Picture, Report, bucket_facts
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
@@ -81,7 +81,7 @@ def _drawn(found: Profile) -> dict[str, Any]:
 
 
 def _tell(study: Study, outcome: Outcome) -> Report:
-    from midstream.scenarios.studies.report import bucket_facts, bucket_table, profile_tables
+    from midstream.scenarios.studies.report import bucket_table, profile_tables
 
     summary = outcome.summary
     tables = profile_tables(summary)

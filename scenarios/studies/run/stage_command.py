@@ -37,7 +37,7 @@ from midstream.scenarios.studies.options import (
 )
 from midstream.scenarios.studies.run.alone import options_of, ran
 from midstream.scenarios.studies.run.request import Request
-from midstream.scenarios.studies.run.stage import Stage
+from midstream.scenarios.studies.run.stage import Stage, listed
 from midstream.scenarios.studies.run.terminal import show_report
 from midstream.scenarios.studies.script import load_declared
 from midstream.scenarios.studies.steps import telling
@@ -128,7 +128,7 @@ def _run(
     from midstream.scenarios.studies.session import spark_session
 
     files = [*stage.files, *(f"{name}.png" for name in stage.pictures if draws)]
-    reads = [(f"--{name}", Path(one)) for name in stage.reads for one in _files(getattr(options, name))]
+    reads = [(f"--{name}", Path(one)) for name in stage.reads for one in listed(getattr(options, name)) or ()]
     require_files_apart(study, declared, None, replaced_in(output, files), reads)
     make_folder(output)
     with ExitStack() as stack:
@@ -140,18 +140,14 @@ def _run(
         if output is not None:
             tell("writing")
             stage.write(done.result, done.outcome, output)
-        if draws and output is not None:
-            _draw(done.report, output)
+            if draws:
+                _draw(done.report, output)
     if as_json:
         typer.echo(json.dumps(done.outcome.summary, indent=2, ensure_ascii=False))
     else:
         show_report(declared.title, done.report, Console())
     if not done.report.holds:
         raise typer.Exit(1)
-
-
-def _files(value: str | list[str] | None) -> list[str]:
-    return value if isinstance(value, list) else [value] if value else []
 
 
 def _draw(report: Report, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,11 +12,10 @@ from pydantic import BeforeValidator, Field
 from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, StatisticsError
-from midstream.scenarios.studies.contents import Picture, Report, Table
+from midstream.scenarios.studies.contents import Picture, Report, Table, bucket_facts, more_buckets
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.pricing import relative, show_cost
-from midstream.scenarios.studies.report import bucket_facts, more_buckets
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work, listed
 from midstream.scenarios.studies.what_if.candidates import LIMIT
@@ -25,7 +25,7 @@ from midstream.scenarios.studies.what_if.rows import SHOWN, order_rows, paid
 from midstream.scenarios.studies.what_if.turns import STRATEGIES
 
 if TYPE_CHECKING:
-    from midstream.scenarios.studies.what_if.prices import Prices
+    from midstream.scenarios.studies.what_if.prices import Stretch
     from midstream.scenarios.studies.what_if.stage import WhatIf
 
 NAME = "what-if"
@@ -95,18 +95,18 @@ def _run(work: Work, options: WhatIfOptions) -> tuple[WhatIf, Outcome]:
     )
     work.tell("summing up")
     summary = what_if_summary(work.study, result, options.rows)
-    cells = result.prices[0].stretches(CELLS)
+    stretches = [prices.stretches(CELLS) for prices in result.prices]
+    cells = stretches[0]
     drawn = {
         "edges": [*(cell.start for cell in cells), *(cell.end for cell in cells[-1:])],
-        "objectives": [_courses(prices) for prices in result.prices],
+        "objectives": [_courses(cells) for cells in stretches],
     }
     rows = len(result.plans) * len(result.starts) * len(result.prices)
     return result, Outcome(summary, drawn, work.elements, rows)
 
 
-def _courses(prices: Prices) -> dict[str, list[Any]]:
+def _courses(cells: Sequence[Stretch]) -> dict[str, list[Any]]:
     """The costs of orders in each of a few stretches of time, and their regret so far."""
-    cells = prices.stretches(CELLS)
     return {
         "spent": [list(cell.spent) for cell in cells],
         "regret": [list(cell.regret) for cell in cells],

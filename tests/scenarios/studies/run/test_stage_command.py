@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -39,6 +41,13 @@ def study(tmp_path: Path) -> Path:
 def test_each_option_has_one_help_text(stage) -> None:
     for name, field in stage.options.model_fields.items():
         assert field.description and field.description.endswith("."), name
+
+
+def test_declarations_load_no_spark() -> None:
+    """A study file is checked, and help is shown, without it."""
+    code = "import sys, midstream.scenarios.studies.run.stages; print('pyspark' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.parametrize("name", commands.STAGES)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.console import Console
 
-    from midstream.plans.algebra.plan import Plan
     from midstream.scenarios.studies.case_runs import Findings
     from midstream.scenarios.studies.charts.stage import FoundChart
     from midstream.scenarios.studies.declaration import Study
     from midstream.scenarios.studies.generate.generate import Generated
+    from midstream.scenarios.studies.ingest.feeds import Feed
     from midstream.scenarios.studies.ingest.ingest import Ingested
     from midstream.scenarios.studies.policies.stage import Found as FoundPolicies
     from midstream.scenarios.studies.run.study_run import StudyRun
@@ -49,11 +49,11 @@ T = TypeVar("T")
 class Result(Generic[T]):
     """The result of a stage.
 
-    found      values, with data frames for rows per bucket
+    value      the full result, with data frames for rows per bucket
     summary    a short form as plain data for JSON, which the stage's command prints with --json
     """
 
-    found: T
+    value: T
     summary: Mapping[str, Any]
     _show: Callable[[Console], None]
 
@@ -64,7 +64,7 @@ class Result(Generic[T]):
         self._show(Console())
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {type(self.found).__name__}: {', '.join(self.summary)}>"
+        return f"<{type(self).__name__} of {type(self.value).__name__}: {', '.join(self.summary)}>"
 
     def _repr_html_(self) -> str:
         """HTML for notebooks."""
@@ -83,31 +83,27 @@ def ingest(
     folder: str | Path,
     *,
     data: str | Path | None = None,
-    slack: str | None = None,
+    **options: Any,
 ) -> Result[Ingested]:
     """Read new files of streams, check and sort them, and add them to a folder.
 
     streams    a study (.toml, or a ready-made one) or a script (.sql) that declares the streams
     data       the folder to which paths are relative
-    slack      rows that are later in their file than this, for example "90s", go to the quarantine
+    options    those of the command `midstream study ingest`, such as `slack`
 
     Raises   MidstreamError, naming file and place; then the folder is unchanged.
     """
-    from midstream.scenarios.studies.ingest.feeds import feeds_of_script, feeds_of_study
-    from midstream.scenarios.studies.ingest.ingest import ingest as ingested
-    from midstream.scenarios.studies.ingest.report import ingest_summary, show_ingested
-    from midstream.scenarios.studies.ingest_command import chronons_of_slack
-    from midstream.scenarios.studies.script import SCRIPTS
+    from midstream.scenarios.studies.ingest.feeds import feeds_of_study
+    from midstream.scenarios.studies.script import SCRIPTS, load_feeds
 
-    if isinstance(streams, str | Path) and Path(streams).suffix in SCRIPTS:
-        feeds = feeds_of_script(_absolute(streams), _absolute(Path() if data is None else data))
+    if not isinstance(streams, str | Path):
+        study, feeds = streams, feeds_of_study(streams)
+    elif Path(streams).suffix in SCRIPTS:
+        study, feeds = load_feeds(_absolute(streams), _absolute(Path() if data is None else data))
     else:
-        feeds = feeds_of_study(_declared(streams, data))
-    bound = None if slack is None else chronons_of_slack(slack, feeds[0].chronon.nanoseconds)
-    _prepare(spark)
-    found = ingested(spark, feeds, _absolute(folder), slack=bound)
-    summary = ingest_summary(found, str(folder))
-    return Result(found, summary, lambda console: show_ingested(found, summary, console))
+        study = _declared(streams, data)
+        feeds = feeds_of_study(study)
+    return _stage("ingest", spark, study, None, folder, options, feeds)
 
 
 def generate(
@@ -189,115 +185,50 @@ def policies(
     spark: SparkSession,
     study: str | Path | Study,
     *,
-    grid: str = "careful,balanced,eager",
-    strategy: str = "auto",
-    objective: str = "intermediate",
     query: str | None = None,
     data: str | Path | None = None,
     output: str | Path | None = None,
+    **options: Any,
 ) -> Result[FoundPolicies]:
     """Compute the costs of migration policies on a recording, and the settings to recommend.
 
-    grid        settings of the autopilot to try: some of careful, balanced and eager, or a JSON file
-    strategy    the strategy of the migrations
+    options   those of the command `midstream study policies`, such as `grid`, `strategy` and `objective`
     """
-    from midstream.optimizer.cost.objective import objective_of
-    from midstream.scenarios.studies.policies.grid import grid_of
-    from midstream.scenarios.studies.policies.report import (
-        policies_summary,
-        show_policies,
-        write_policies,
-    )
-    from midstream.scenarios.studies.policies.stage import policies as replayed
-    from midstream.scenarios.studies.recording import open_recording
-
-    declared = _declared(study, data, query)
-    plan, settings, aim = _query(declared), grid_of(grid), objective_of(objective)
-    _prepare(spark)
-    with open_recording(spark, declared, 1) as recording:  # costs have buckets of their own
-        found = replayed(recording, declared, plan, settings, objective=aim, strategy=strategy)
-    summary = policies_summary(declared, found)
-    if output is not None:
-        write_policies(found, summary, _folder(output))
-    return Result(found, summary, lambda console: show_policies(declared, summary, console))
+    return _stage("policies", spark, _declared(study, data, query), None, output, options)
 
 
 def simulate(
     spark: SparkSession,
     study: str | Path | Study,
     *,
-    slice: str = "1h",
-    slices: int = 10,
-    to: Sequence[str | Path] = (),
-    strategies: Sequence[str] | None = None,
-    at: Sequence[float] = (),
-    seeds: Sequence[int] = (1,),
     query: str | None = None,
     data: str | Path | None = None,
     output: str | Path | None = None,
+    **options: Any,
 ) -> Result[Simulated]:
     """Migrate the real engine on slices of the streams, and compare its results with those of the old plan.
 
-    slice      the length of a slice; `slices` is the largest number of slices
-    to         files with new plans; by default one plan of each other join order
-    at         shares of a slice at which to migrate; by default a seed draws one
+    options   those of the command `midstream study simulate`, such as `slice`, `to` and `strategies`
 
-    `wrong` of the result lists the runs with another output, and should be empty.
+    `wrong` of the value lists the runs with another output, and should be empty.
     """
-    from midstream.migration.strategies import STRATEGIES
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.simulate.making import grid_of, targets
-    from midstream.scenarios.studies.simulate.report import show_simulate, simulate_summary, write_simulate
-    from midstream.scenarios.studies.simulate.stage import simulate as simulated
-
-    declared = _declared(study, data, query)
-    plan, length = _query(declared), _bucket(declared, slice, "slice")
-    grid = grid_of(
-        declared,
-        plan,
-        targets(declared, plan, [Path(one) for one in to]),
-        strategies=_some("strategies", strategies, tuple(STRATEGIES)),
-        seeds=tuple(seeds),
-        at=tuple(at),
-    )
-    _prepare(spark)
-    with open_recording(spark, declared, length) as recording:
-        found = simulated(recording, declared, grid, length, slices)
-    summary = simulate_summary(declared, grid, found)
-    if output is not None:
-        write_simulate(found, summary, _folder(output))
-    return Result(found, summary, lambda console: show_simulate(declared, summary, console))
+    return _stage("simulate", spark, _declared(study, data, query), None, output, options)
 
 
 def verify(
-    spark: SparkSession,
-    *,
-    cases: int = 1000,
-    seed: int = 1,
-    kinds: Sequence[str] | None = None,
-    strategies: Sequence[str] | None = None,
-) -> Findings:
-    """Try small random migrations until `cases` count; a seed names each, and `seed` the first.
+    spark: SparkSession | None, *, output: str | Path | None = None, **options: Any
+) -> Result[Findings]:
+    """Try small random migrations until enough of them count; a seed names each.
 
-    `broken` of the result lists the cases that break the law, and should be empty.
+    spark     None for this process alone
+    options   those of the command `midstream study verify`, such as `cases`, `seed` and `strategies`
+
+    `broken` of the value lists the cases that break the law, and should be empty.
     """
-    from midstream.io.requirements import require_libraries
+    from midstream.io.time_units import Clock
+    from midstream.scenarios.studies.declaration import Study
 
-    require_libraries(["hypothesis"], "testing", "drawing cases needs")
-    from functools import partial
-
-    from midstream.migration.strategies import STRATEGIES
-    from midstream.scenarios.studies import case_runs
-    from midstream.scenarios.studies.case_jobs import try_on_executors
-    from midstream.testing.families import KINDS
-
-    chosen = (
-        _some("kinds", kinds, tuple(KINDS)),
-        _some("strategies", strategies, tuple(STRATEGIES)),
-    )
-    _prepare(spark)
-    portion = partial(try_on_executors, spark, case_runs.Draw(*chosen, None))
-    return case_runs.verify(portion, cases, seed, lambda found: None)
+    return _stage("verify", spark, Study("verify", "", Clock("ms"), {}, None), None, output, options)
 
 
 def run(
@@ -329,11 +260,12 @@ def run(
 
 def _stage(
     name: str,
-    spark: SparkSession,
+    spark: SparkSession | None,
     study: Study,
-    bucket: str,
+    bucket: str | None,
     output: str | Path | None,
     options: Mapping[str, Any],
+    feeds: Sequence[Feed] = (),
 ) -> Result[Any]:
     """Run one stage of a study by itself."""
     from midstream.io.requirements import require_libraries
@@ -355,12 +287,14 @@ def _stage(
             raise ArgumentError(
                 f"{name}: found option {option}, expected one of {', '.join(known)}{suggest(option, known)}"
             )
-    request = Request(study, _bucket(study, bucket), Path(), f"study {study.name}", error)
+    length = 1 if bucket is None else _bucket(study, bucket)
+    request = Request(study, length, Path(), f"study {study.name}", error, feeds)
     checked = options_of(stage, options, request)
-    _prepare(spark)
-    with ran(stage, spark, request, checked) as done:
-        if output is not None:
-            stage.write(done.result, done.outcome, _folder(output))
+    if spark is not None:
+        _prepare(spark)
+    folder = None if output is None else _folder(output)
+    with ran(stage, spark, request, checked, folder) as done:
+        pass
     return Result(
         done.result,
         done.outcome.summary,
@@ -392,35 +326,16 @@ def _absolute(path: str | Path) -> str:
     return str(path) if "://" in str(path) else str(Path(path).absolute())
 
 
-def _query(study: Study) -> Plan:
-    from midstream.plans.values.errors import InputFileError
-
-    if study.query is None:
-        raise InputFileError(f"study {study.name}: found no query, expected one", path=study.name)
-    return study.query
-
-
-def _bucket(study: Study, text: str, what: str = "bucket") -> int:
+def _bucket(study: Study, text: str) -> int:
     from midstream.plans.values.errors import ArgumentError
 
     try:
         return study.clock.chronons(text)
     except ValueError as error:
-        raise ArgumentError(f"{what}: {error}") from error
+        raise ArgumentError(f"bucket: {error}") from error
 
 
 def _folder(path: str | Path) -> Path:
     folder = Path(path).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def _some(what: str, given: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
-    from midstream.plans.values.errors import ArgumentError
-
-    if given is None:
-        return known
-    for one in given:
-        if one not in known:
-            raise ArgumentError(f"{what}: found {one!r}, expected some of {', '.join(known)}")
-    return tuple(given)

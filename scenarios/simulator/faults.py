@@ -96,6 +96,8 @@ def _message(kind: str, context: dict[str, Any], error: ErrorDetails) -> str:
             return f"found {found}, expected more than {context['gt']}"
         case "greater_than_equal":
             return f"found {found}, expected {context['ge']} or more"
+        case "less_than_equal":
+            return f"found {found}, expected {context['le']} or less"
         case "value_error":
             return f"found {found}, expected {context['error']}"
         case _:

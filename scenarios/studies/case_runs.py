@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
 from midstream.testing.cases import (
     COUNTED,
-    OUTCOMES,
     Case,
     case_from_json,
     case_of,
@@ -147,7 +146,7 @@ class CounterExample:
     is_shrunk: bool
 
     def as_json(self, draw: Draw, drawn: dict[str, Any]) -> dict[str, Any]:
-        """The counter-example as JSON, which `read_counter_example` reads."""
+        """The counter-example as JSON, which `verify-case` reads."""
         return {
             "seed": self.seed,
             "kinds": list(draw.kinds),
@@ -169,12 +168,3 @@ def shrunk(broken: Broken, draw: Draw) -> CounterExample:
         if smaller is not None and failure is not None:
             return CounterExample(broken.seed, failure, smaller, True)
     return CounterExample(broken.seed, broken.failure, drawn, False)
-
-
-def table(found: Findings, strategies: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The counts in lines of text: a header, the strategies, and all."""
-    outcomes = [one for one in (*OUTCOMES, BROKEN) if one in OUTCOMES[:4] or found.number(one)]
-    yield ("strategy", *outcomes)
-    for strategy in strategies:
-        yield (strategy, *(f"{found.counts[strategy, one]:,}" for one in outcomes))
-    yield ("all", *(f"{found.number(one):,}" for one in outcomes))

@@ -8,17 +8,10 @@ import typer
 from typer.core import TyperGroup
 
 from midstream.io.requirements import require_libraries
-from midstream.scenarios.studies import (
-    generate_command,
-    ingest_command,
-    policies_command,
-    verify_commands,
-    verify_run_command,
-)
+from midstream.scenarios.studies import generate_command, verify_case_command, verify_run_command
 from midstream.scenarios.studies.run import command as run_command
-from midstream.scenarios.studies.simulate import command as simulate_command
 
-STAGES = ("charts", "profile", "what-if")
+STAGES = ("charts", "ingest", "policies", "profile", "simulate", "verify", "what-if")
 """The stages whose commands are made of their declarations on demand, as these need pydantic."""
 
 
@@ -37,7 +30,7 @@ class Commands(TyperGroup):
         from midstream.scenarios.studies.run import stages
         from midstream.scenarios.studies.run.stage_command import add_command
 
-        made = typer.Typer(pretty_exceptions_enable=False)
+        made = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
         add_command(made, stages.STAGES[cmd_name])
         return typer.main.get_command(made)
 
@@ -49,10 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command("ingest", epilog=ingest_command.EPILOG)(ingest_command.ingest)
 app.command("generate", epilog=generate_command.EPILOG)(generate_command.generate)
-app.command("policies", epilog=policies_command.EPILOG)(policies_command.policies)
 app.command("run", epilog=run_command.EPILOG)(run_command.run)
-app.command("simulate", epilog=simulate_command.EPILOG)(simulate_command.simulate)
-app.command("verify", epilog=verify_commands.EPILOG)(verify_commands.verify)
+app.command("verify-case", epilog=verify_case_command.EPILOG)(verify_case_command.verify_case)
 app.command("verify-run", epilog=verify_run_command.EPILOG)(verify_run_command.verify_run)

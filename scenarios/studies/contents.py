@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from midstream.scenarios.studies.declaration import Study
 
 
+Summary = dict[str, Any]
+"""Results of a stage as plain data, for JSON."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of texts with titles.
@@ -61,7 +65,20 @@ class Report:
     holds: bool = True
 
 
-def bucket_facts(study: Study, summary: dict[str, Any]) -> list[str]:
+def frame(study: Study, starts: range) -> Summary:
+    """The header of every study's summary: its name and title, and its buckets."""
+    return {
+        "study": study.name,
+        "title": study.title,
+        "unit": study.clock.unit,
+        "bucket": starts.step,
+        "buckets": len(starts),
+        "first": starts[0] if starts else None,
+        "last": starts[-1] if starts else None,
+    }
+
+
+def bucket_facts(study: Study, summary: Summary) -> list[str]:
     """The number of buckets, and the time that they cover."""
     if not summary["buckets"]:
         return ["The streams hold no elements."]
@@ -72,7 +89,7 @@ def bucket_facts(study: Study, summary: dict[str, Any]) -> list[str]:
     ]
 
 
-def more_buckets(summary: dict[str, Any], listed: int) -> str:
+def more_buckets(summary: Summary, listed: int) -> str:
     """A note on the buckets that a table does not list."""
     more = summary["buckets"] - listed
     return f"… and {more:,} more buckets: files have all, the option rows lists more" if more else ""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from midstream.io.plan_files import read_plan
 from midstream.plans.algebra.operators import Aggregate, Distinct, Filter, Join, Project, Source, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical
@@ -14,6 +15,7 @@ from midstream.plans.expressions.expressions import Col, column_equality, conjun
 from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.plans.values.schema import Type, suggest
 from midstream.scenarios.studies.declaration import RecordedStream, Study
+from midstream.scenarios.studies.renaming import studied
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,19 @@ def plan_inputs(plan: Plan, streams: Mapping[str, RecordedStream]) -> tuple[Plan
              unbounded, or where there is more than filters and projections below a window.
     """
     return tuple(_input(node, streams) for node in input_nodes(plan))
+
+
+def declared_plan(study: Study, file: Path | None) -> Plan:
+    """The plan in a file, else the study's query.
+
+    Raises   InputFileError where there is neither, or where the file cannot be read.
+    """
+    plan = study.query if file is None else studied(read_plan(file))
+    if plan is None:
+        raise InputFileError(
+            f"study {study.name}: found no query and no plan, expected one of them", path=study.name
+        )
+    return plan
 
 
 def require_fitting(plan: Plan, study: Study, file: Path | str | None = None) -> None:

@@ -17,7 +17,7 @@ from midstream.plans.values.instants import EPOCH
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.studies.declaration import FOLDER, RecordedStream, Study, format_of, load_study
-from midstream.scenarios.studies.ingest.feeds import FILE_SOURCES
+from midstream.scenarios.studies.ingest.feeds import FILE_SOURCES, Feed, feeds_of_script, feeds_of_study
 from midstream.scenarios.studies.renaming import studied
 
 if TYPE_CHECKING:
@@ -42,6 +42,21 @@ def load_declared(name: str, data: Path | str | None = None, query: str | None =
             f"{name}: found --query {query}, expected none: a declaration has one query", path=name
         )
     return load_study(name, data)
+
+
+def load_feeds(name: str, data: Path | str | None = None) -> tuple[Study, list[Feed]]:
+    """The files behind all streams of a declaration or a script, and a study of them.
+
+    The study of a script has neither streams nor a query: it says how time is shown.
+
+    Raises   MidstreamError, as `feeds_of_script` and `load_study`.
+    """
+    if Path(name).suffix not in SCRIPTS:
+        study = load_study(name, data)
+        return study, feeds_of_study(study)
+    feeds = feeds_of_script(name, None if data is None else str(data))
+    stem = Path(name).stem
+    return Study(stem, stem, Clock(_unit(name, feeds[0].chronon), EPOCH), {}, None), feeds
 
 
 def load_script(script: str, data: Path | str | None = None, query: str | None = None) -> Study:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,8 +12,10 @@ from midstream.console.help import examples
 from midstream.console.options import AsJson
 from midstream.io.requirements import require_spark
 from midstream.plans.values.errors import InputFileError, PlanError
-from midstream.scenarios.studies.options import DATA, MASTER, PLAN, QUERY, STUDY, declared_plan, opened
+from midstream.scenarios.studies.inputs import declared_plan
+from midstream.scenarios.studies.options import DATA, MASTER, PLAN, QUERY, STUDY, is_small
 from midstream.scenarios.studies.script import load_declared
+from midstream.scenarios.studies.steps import telling
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.recorded_run import RunCheck
@@ -48,14 +51,21 @@ def verify_run(
     declared = load_declared(study, data, query)
     ran = declared_plan(declared, plan)
     require_spark()
+    from midstream.scenarios.studies import recording, session
     from midstream.scenarios.studies.recorded_run import check_run, read_results, require_checkable
 
     place = plan or study
     try:
         require_checkable(ran, declared)
-        with opened(master, declared, 1, "comparing with Spark SQL") as (recording, _):
-            found = read_results(recording.spark, results, ran.schema)
-            check = check_run(recording, declared, ran, found, sample=sample, instants=instants, seed=seed)
+        with ExitStack() as stack:
+            tell = stack.enter_context(telling())
+            tell("starting Spark")
+            spark = stack.enter_context(session.spark_session(master, is_small=is_small(declared)))
+            tell("reading the streams")
+            recorded = stack.enter_context(recording.open_recording(spark, declared, 1))
+            tell("comparing with Spark SQL")
+            found = read_results(spark, results, ran.schema)
+            check = check_run(recorded, declared, ran, found, sample=sample, instants=instants, seed=seed)
     except PlanError as error:
         raise InputFileError(f"{place}: {error}", path=place) from error
     typer.echo(json.dumps(check.as_dict(), indent=2) if as_json else _told(results, check))

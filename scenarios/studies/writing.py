@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 
 from midstream.io.new_file import UNFINISHED, write_file
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.studies.report import Summary
+from midstream.scenarios.studies.contents import Summary
 from midstream.scenarios.studies.sorted_files import write_sorted_files
 from midstream.scenarios.studies.stream_profile import Profile
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 from unittest.mock import MagicMock
 
 import pytest
@@ -62,12 +62,10 @@ from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
 from midstream.cli import app
 from midstream.console.process import as_process
-from midstream.io import pictures
 from midstream.io.ingested import IngestRun, Manifest, write_manifest
 from midstream.optimizer.charts.fidelity import Followed
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.statistics import Statistics
 from midstream.scenarios.costs import calibrating
 from midstream.scenarios.costs.comparing import Compared
 from midstream.scenarios.costs.grid import SMALL
@@ -233,7 +231,8 @@ CASES: dict[Name, dict[str, Case]] = {
         "--to": reads("turned.json"),
         "--output": writes("found", folder=True),
     },
-    ("study", "verify"): {"--case": reads("case.json"), "--output": writes("found", folder=True)},
+    ("study", "verify"): {"--output": writes("found", folder=True)},
+    ("study", "verify-case"): {"file": reads("case.json")},
     ("study", "verify-run"): {
         "study": reads("study.toml"),
         "results": reads("results.parquet", folder=True),
@@ -274,6 +273,7 @@ BASE: dict[Name, list[str]] = {
     ("study", "charts"): [],
     ("study", "simulate"): ["--to", "turned.json"],
     ("study", "verify"): ["--master", "none", "--cases", "1"],
+    ("study", "verify-case"): [],
     ("study", "verify-run"): [],
 }
 """What a command needs besides its first argument."""
@@ -281,7 +281,7 @@ BASE: dict[Name, list[str]] = {
 NO_PATHS = {
     "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
-    "--strategies", "--kinds", "--mutant", "--query", "--half-life", "--from", "--until", "--chart-parts",
+    "--strategies", "--kinds", "--mutant", "--query", "--half-life", "--from", "--until", "--repeat",
     "--slice", "--every",
 }  # fmt: skip
 """Flags that take a text which is no path."""
@@ -305,7 +305,7 @@ def test_every_command_and_every_flag_that_may_take_a_path_has_its_case() -> Non
         found[name] = set()
         for one in command.params:
             kind = one.type_descriptor.annotation
-            if isinstance(kind, type) and issubclass(kind, int | float | Enum):
+            if (isinstance(kind, type) and issubclass(kind, int | float | Enum)) or int in get_args(kind):
                 continue
             flag = one.opts[-1] if one.param_type_name == "option" else one.name
             if flag not in NO_PATHS:
@@ -510,8 +510,6 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     from midstream.optimizer.charts import drawing
     from midstream.scenarios.studies import (
         generate_command,
-        ingest_command,
-        policies_command,
         recorded_run,
         recording,
         session,
@@ -519,32 +517,15 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     from midstream.scenarios.studies.generate import generate
     from midstream.scenarios.studies.ingest import ingest
-    from midstream.scenarios.studies.policies import report as policies_report
     from midstream.scenarios.studies.run import command as run_command
     from midstream.scenarios.studies.run import stage_command
     from midstream.scenarios.studies.run.stages import STAGES
-    from midstream.scenarios.studies.simulate import command as simulate_command
 
-    nothing = Statistics({})
-    found = SimpleNamespace(
-        by_stream=spark_frame(),
-        by_pair=spark_frame(),
-        asked=SimpleNamespace(
-            by_column=spark_frame(),
-            statistics=nothing,
-            by_bucket=SimpleNamespace(each=lambda: [(0, nothing)]),
-        ),
-        prices=(),
-        chart=None,
-        way=None,
-        wrong=(),
-    )
-    for name in ("charts", "profile", "verify", "what-if"):
+    for name in set(STAGES) - {"ingest"}:
         made = replace(STAGES[name], run=run_stage, tell=tell_stage, write=write_stage)
         monkeypatch.setitem(STAGES, name, made)
     monkeypatch.setattr(stage_command, "require_spark", lambda: None)
-    of_studies = (policies_command, run_command, simulate_command)
-    for module in (generate_command, ingest_command, verify_run_command, *of_studies):
+    for module in (generate_command, run_command, verify_run_command):
         monkeypatch.setattr(module, "require_spark", lambda: None)
     monkeypatch.setattr(ingest, "ingest", ingested)
     monkeypatch.setattr(
@@ -554,36 +535,11 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     check = recorded_run.RunCheck(1, 1, 0, 0, 0, ())
     monkeypatch.setattr(recorded_run, "check_run", lambda *_, **__: check)
     for module, name, what in (
-        (session, "spark_session", None),
+        (session, "spark_session", object()),
         (recording, "open_recording", SimpleNamespace(spark=None)),
     ):
         monkeypatch.setattr(module, name, lambda *_, what=what, **__: nullcontext(what))
-    for stage, writes in (
-        ("policies", "report"),
-        ("simulate", "report"),
-    ):
-        place = f"midstream.scenarios.studies.{stage}"
-        monkeypatch.setattr(f"{place}.stage.{stage}", lambda *_, **__: found)
-        monkeypatch.setattr(f"{place}.report.{stage}_summary", lambda *_: {"found": "all of it"})
-        monkeypatch.setattr(f"{place}.report.show_{stage}", show_all)
-        monkeypatch.setattr(f"{place}.{writes}.write_{stage}", write_all)
-    for drawer, name in ((policies_report, "draw_policies"),):
-        monkeypatch.setattr(drawer, name, lambda *given: pictures.write_picture(Figure(), given[-1], "png"))  # type: ignore[arg-type]
     monkeypatch.setattr(drawing, "draw_chart", lambda *_: Figure())
-
-
-def show_all(*given: Any) -> None:
-    """Prints all of a summary."""
-    given[-1].print("all of it")
-
-
-def write_all(found: Any, summary: Any, folder: Path) -> None:
-    """Writes what a stage does: a folder, and a summary."""
-    from midstream.scenarios.studies.writing import new_folder, write_json
-
-    with new_folder(folder / "plans") as place:
-        (place / "part.parquet").write_bytes(b"a part, all of it")
-    write_json(summary, folder / "summary.json")
 
 
 def run_stage(work: Any, options: Any) -> Any:
@@ -594,8 +550,12 @@ def run_stage(work: Any, options: Any) -> Any:
 
 
 def write_stage(result: Any, outcome: Any, folder: Path) -> None:
-    """What a stage of a study does to its folder."""
-    write_all(result, outcome.summary, folder)
+    """What a stage of a study does to its folder: a folder in it, and a summary."""
+    from midstream.scenarios.studies.writing import new_folder, write_json
+
+    with new_folder(folder / "plans") as place:
+        (place / "part.parquet").write_bytes(b"a part, all of it")
+    write_json(outcome.summary, folder / "summary.json")
 
 
 def tell_stage(study: Any, outcome: Any) -> Any:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
+from midstream.io.new_file import nothing_written
 from midstream.scenarios.simulator.faults import described
 from midstream.scenarios.simulator.yaml_file import dotted
 from midstream.scenarios.studies.contents import Report
+from midstream.scenarios.studies.run.options import Options
 from midstream.scenarios.studies.run.request import Request
-from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
+from midstream.scenarios.studies.run.stage import Outcome, Stage, Work
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,12 +48,21 @@ def options_of(stage: Stage, values: Mapping[str, Any], request: Request) -> Opt
 @contextmanager
 def ran(
     stage: Stage,
-    spark: SparkSession,
+    session: SparkSession | None,
     request: Request,
     options: Options,
+    output: Path | None = None,
     tell: Callable[[str], None] = lambda step: None,
 ) -> Iterator[Done]:
-    """Run a stage on recorded streams; its results stay in Spark's memory during the block."""
-    with closing(Work(spark, request, (), Path(), tell)) as work:
-        result, outcome = stage.run(work, options)
+    """Run a stage and write its files; its results stay in Spark's memory during the block.
+
+    session   Spark; None where the stage does without
+    output    an existing folder for files; None for none
+    """
+    with closing(Work(session, request, output or Path(), tell)) as work:
+        with nullcontext() if stage.adds else nothing_written():
+            result, outcome = stage.run(work, options)
+        if output is not None:
+            tell("writing")
+            stage.write(result, outcome, output)
         yield Done(result, outcome, stage.tell(request.study, outcome))

@@ -21,8 +21,9 @@ from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
 from midstream.scenarios.studies.contents import Picture, Report, Table
 from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.run.options import FileName, Options, PlanFile, listed
 from midstream.scenarios.studies.run.request import Request
-from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work, listed
+from midstream.scenarios.studies.run.stage import Outcome, Stage, Work
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +56,7 @@ class ChartsOptions(Options):
     objective: str = Field(
         default="processing", description="The cost that plans are compared by, as in explain."
     )
-    stats: str | None = Field(
+    stats: FileName | None = Field(
         default=None,
         description="A file with statistics of what does not change; by default, it is measured.",
     )

@@ -57,7 +57,7 @@ def run(
 
     found = load_study_file(file, data)
     written = (*found.stages, RECORDS, REPORT, LOG)
-    require_files_apart(file, found.study, None, [("--out", out / name) for name in written])
+    require_files_apart(file, found.study, [("--out", out / name) for name in written])
     require_spark()
     from midstream.scenarios.studies.run.running import run_study
     from midstream.scenarios.studies.session import spark_session
@@ -76,16 +76,15 @@ def _show(done: StudyRun, out: Path) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from midstream.scenarios.studies.report import table
+    from midstream.scenarios.studies.contents import Report, Table
     from midstream.scenarios.studies.run.report import FILE
+    from midstream.scenarios.studies.run.terminal import show_report
 
+    outcomes = {name: record.outcome for name, record in done.records.items()}
+    rows = [
+        (name, done.statuses[name], f"{one.rows_in:,}", f"{one.rows_out:,}") for name, one in outcomes.items()
+    ]
+    table = Table("Stages", ("stage", "status", "rows in", "rows out"), rows, texts=2)
     console = Console()
-    console.print(Text(done.file.title, style="bold"))
-    shown = table("stage", "status", "rows in", "rows out", texts=2)
-    for name, record in done.records.items():
-        found = record.outcome
-        shown.add_row(name, done.statuses[name], f"{found.rows_in:,}", f"{found.rows_out:,}")
-    console.print(shown)
-    for line in done.advice():
-        console.print(Text(f"\n{line}"))
+    show_report(done.file.title, Report(advice=done.advice(), tables=[table]), console)
     console.print(Text(f"\nThe report is {out / FILE}"), soft_wrap=True)

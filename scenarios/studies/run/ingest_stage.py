@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from midstream.scenarios.studies.contents import Report, Table
+from midstream.scenarios.studies.contents import Report, Summary, Table
 from midstream.scenarios.studies.declaration import FOLDER, Study
-from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
+from midstream.scenarios.studies.run.options import Options
+from midstream.scenarios.studies.run.request import Request
+from midstream.scenarios.studies.run.stage import Outcome, Stage, Work
+
+if TYPE_CHECKING:
+    from midstream.scenarios.studies.ingest.ingest import Ingested
 
 NAME = "ingest"
+
+SHOWN = 5
+"""The number of files with bad rows that are listed by name."""
 
 
 class IngestOptions(Options):
     """Options of ingestion."""
 
     slack: str | None = Field(
-        default=None, description="Put rows into the quarantine that come later than so, for example 90s."
+        default=None,
+        description="The most by which a row may be late in its file, for example 90s; later ones go to the "
+        "quarantine.",
     )
 
 
-def _run(work: Work, options: IngestOptions) -> tuple[Any, Outcome]:
-    from midstream.scenarios.studies.ingest.ingest import ingest
-    from midstream.scenarios.studies.ingest.report import ingest_summary
+def _slack(request: Request, options: IngestOptions) -> int | None:
+    return None if options.slack is None else request.chronons("slack", options.slack)
 
-    slack = None if options.slack is None else work.request.chronons("slack", options.slack)
-    found = ingest(work.spark, work.feeds, work.place, slack=slack, step=work.tell)
-    summary = ingest_summary(found, NAME)
+
+def _check(request: Request, options: IngestOptions) -> None:
+    _slack(request, options)
+
+
+def _run(work: Work, options: IngestOptions) -> tuple[Ingested, Outcome]:
+    from midstream.scenarios.studies.ingest.ingest import ingest
+    from midstream.scenarios.studies.ingest.summary import ingest_summary
+
+    slack = _slack(work.request, options)
+    found = ingest(work.spark, work.request.feeds, work.place, slack=slack, step=work.tell)
+    summary = ingest_summary(found)
     inputs = found.manifest.inputs
     rows_in = sum(one.rows - one.other for one in inputs)
     rows_out = sum(one["rows"] for one in summary["streams"].values())
@@ -44,11 +63,68 @@ def _ready(work: Work) -> None:
 
 
 def _tell(study: Study, outcome: Outcome) -> Report:
-    from midstream.scenarios.studies.ingest.report import TITLES, stream_rows
+    summary, clock = outcome.summary, study.clock
+    rows = [
+        (
+            name,
+            f"{one['rows']:,}",
+            f"{one['files']:,}",
+            *("–" if one[key] is None else clock.show(one[key]) for key in ("first", "last")),
+            *(f"{number:,}" for number in (one["quarantined"], one["double"], one["disorder"]["late"])),
+        )
+        for name, one in summary["streams"].items()
+    ]
+    titles = ("stream", "rows", "files", "from", "to", "bad", "double", "late")
+    late = [_late(name, one, summary["unit"]) for name, one in summary["streams"].items()]
+    tables = [Table("Ingested streams", titles, rows), *(table for table in late if table is not None)]
+    return Report(list(_facts(summary)), tables=tables)
 
-    rows = stream_rows(outcome.summary, study.clock)
-    facts = [f"{path}: {bad:,} rows are in quarantine." for path, bad in outcome.summary["bad"].items()]
-    return Report(facts=facts, tables=[Table("Streams that were ingested", TITLES, rows)])
+
+def _facts(summary: Summary) -> Iterator[str]:
+    """The files that were read, and the rows that differ from what was expected."""
+    if summary["run"] is None:
+        yield "There were no new files."
+    else:
+        yield f"{summary['rows']:,} rows of {summary['inputs']:,} files were read."
+    for name, one in summary["streams"].items():
+        if one["late_runs"]:
+            yield f"{name}: {one['late_runs']:,} rows start before the last of an earlier run."
+        if one["cut"]:
+            yield f"{name}: {one['cut']:,} timestamps were finer than a chronon and were cut off."
+    for path, bad in list(summary["bad"].items())[:SHOWN]:
+        yield f"{path}: {bad:,} rows are in quarantine."
+    if summary["quarantine"]:
+        yield f"The quarantine is in {', '.join(summary['quarantine'])}, in the folder of the streams."
 
 
-STAGE = Stage(NAME, IngestOptions, _run, _tell, depends=lambda *_: None, ready=_ready, adds=True)
+def _late(name: str, one: Summary, unit: str) -> Table | None:
+    """The rows that a slack loses and keeps waiting; None for a stream in order."""
+    disorder = one["disorder"]
+    if not disorder["late"]:
+        return None
+    rows = [
+        (f"{slack['slack']:,}", f"{slack['late']:,}", f"{slack['held']:,.1f}") for slack in disorder["slacks"]
+    ]
+    caption = f"{name}: {disorder['share']:.2%} of the rows start before an earlier row of their file"
+    return Table(caption, (f"slack, {unit}", "rows lost", "rows waiting"), rows, texts=0)
+
+
+STAGE = Stage(
+    NAME,
+    IngestOptions,
+    _run,
+    _tell,
+    depends=lambda *_: None,
+    ready=_ready,
+    check=_check,
+    adds=True,
+    asks=("study", "data"),
+    help="""Read recorded streams into sorted Parquet files, with bad rows apart, and a manifest of all files.
+
+    A second run over more files reads only the new ones. A run that is killed leaves the folder as it was.
+    """,
+    examples=(
+        "midstream study ingest nycflights13 --data recordings --output streams",
+        "midstream study ingest query.sql --data recordings --output streams",
+    ),
+)

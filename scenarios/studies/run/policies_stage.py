@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from midstream.io.new_file import write_file
 from midstream.migration.strategies import find_strategy
 from midstream.optimizer.cost.objective import objective_of
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, MigrationRefused, StatisticsError
-from midstream.scenarios.studies.contents import Picture, Report, Table
+from midstream.scenarios.studies.contents import Picture, Report, Table, bucket_facts, frame
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.policies.grid import grid_of
 from midstream.scenarios.studies.policies.judging import CLAIRVOYANT, flown
-from midstream.scenarios.studies.policies.rows import TITLES, policy_rows
+from midstream.scenarios.studies.run.options import Options, PlanFile
 from midstream.scenarios.studies.run.request import Request
-from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work
+from midstream.scenarios.studies.run.stage import STREAMS, Outcome, Stage, Work
 
 if TYPE_CHECKING:
     from midstream.autopilot.settings import Settings
     from midstream.scenarios.studies.policies.stage import Found as Replayed
 
 NAME = "policies"
+
+VERSION = 1
+"""The version of the summary."""
+
+SUMMARY, COURSES, AUTOPILOT = "policies.json", "courses.json", "autopilot.json"
+"""Files with the costs of policies, the plans' costs over time, and the recommended settings."""
 
 WORTH = 0.01
 """The least saving of a recommended autopilot, as a share of the best fixed order's cost."""
@@ -83,7 +91,6 @@ def _depends(request: Request, options: PoliciesOptions) -> Any:
 
 
 def _run(work: Work, options: PoliciesOptions) -> tuple[Replayed, Outcome]:
-    from midstream.scenarios.studies.policies.report import policies_summary
     from midstream.scenarios.studies.policies.stage import CHARTS, policies
 
     recording = work.recording
@@ -98,30 +105,73 @@ def _run(work: Work, options: PoliciesOptions) -> tuple[Replayed, Outcome]:
         charts=options.charts or CHARTS,
         period=_period(work.request, options),
     )
-    summary = policies_summary(work.study, result)
-    return result, Outcome(summary, {}, work.elements, len(result.judged))
+    return result, Outcome(_summary(work.study, result), {}, work.elements, len(result.judged))
+
+
+def _summary(study: Study, found: Replayed) -> dict[str, Any]:
+    """The cost of each policy, and the recommended settings, as plain data."""
+    courses = found.courses
+    return {
+        "version": VERSION,
+        **frame(study, courses.starts),
+        "window": courses.window,
+        "cost_unit": courses.unit,
+        "strategies": list(found.strategies),
+        "orders": list(courses.labels),
+        "contested": sum(map(courses.is_contested, range(len(courses.starts)))),
+        "hindsight": courses.hindsight,
+        "policies": [asdict(one) for one in found.judged],
+        "front": [one.policy for one in found.front],
+        "recommended": found.recommended,
+        "settings": {name: asdict(one) for name, one in found.grid.items()},
+        "moves": {
+            name: [
+                {"at": move.at, "to": courses.labels[move.to], "strategy": move.strategy} for move in moves
+            ]
+            for name, moves in found.flights.items()
+        },
+    }
 
 
 def _write(result: Replayed, outcome: Outcome, folder: Path) -> None:
-    from midstream.scenarios.studies.policies.report import write_policies
+    from midstream.scenarios.studies.writing import write_json
 
-    write_policies(result, outcome.summary, folder)
+    write_file(folder / COURSES, result.courses.dumps() + "\n")
+    write_file(folder / AUTOPILOT, result.settings.dumps() + "\n")
+    write_json(outcome.summary, folder / SUMMARY)
 
 
 def _tell(study: Study, outcome: Outcome) -> Report:
     summary = outcome.summary
-    unit = summary["cost_unit"]
     table = Table(
-        f"What policies cost, {unit} of all plans that ran",
-        [title.replace("\n", " ") for title in TITLES],
-        policy_rows(summary),
-        note="* marks what nothing else beats in both cost and moves.",
+        f"Costs of policies, {summary['cost_unit']} of all plans that ran",
+        ("policy", "total", "× best\nfixed", "moves", "switches", "fidelity", "regret"),
+        [_row(one, summary["front"]) for one in summary["policies"]],
+        note="* marks policies that no other one beats in both cost and moves.",
     )
     facts = [
+        *bucket_facts(study, summary),
         f"Migrations are made by {' or '.join(summary['strategies'])}. Orders differ in "
-        f"{summary['contested']:,} of {summary['buckets']:,} buckets."
+        f"{summary['contested']:,} of {summary['buckets']:,} buckets.",
     ]
     return Report(facts, _advice(summary), [table], [_picture(summary)])
+
+
+def _row(one: dict[str, Any], front: list[str]) -> tuple[str, ...]:
+    """The row of a policy."""
+    return (
+        f"{one['policy']}{' *' if one['policy'] in front else ''}",
+        f"{one['total']:,.0f}",
+        _share(one["of_fixed"], "{:.3f}"),
+        f"{one['moves']:,}",
+        f"{one['switches']:,}",
+        _share(one["fidelity"], "{:.0%}"),
+        f"{one['regret']:,.0f}",
+    )
+
+
+def _share(number: float | None, form: str) -> str:
+    return "–" if number is None else form.format(number)
 
 
 def _advice(summary: dict[str, Any]) -> list[str]:
@@ -130,7 +180,7 @@ def _advice(summary: dict[str, Any]) -> list[str]:
     best = policies[flown(summary["recommended"])]
     of_fixed, least = best["of_fixed"], policies[CLAIRVOYANT]["of_fixed"]
     if of_fixed is None or least is None:
-        return []
+        return [f"The best settings of the autopilot are {summary['recommended']}; no plan costs anything."]
     possible = f"the cheapest way that there was costs {least:.3f} of it"
     if of_fixed > 1 - WORTH:
         return [
@@ -138,7 +188,7 @@ def _advice(summary: dict[str, Any]) -> list[str]:
             f"{of_fixed:.3f} of the best fixed order; {possible}."
         ]
     return [
-        f"Let the autopilot decide, with the settings {summary['recommended']} in {NAME}/autopilot.json: it "
+        f"Let the autopilot decide, with the settings {summary['recommended']}, which {AUTOPILOT} has: it "
         f"costs {of_fixed:.3f} of the best fixed order, with {best['moves']:,} migrations; {possible}."
     ]
 
@@ -152,12 +202,36 @@ def _picture(summary: dict[str, Any]) -> Picture:
     ]
     return Picture(
         "policies",
-        "What policies cost",
-        "Each point is a policy: what all plans that ran cost, over the number of migrations. The line joins "
-        "those that nothing else beats in both.",
+        "Costs of policies",
+        "Each point is a policy: the cost of all plans that ran, over the number of migrations. The line "
+        "joins those that no other one beats in both.",
         words,
         partial(pictures.policies, summary),
     )
 
 
-STAGE = Stage(NAME, PoliciesOptions, _run, _tell, _write, depends=_depends, after=("ingest",), check=_check)
+STAGE = Stage(
+    NAME,
+    PoliciesOptions,
+    _run,
+    _tell,
+    _write,
+    files=(SUMMARY, COURSES, AUTOPILOT),
+    pictures=("policies",),
+    reads=("plan", "grid"),
+    depends=_depends,
+    check=_check,
+    after=("ingest",),
+    # Costs have buckets of their own.
+    asks=STREAMS,
+    help="""Costs of policies of migration on recorded streams, and settings of the autopilot to recommend.
+
+    Replays the engine's autopilot with several settings beside each fixed order, charts, and the cheapest
+    course in hindsight. A folder for --output gets policies.json, the plans' costs over time as courses.json,
+    and the recommended settings as autopilot.json, for `midstream run --autopilot`.
+    """,
+    examples=(
+        "midstream study policies nycflights13 --data recordings --output found",
+        "midstream study policies study.toml --grid grid.json --strategy genmig --until 2013-07-01",
+    ),
+)

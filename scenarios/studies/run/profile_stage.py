@@ -10,8 +10,9 @@ from pydantic import Field
 
 from midstream.scenarios.studies.contents import Picture, Report, bucket_facts
 from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.run.options import Options
 from midstream.scenarios.studies.run.request import Request
-from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
+from midstream.scenarios.studies.run.stage import Outcome, Stage, Work
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.stream_profile import Profile
@@ -40,7 +41,7 @@ def _check(request: Request, options: ProfileOptions) -> None:
 
 
 def _run(work: Work, options: ProfileOptions) -> tuple[Profile, Outcome]:
-    from midstream.scenarios.studies.report import profile_summary
+    from midstream.scenarios.studies.profile.report import profile_summary
     from midstream.scenarios.studies.stream_profile import profile
 
     recording = work.recording
@@ -81,7 +82,7 @@ def _drawn(found: Profile) -> dict[str, Any]:
 
 
 def _tell(study: Study, outcome: Outcome) -> Report:
-    from midstream.scenarios.studies.report import bucket_table, profile_tables
+    from midstream.scenarios.studies.profile.report import bucket_table, profile_tables
 
     summary = outcome.summary
     tables = profile_tables(summary)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from midstream.io.plan_files import read_plan
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.inputs import require_fitting
-from midstream.scenarios.studies.renaming import studied
+from midstream.scenarios.studies.ingest.feeds import Feed
+from midstream.scenarios.studies.inputs import declared_plan, require_fitting
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,7 @@ class Request:
     folder   to which paths in options are relative
     name     of the declaration of the query, for messages
     error    makes the error about an option; without an option's name, about the stage
+    feeds    the files behind the streams, for ingestion
     """
 
     study: Study
@@ -30,6 +30,7 @@ class Request:
     folder: Path
     name: str
     error: Callable[[str, str], Exception]
+    feeds: Sequence[Feed] = ()
 
     @property
     def part(self) -> list[int | None]:
@@ -42,9 +43,9 @@ class Request:
         Raises   InputFileError where it does not fit the streams.
         """
         place = None if file is None else self.folder / file
-        plan = self.study.query if place is None else studied(read_plan(place))
-        if plan is None:
+        if place is None and self.study.query is None:
             raise self.error("", "found no query and no plan, expected one of them")
+        plan = declared_plan(self.study, place)
         require_fitting(plan, self.study, place or self.name)
         return plan
 

@@ -84,7 +84,7 @@ def _run_all(
                 if working is None:
                     tell("starting Spark")
                     spark = stack.enter_context(start())
-                    working = stack.enter_context(closing(Work(spark, request, file.feeds, folder, tell)))
+                    working = stack.enter_context(closing(Work(spark, request, folder, tell)))
                     for earlier in ready:
                         earlier.ready(working)
                 tell(place)

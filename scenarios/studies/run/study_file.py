@@ -13,8 +13,8 @@ from midstream.scenarios.simulator.yaml_file import Path as Place
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.ingest.feeds import Feed
 from midstream.scenarios.studies.ingest.input_files import input_files
+from midstream.scenarios.studies.run.options import Options
 from midstream.scenarios.studies.run.request import Request
-from midstream.scenarios.studies.run.stage import Options
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class StudyFile:
         def error(option: str, message: str) -> Exception:
             return self.document.error(("stages", stage, *([option] if option else [])), message)
 
-        return Request(self.study, self.bucket, self.folder, self.document.file, error)
+        return Request(self.study, self.bucket, self.folder, self.document.file, error, self.feeds)
 
     def inputs(self) -> dict[str, list[dict[str, Any]]]:
         """By stream, its files with their sizes and times of change.

@@ -16,8 +16,9 @@ from midstream.scenarios.studies.contents import Picture, Report, Table, bucket_
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.pricing import relative, show_cost
+from midstream.scenarios.studies.run.options import Options, PlanFile, listed
 from midstream.scenarios.studies.run.request import Request
-from midstream.scenarios.studies.run.stage import Options, Outcome, PlanFile, Stage, Work, listed
+from midstream.scenarios.studies.run.stage import Outcome, Stage, Work
 from midstream.scenarios.studies.what_if.candidates import LIMIT
 from midstream.scenarios.studies.what_if.objectives import aim_of
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, remembered

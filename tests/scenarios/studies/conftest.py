@@ -144,9 +144,9 @@ def found_here(spark: Any, drifting: Path, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="session")
 def profile_here(found_here: tuple[Any, Any], drifting: Path) -> dict[str, Any]:
     """All that the profile found, as plain data."""
-    from midstream.scenarios.studies.report import profile_summary
+    from midstream.scenarios.studies.profile.report import profile_summary
 
-    found = found_here[0].found
+    found = found_here[0].value
     return {
         "summary": profile_summary(load_study(str(drifting)), found, 3),
         "streams": rows(found.by_stream, "start", "stream"),
@@ -156,7 +156,7 @@ def profile_here(found_here: tuple[Any, Any], drifting: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def what_if_here(found_here: tuple[Any, Any], drifting: Path) -> dict[str, Any]:
-    return what_if_data(load_study(str(drifting)), found_here[1].found)
+    return what_if_data(load_study(str(drifting)), found_here[1].value)
 
 
 def settings(spark: Any) -> dict[str, str]:

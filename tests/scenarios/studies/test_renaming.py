@@ -13,8 +13,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.sql.catalog import Catalog
 from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.inputs import questions, value_groups
-from midstream.scenarios.studies.options import plan_to_study
+from midstream.scenarios.studies.inputs import declared_plan, questions, value_groups
 from midstream.scenarios.studies.renaming import renamed_below_windows
 from midstream.scenarios.studies.run.reading import parse_study_file
 from midstream.scenarios.studies.script import load_script
@@ -67,7 +66,7 @@ def declared(folder: Path) -> Plan:
 
 
 def of_a_file(folder: Path) -> Plan:
-    return plan_to_study(load_study(str(folder / "study.toml")), folder / "plan.json")
+    return declared_plan(load_study(str(folder / "study.toml")), folder / "plan.json")
 
 
 def of_a_study_file(folder: Path) -> Plan:

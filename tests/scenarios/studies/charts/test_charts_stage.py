@@ -59,7 +59,7 @@ def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path
     plan = study.query
     assert plan is not None
     result = studies.charts(spark, study, along=TOLD, parts=4, bucket="200s", output=tmp_path)
-    found, summary = result.found, result.summary
+    found, summary = result.value, result.summary
     with open_recording(spark, study, BUCKET) as recording:
         with reversed_settings(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": "7"}):
             again = charts(recording, study, plan, ALONG, parts=4, partitions=5)

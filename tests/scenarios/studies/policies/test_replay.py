@@ -243,7 +243,7 @@ def test_the_command_recommends_settings_that_run_takes(
     ]
     told = CliRunner().invoke(app, given)
     assert told.exit_code == 0, told.output
-    assert "Recommended: the settings" in told.output
+    assert "with the settings" in " ".join(told.output.split())
     assert {one.name for one in (tmp_path / "out").iterdir()} == {
         "autopilot.json",
         "courses.json",

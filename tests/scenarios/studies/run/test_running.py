@@ -37,7 +37,7 @@ class Numbered(Options):
 
 
 def _first(work: Work, options: Numbered) -> tuple[str, Outcome]:
-    text = f"{work.feeds} {work.study} " + (work.request.folder / "s.csv").read_text()
+    text = f"{work.request.feeds} {work.study} " + (work.request.folder / "s.csv").read_text()
     return text, Outcome({"number": options.number}, rows_in=1, rows_out=options.number)
 
 

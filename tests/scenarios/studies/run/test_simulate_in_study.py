@@ -15,11 +15,10 @@ from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.studies.run.reading import parse_study_file
-from midstream.scenarios.studies.run.simulate_stage import STAGE, _grid, _length
+from midstream.scenarios.studies.run.simulate_stage import STAGE, _grid, _length, _summary
 from midstream.scenarios.studies.run.stage import Outcome
 from midstream.scenarios.studies.run.study_file import StudyFile
 from midstream.scenarios.studies.simulate.grid import Slice
-from midstream.scenarios.studies.simulate.report import simulate_summary
 from midstream.scenarios.studies.simulate.running import Run
 from midstream.scenarios.studies.simulate.stage import Simulated
 
@@ -76,11 +75,11 @@ def test_another_output_is_told_with_its_slice() -> None:
     profile = Profile(UnitCosts(), "2026-11-23", "a machine", 0.07)
     for is_right in (True, False):
         found = Simulated((Slice(3600, 7200),), 0, (replace(run, is_right=is_right),), profile)
-        told = STAGE.tell(file.study, Outcome(simulate_summary(file.study, grid, found)))
+        told = STAGE.tell(file.study, Outcome(_summary(file.study, grid, found)))
         assert told.holds is is_right
         (table,) = told.tables
         row = ("(B ⋈ C) ⋈ A", "genmig", "1", "0", "0", "0", "1 m", "2.00", "7 s", "5 s", "1.50")
         assert table.rows == [row] and len(table.titles) == len(row)
-        place = "In the slice from 2024-05-01 01:00, seed 1, moving to (B ⋈ C) ⋈ A by genmig"
+        place = "In the slice from 2024-05-01 01:00, seed 1, moving at 2024-05-01 01:01:40 to (B ⋈ C) ⋈ A"
         assert any(line.startswith(place) for line in told.facts) is not is_right
         assert "7%" in told.facts[-1]

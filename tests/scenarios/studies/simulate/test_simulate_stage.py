@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -70,9 +71,9 @@ def test_slices_on_executors(
 
     asked = grid(study)
     result = studies.simulate(
-        spark, study, slice="300s", slices=NUMBER, strategies=asked.strategies, seeds=(1, 2), output=tmp_path
+        spark, study, slice="300s", slices=NUMBER, strategies=asked.strategies, seeds=2, output=tmp_path
     )
-    found, summary = result.found, result.summary
+    found, summary = result.value, result.summary
     with open_recording(spark, study, LENGTH) as recording:
         with pytest.raises(ArgumentError, match="found a length of 40 s, expected more than the longest"):
             simulate(recording, study, asked, 40, NUMBER)
@@ -131,7 +132,7 @@ def test_wrong_calls(drifting: Path, study: Study, tmp_path: Path) -> None:
     assert "expected some of" in refused(file, "--strategies", "genmig,luck")
     assert "--mutant" in refused(file, "--mutant", "nothing-at-all")
     assert "--slice" in refused(file, "--slice", "soon")
-    assert "Invalid value" in refused(file, "--at", "1.5")
+    assert "expected 1.0 or less" in refused(file, "--at", "1.5")
     other = tmp_path / "other.json"
     other.write_text(ms.dumps(ms.stream("a", k="integer").window(40).plan()))
     assert f"{other}: " in refused(file, "--to", str(other))
@@ -143,15 +144,17 @@ def test_another_output_ends_with_1(drifting: Path, study: Study, monkeypatch: p
     from contextlib import nullcontext
 
     from midstream.scenarios.studies import recording, session
-    from midstream.scenarios.studies.simulate import command, stage
+    from midstream.scenarios.studies.run import stage_command
+    from midstream.scenarios.studies.simulate import stage
 
     asked = grid(study, mutant="results-at-the-split-time", strategies=("moving-states",))
     rows = recorded(study)
     parts = slices(rows[0][0], rows[-1][0], LENGTH, 1)
     runs = [run for seed in range(5) for run in run_slice(parts[0], rows[:200], seed, asked)]
-    monkeypatch.setattr(command, "require_spark", lambda: None)
-    monkeypatch.setattr(session, "spark_session", lambda *_, **__: nullcontext())
-    monkeypatch.setattr(recording, "open_recording", lambda *_: nullcontext())
+    monkeypatch.setattr(stage_command, "require_spark", lambda: None)
+    monkeypatch.setattr(session, "spark_session", lambda *_, **__: nullcontext(object()))
+    opened = SimpleNamespace(totals={})
+    monkeypatch.setattr(recording, "open_recording", lambda *_: nullcontext(opened))
     for kept, status in ((runs, 1), ([run for run in runs if run.is_right], 0)):
         found = stage.Simulated(parts, 0, tuple(kept), None)
         monkeypatch.setattr(stage, "simulate", lambda *_, found=found: found)

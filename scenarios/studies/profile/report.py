@@ -1,26 +1,20 @@
-"""The findings of studies, as plain data for JSON and as tables for people."""
+"""The profile of streams, as plain data for JSON and as tables for people."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from operator import itemgetter
 from typing import Any
 
 from pyspark.sql import functions as F
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from midstream.optimizer.sampling.intervals import Interval
-from midstream.scenarios.studies.contents import Table, more_buckets
+from midstream.scenarios.studies.contents import Summary, Table, frame, more_buckets
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.profile.query_profile import QueryProfile
 from midstream.scenarios.studies.stream_profile import Profile
-
-Summary = dict[str, Any]
 
 
 def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
@@ -83,19 +77,6 @@ def _first_buckets(study: Study, found: Profile, rows: int) -> list[Summary]:
     for row in sorted(found.by_pair.where(shown).collect(), key=itemgetter("start", "pair")):
         buckets[row["start"]]["pairs"].append({"overlapping": row["overlapping"], "matched": row["matched"]})
     return list(buckets.values())
-
-
-def frame(study: Study, starts: range) -> Summary:
-    """The header of every study's summary: its name and title, and its buckets."""
-    return {
-        "study": study.name,
-        "title": study.title,
-        "unit": study.clock.unit,
-        "bucket": starts.step,
-        "buckets": len(starts),
-        "first": starts[0] if starts else None,
-        "last": starts[-1] if starts else None,
-    }
 
 
 def profile_tables(summary: Summary) -> list[Table]:
@@ -174,31 +155,6 @@ def bucket_table(summary: Summary) -> Table:
 def _bounds(interval: Summary | None) -> str:
     """The bounds of a sampled share."""
     return "–" if interval is None else f"{100 * interval['low']:.2f}–{interval['high']:.2%}"
-
-
-def title(study: Study, summary: Summary, console: Console) -> None:
-    """Print the study's title and its buckets."""
-    console.print(Text(study.title, style="bold"))
-    if not summary["buckets"]:
-        console.print("The streams hold no elements.\n")
-        return
-    first, end = summary["first"], summary["last"] + summary["bucket"]
-    console.print(
-        Text(
-            f"{summary['buckets']:,} buckets of {study.clock.show_duration(summary['bucket'])}, "
-            f"from {study.clock.show(first)} to {study.clock.show(end)}\n"
-        )
-    )
-
-
-def table(*titles: str, texts: int = 1, wrapped: Sequence[str] = ()) -> RichTable:
-    """A table whose first columns are texts, as are those that may be wrapped; the others are numbers."""
-    found = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for i, name in enumerate(titles):
-        is_text = i < texts or name in wrapped
-        # A number of which digits are cut off is another number.
-        found.add_column(name, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text)
-    return found
 
 
 def _pair(pair: Mapping[str, Any]) -> str:

@@ -151,8 +151,8 @@ def _taken(spark: SparkSession, place: Path, count: int) -> Taken:
     from midstream.scenarios.studies.ingest.feeds import feeds_of_study
     from midstream.scenarios.studies.ingest.ingest import ingest
     from midstream.scenarios.studies.profile.report import profile_summary
+    from midstream.scenarios.studies.profile.stream_profile import profile
     from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.stream_profile import profile
     from midstream.scenarios.studies.what_if.stage import what_if
 
     seconds = max(BUCKETS, SECONDS * count // 1_000_000)

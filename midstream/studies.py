@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from midstream.scenarios.studies.ingest.feeds import Feed
     from midstream.scenarios.studies.ingest.ingest import Ingested
     from midstream.scenarios.studies.policies.stage import Found as FoundPolicies
+    from midstream.scenarios.studies.profile.stream_profile import Profile
     from midstream.scenarios.studies.run.study_run import StudyRun
     from midstream.scenarios.studies.simulate.stage import Simulated
-    from midstream.scenarios.studies.stream_profile import Profile
     from midstream.scenarios.studies.what_if.stage import WhatIf
 
 __all__ = [
@@ -273,10 +273,10 @@ def _stage(
     from midstream.plans.values.schema import suggest
 
     require_libraries(["pydantic", "PyYAML"], "spark", "stages of studies need")
+    from midstream.scenarios.reports.terminal import show_report
     from midstream.scenarios.studies.run.alone import options_of, ran
     from midstream.scenarios.studies.run.request import Request
     from midstream.scenarios.studies.run.stages import STAGES
-    from midstream.scenarios.studies.run.terminal import show_report
 
     def error(option: str, message: str) -> Exception:
         return ArgumentError(f"{option.replace('-', '_') or name}: {message}")

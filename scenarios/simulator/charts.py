@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from midstream.scenarios.reports.pictures import BASE, HELD, INK, NEW, OLD, SERIES, style_axes
 from midstream.scenarios.simulator.course_charts import costs_and_plans
 from midstream.scenarios.simulator.courses import Course, Times
 from midstream.scenarios.simulator.panels import (
@@ -20,10 +21,8 @@ from midstream.scenarios.simulator.panels import (
     empty_panels,
     name_panel,
     rate_unit,
-    style_axes,
     unit_for,
 )
-from midstream.scenarios.simulator.pictures import BASE, HELD, INK, NEW, OLD, SERIES
 from midstream.scenarios.simulator.plan_charts import looks
 from midstream.scenarios.simulator.results import BASELINE, Run, Series, Simulation
 from midstream.scenarios.simulator.words import first_runs, shown_name

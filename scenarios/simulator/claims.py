@@ -22,6 +22,8 @@ from midstream.scenarios.simulator.results import (
     FIGURES,
     HINDSIGHT,
     OF_POLICIES,
+    OF_PROCESSING,
+    TIMES,
     Checked,
     Run,
     Series,
@@ -76,7 +78,7 @@ class Side:
     @property
     def is_of_cpu(self) -> bool:
         """True if it differs between runs of one scenario."""
-        return self.figure is not None and ("CPU" in FIGURES.get(self.figure, "") or "cpu" in self.figure)
+        return self.figure is not None and (self.figure in OF_PROCESSING or "cpu" in self.figure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +204,8 @@ class Claim:
         return min(found)
 
     def _shown(self, row: _Row, simulation: Simulation) -> str:
-        figures = [FIGURES.get(side.figure, "") for side in self.sides if side.figure is not None]
-        are_times = not self.is_throughout and all(text.endswith(", in chronons") for text in figures)
+        figures = {side.figure for side in self.sides if side.figure is not None}
+        are_times = not self.is_throughout and figures <= set(TIMES)
         shown = [
             shown_time(simulation, value) if are_times else shown_number(value or 0) for value in row.values
         ]
@@ -271,7 +273,7 @@ def _side(text: str, is_throughout: bool, runs: Collection[str], chronons: Calla
         raise ValueError("either throughout or a part of the time")
     known: Collection[str] = SERIES if is_throughout else SPANS if match["since"] else FIGURES
     if known is FIGURES and HINDSIGHT in runs:
-        known = {**OF_POLICIES, **FIGURES}
+        known = (*OF_POLICIES, *FIGURES)
     if figure not in known:
         raise ValueError(f"one of {', '.join(known)}, not {figure}{suggest(figure, known)}")
     if run not in runs:

@@ -96,9 +96,11 @@ def simulate(
     for file in filter(None, (report, json_, chart)):
         checked_folder(file)
     if report is not None or charts is not None or chart is not None:
-        from midstream.scenarios.simulator.pictures import require_matplotlib
+        from midstream.scenarios.reports.pictures import require_matplotlib
 
         require_matplotlib()
+    if report is not None:
+        require_libraries(["jinja2"], "simulate", "reports need")
     wished = _as_wished(load_scenario(scenario, data), strategy, 1 if quick else repetitions, seed)
 
     if chart is not None and not wished.policies:
@@ -111,14 +113,15 @@ def simulate(
     from midstream.io.distinct_files import require_distinct_files
     from midstream.io.new_file import nothing_written, write_file
     from midstream.io.output import STDOUT
+    from midstream.scenarios.reports.terminal import show_sections
     from midstream.scenarios.simulator.report import (
         chart_files,
         write_charts,
         write_policy_chart,
         write_report,
     )
+    from midstream.scenarios.simulator.report_tables import sections
     from midstream.scenarios.simulator.simulating import simulate as run_all
-    from midstream.scenarios.simulator.table import show
 
     written = [
         (use, path)
@@ -138,7 +141,8 @@ def simulate(
     if chart is not None:
         write_policy_chart(simulation, chart)
     # The table goes to standard output unless a file went there.
-    show(simulation, Console(stderr=any(str(path) == STDOUT for _, path in written)))
+    console = Console(stderr=any(str(path) == STDOUT for _, path in written))
+    show_sections(f"{simulation.name}, seed {simulation.seed}", sections(simulation), console)
     if not (simulation.is_equal and simulation.holds):
         raise typer.Exit(1)
 

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from midstream.scenarios.reports.pictures import BASE, FAINT, GROUND, HELD, INK, NEW, OLD, style_axes
 from midstream.scenarios.simulator.courses import Course, Times
-from midstream.scenarios.simulator.panels import look_of, style_axes
-from midstream.scenarios.simulator.pictures import BASE, FAINT, GROUND, HELD, INK, NEW, OLD
+from midstream.scenarios.simulator.panels import look_of
 
 WIDTH, COSTS, MORE, STRIP = 5.4, 2.6, 1.6, 0.42
 """Sizes in inches; narrow, so that texts can be read on a small screen."""

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from midstream.scenarios.simulator.pictures import FAINT, INK, SERIES
+from midstream.scenarios.reports.pictures import INK, SERIES, style_axes
 from midstream.scenarios.simulator.results import Moved, Run, Simulation
 
 WIDTH = 8.2
@@ -102,20 +101,6 @@ def _tell_times(axes: Axes, moved: Moved, axis: Axis) -> None:
             fontsize=7.5,
             color=INK,
         )
-
-
-def style_axes(axes: Axes) -> None:
-    """Remove needless lines, and use the colours of the page."""
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(FAINT)
-    axes.tick_params(colors=INK, labelsize=8, width=0.6, color=FAINT)
-    axes.grid(axis="y", color=FAINT, alpha=0.3, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.yaxis.set_major_locator(MaxNLocator(4))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    for label in (axes.xaxis.label, axes.yaxis.label):
-        label.set_color(INK)
-        label.set_fontsize(8.5)
 
 
 def complete(

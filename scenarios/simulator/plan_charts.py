@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from midstream.scenarios.reports.pictures import FAINT, INK, style_axes
 from midstream.scenarios.simulator.panels import (
     WIDTH,
     Axis,
@@ -16,10 +17,8 @@ from midstream.scenarios.simulator.panels import (
     edges,
     look_of,
     rate_unit,
-    style_axes,
     unit_for,
 )
-from midstream.scenarios.simulator.pictures import FAINT, INK
 from midstream.scenarios.simulator.results import Series, Simulation
 from midstream.scenarios.simulator.words import first_runs
 

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from midstream.io.new_file import write_file
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.simulator.page import facts_list, figure_html, html_page, section
-from midstream.scenarios.simulator.pictures import plain_svg, require_matplotlib
-from midstream.scenarios.simulator.policy_table import shown_policy
-from midstream.scenarios.simulator.report_tables import (
-    claims,
-    comparison,
-    migrations,
-    policies,
-    policy_runs,
-)
+from midstream.scenarios.reports.contents import Picture, Report, Section
+from midstream.scenarios.reports.pictures import plain_svg, require_matplotlib
+from midstream.scenarios.simulator.report_tables import POLICIES, migrations, sections, shown_policy
 from midstream.scenarios.simulator.results import Run, Simulation
 from midstream.scenarios.simulator.words import first_runs, shown_name, shown_time
 
@@ -42,55 +35,13 @@ def report_html(simulation: Simulation) -> str:
     Raises   MissingExtra without matplotlib.
     """
     require_matplotlib()
-    body = "\n".join(
-        (
-            _head(simulation),
-            *_policies(simulation),
-            *([section("Comparison", comparison(simulation))] if simulation.runs else []),
-            *([section("Claims", claims(simulation))] if simulation.claims else []),
-            *([section("Migrations", migrations(simulation))] if _has_moved(simulation) else []),
-            *(section(title, figure) for title, figure in _figures(simulation)),
-            section("Plans", _plans(simulation)),
-            section("Scenario", f"<pre>{escape(simulation.text)}</pre>"),
-            section("Made with", facts_list(tuple(simulation.versions.items()))),
-        )
-    )
-    return html_page(simulation.name, body)
+    from midstream.scenarios.reports.page import page_html
+
+    description = [" ".join(part.split()) for part in re.split(r"\n\s*\n", simulation.description.strip())]
+    return page_html(simulation.name, list(filter(None, description)), list(_sections(simulation)))
 
 
-def _has_moved(simulation: Simulation) -> bool:
-    return not simulation.compares_plans or any(run.migrations for run in simulation.runs)
-
-
-def _policies(simulation: Simulation) -> Iterator[str]:
-    if not simulation.judged:
-        return
-    from midstream.scenarios.simulator import charts
-
-    first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
-    title = simulation.captions.get("regret", "What policies cost")
-    caption = (
-        "Intermediate results so far, with a mark for each migration; below, which plan runs. Where there "
-        f"are two colours, both run.{first}"
-    )
-    told = [
-        f"{shown_policy(one.policy)}: {one.total:,} intermediate results, {one.moves} migrations."
-        for one in simulation.judged
-        if one.repetition == 0
-    ]
-    figure = figure_html(partial(charts.regret, simulation), "regret", title, caption, told)
-    yield section("Policies", policies(simulation))
-    yield section(title, figure.replace("<figure>", '<figure class="narrow">', 1))
-    if simulation.runs:
-        yield section("Policies with the engine", policy_runs(simulation))
-
-
-def _head(simulation: Simulation) -> str:
-    paragraphs = "\n".join(
-        f"<p>{escape(' '.join(part.split()))}</p>"
-        for part in re.split(r"\n\s*\n", simulation.description.strip())
-        if part.strip()
-    )
+def _sections(simulation: Simulation) -> Iterator[Section]:
     facts = (
         ("duration", shown_time(simulation, simulation.duration)),
         ("repetitions", f"{simulation.repetitions}"),
@@ -98,10 +49,39 @@ def _head(simulation: Simulation) -> str:
         ("chronon", f"1 of {simulation.second:,} in a second ({simulation.unit})"),
         ("measured every", shown_time(simulation, simulation.every)),
     )
-    return f"<header>\n<h1>{escape(simulation.name)}</h1>\n{paragraphs}\n{facts_list(facts)}\n</header>"
+    yield Section("", values=facts)
+    for section in sections(simulation):
+        pictures = [_policies(simulation)] if section.title == POLICIES else []
+        yield replace(section, report=replace(section.report, pictures=pictures))
+    if not simulation.compares_plans or any(run.migrations for run in simulation.runs):
+        yield Section("Migrations", migrations(simulation))
+    if pictures := list(_pictures(simulation)):
+        yield Section("Over time", Report(pictures=pictures))
+    yield Section("Plans", texts=tuple(simulation.plans.items()))
+    yield Section("Scenario", texts=(("", simulation.text),))
+    yield Section("Made with", values=tuple(simulation.versions.items()))
 
 
-def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
+def _policies(simulation: Simulation) -> Picture:
+    from midstream.scenarios.simulator import charts
+
+    first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
+    words = [
+        f"{shown_policy(one.policy)}: {one.total:,} intermediate results, {one.moves} migrations."
+        for one in simulation.judged
+        if one.repetition == 0
+    ]
+    return Picture(
+        "regret",
+        simulation.captions.get("regret", "Costs of policies"),
+        "Intermediate results so far, with a mark for each migration; below, the plan that runs. Where there "
+        f"are two colours, both run.{first}",
+        words,
+        partial(charts.regret, simulation),
+    )
+
+
+def _pictures(simulation: Simulation) -> Iterator[Picture]:
     if not simulation.runs:
         return
     from midstream.scenarios.simulator import charts
@@ -109,11 +89,11 @@ def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
     runs = first_runs(simulation) if simulation.compares_plans else charts.drawn_runs(simulation)
     first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
     for name, (chart, draw) in _drawings(simulation).items():
-        told = [chart.tell(simulation, run) for run in runs]
+        words = [chart.tell(simulation, run) for run in runs]
         title = simulation.captions.get(name, chart.title)
         note = PERIOD if not simulation.compares_plans else ADJUSTED if simulation.adjusted else ""
-        yield title, figure_html(draw, name, title, f"{chart.caption} {note}{first}", told)
-    told = [
+        yield Picture(name, title, f"{chart.caption} {note}{first}", words, draw, is_wide=True)
+    words = [
         f"{shown_name(run.strategy)}: {run.totals.cpu:.3g} CPU s for {run.totals.results:,} results."
         for run in first_runs(simulation)
         if run.migrations or run.refused is None
@@ -123,7 +103,7 @@ def _figures(simulation: Simulation) -> Iterator[tuple[str, str]]:
         "far; steeper is cheaper. CPU time is that of this machine and differs from run to run."
     )
     title = simulation.captions.get("costs", "Costs")
-    yield title, figure_html(partial(charts.costs, simulation), "costs", title, caption + first, told)
+    yield Picture("costs", title, caption + first, words, partial(charts.costs, simulation), is_wide=True)
 
 
 def _drawings(simulation: Simulation) -> dict[str, tuple[_Chart, Callable[[], Figure]]]:
@@ -253,11 +233,3 @@ _OF_PLANS = {
 ADJUSTED = "Dotted lines are changes of windows or granules."
 
 PERIOD = "The shaded time is that of the migration; the dotted line is the split time."
-
-
-def _plans(simulation: Simulation) -> str:
-    trees = "".join(
-        f"<div><h3>{escape(name)}</h3><pre>{escape(tree)}</pre></div>"
-        for name, tree in simulation.plans.items()
-    )
-    return f'<div class="plans">{trees}</div>'

@@ -1,193 +1,218 @@
-"""The tables of a report: the comparison of strategies, and the outcome of each migration."""
+"""Tables of a simulation: the comparison of strategies, policies, claims, and each migration."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from html import escape
+from collections.abc import Iterator, Mapping
 
-from midstream.scenarios.simulator.policy_table import shown_policy, unequal, without_replay
+from midstream.scenarios.reports.contents import Cell, Mark, Report, Section, Table
 from midstream.scenarios.simulator.results import (
-    FIGURES,
+    AMOUNTS,
     HINDSIGHT,
     OF_POLICIES,
-    Compared,
-    Moved,
+    OF_PROCESSING,
+    TIMES,
+    Run,
     Simulation,
     Spread,
+    alone,
 )
 from midstream.scenarios.simulator.words import first_runs, shown_name, shown_number, shown_time
 
 VERDICTS = {
-    "equal": ("good", "✓ equal", "the same results, in order"),
-    "unordered": (
-        "off",
+    "equal": Mark("✓ equal", "good", "the same results, in order"),
+    "unordered": Mark(
         "✓ unordered",
+        "off",
         "the same results as without migration; order is given up by the scenario",
     ),
-    "different": ("bad", "✗ different", "other results than meant"),
-    "refused": ("off", "– refused", "the migration was refused"),
+    "different": Mark("✗ different", "bad", "other results than meant"),
+    "refused": Mark("– refused", "off", "the migration was refused"),
 }
-"""Class, mark and meaning of each verdict."""
+
+FINDINGS = {
+    "holds": Mark("✓ holds", "good"),
+    "does not hold": Mark("✗ does not hold", "bad"),
+    "not measured": Mark("– not measured", "off"),
+}
+
+POLICIES = "Policies"
+
+OF_MACHINE = "CPU is that of this machine and differs from run to run."
+
+PAUSES = (
+    "Pauses are the longest times without a result: in all, during the migration, and in that time without "
+    "a migration. State is in elements."
+)
 
 
-def comparison(simulation: Simulation) -> str:
-    several = simulation.repetitions > 1
-    rows = [_row("verdict", map(_verdict, simulation.compared))]
-    for key, meaning in FIGURES.items():
-        if all(one.figures[key].median is None for one in simulation.compared if key in one.figures):
-            continue
-        is_time = meaning.endswith(", in chronons")
-        cells = (_spread(simulation, one.figures.get(key), is_time, several) for one in simulation.compared)
-        rows.append(_row(meaning.removesuffix(", in chronons"), cells))
-    note = (
-        f"<p>Medians of {simulation.repetitions} repetitions, each with streams of its own; below them the "
-        "least and the largest.</p>"
-        if several
-        else ""
-    )
-    refusals = "".join(
-        f"<li><b>{escape(one.strategy)}</b> was refused: {escape(one.refused)}</li>"
+def sections(simulation: Simulation) -> Iterator[Section]:
+    """The outcome of a simulation, for a terminal and for a page."""
+    if simulation.judged:
+        yield Section(POLICIES, Report(list(_unequal(simulation)), tables=[_policies(simulation)]))
+    if simulation.runs:
+        yield Section("Comparison", Report(list(_notes(simulation)), tables=_comparison(simulation)))
+    if simulation.claims:
+        yield Section("Claims", Report(tables=[_claims(simulation)]))
+
+
+def _comparison(simulation: Simulation) -> list[Table]:
+    """Results and times of each strategy, and its processing."""
+    verdicts = {one.strategy: VERDICTS[one.verdict] for one in simulation.compared}
+    results = _figures(simulation, {**AMOUNTS, **TIMES}, verdicts)
+    processing = _figures(simulation, OF_PROCESSING)
+    titles, rows = results
+    tables = [Table("Results", titles, rows, 2, " ".join((PAUSES, *_medians(simulation))))]
+    titles, rows = processing
+    if len(titles) > 1:
+        note = f"{OF_MACHINE} It includes the work of policies." if simulation.judged else OF_MACHINE
+        tables.append(Table("Processing, in CPU seconds", titles, rows, note=note))
+    return tables
+
+
+def _figures(
+    simulation: Simulation, headings: Mapping[str, str], marks: Mapping[str, Mark] | None = None
+) -> tuple[list[str], list[list[Cell]]]:
+    """The titles and the rows of a table of those figures that a run has; a row for each strategy."""
+    shown = [
+        name
+        for name in headings
+        if any(name in one.figures and one.figures[name].median is not None for one in simulation.compared)
+    ]
+    rows: list[list[Cell]] = [
+        [
+            shown_policy(shown_name(one.strategy)),
+            *([] if marks is None else [marks[one.strategy]]),
+            *(_spread(simulation, one.figures.get(name), is_time=name in TIMES) for name in shown),
+        ]
         for one in simulation.compared
-        if one.refused
-    )
-    differences = "".join(
-        f"<li><b>{escape(run.strategy)}</b>, repetition {run.repetition + 1}: {escape(text)}</li>"
-        for run in simulation.runs
-        for text in run.differences
-    )
-    head = ("", *(shown_name(one.strategy) for one in simulation.compared))
-    return (
-        note
-        + _table(head, rows)
-        + (f"\n<h3>Refused</h3>\n<ul>{refusals}</ul>" if refusals else "")
-        + (f"\n<h3>Differences</h3>\n<ul>{differences}</ul>" if differences else "")
-    )
+    ]
+    return ["", *([] if marks is None else ["verdict"]), *(headings[name] for name in shown)], rows
 
 
-def _verdict(one: Compared) -> str:
-    kind, mark, meaning = VERDICTS[one.verdict]
-    return f'<span class="{kind}" title="{escape(meaning)}">{escape(mark)}</span>'
+def _medians(simulation: Simulation) -> Iterator[str]:
+    if simulation.repetitions > 1:
+        yield (
+            f"Medians of {simulation.repetitions} repetitions, each with streams of its own; below them the "
+            "least and the largest."
+        )
 
 
-def _spread(simulation: Simulation, spread: Spread | None, is_time: bool, several: bool) -> str:
+def _spread(simulation: Simulation, spread: Spread | None, *, is_time: bool = False) -> str:
+    """The median and, if runs differ, the least and the largest value below it."""
     if spread is None or spread.median is None or spread.least is None or spread.largest is None:
         return "–"
-
-    def show(value: float) -> str:
-        return escape(shown_time(simulation, value) if is_time else shown_number(value))
-
-    middle = show(spread.median)
-    if not several or spread.least == spread.largest:
-        return middle
-    return f'{middle}<br><span class="range">{show(spread.least)} … {show(spread.largest)}</span>'
+    median, least, largest = (
+        shown_time(simulation, value) if is_time else shown_number(value)
+        for value in (spread.median, spread.least, spread.largest)
+    )
+    return median if spread.least == spread.largest else f"{median}\n{least} … {largest}"
 
 
-def policies(simulation: Simulation) -> str:
-    """Table of the costs of each policy, by replay or as the engine counted them."""
-    several = simulation.repetitions > 1
+def _notes(simulation: Simulation) -> Iterator[str]:
+    """Sentences on unexpected events of runs, and on streams."""
+    yield from (f"Note: {early}" for early in simulation.early_ends)
+    reference = "of the reference plan" if simulation.compares_plans else "without migration"
+    for run in simulation.runs:
+        is_asked = run.strategy in simulation.wished and run.strategy not in simulation.policies
+        for note in _events(run, reference, is_asked=is_asked):
+            yield f"{shown_name(run.strategy)}, repetition {run.repetition + 1}: {note}"
+
+
+def _events(run: Run, reference: str, *, is_asked: bool) -> Iterator[str]:
+    if run.refused is not None:
+        yield f"was refused: {run.refused}"
+    elif is_asked and not run.migrations:
+        yield "no condition was met, so nothing was migrated"
+    for move in run.migrations:
+        if move.unmatched:
+            yield f"{move.unmatched} fragments of results found no other half"
+        if move.reason:
+            yield move.reason
+    if not run.is_ordered:
+        is_allowed = run.verdict == "unordered"
+        yield "results overtake each other" + (", as the scenario lets them" if is_allowed else "")
+    if run.differences:
+        differences = "; ".join(run.differences)
+        yield f"results differ from those {reference}, which are on the right: {differences}"
+
+
+def _policies(simulation: Simulation) -> Table:
+    """The costs of each policy, by replay or as the engine counted them."""
     rows = []
     for name in simulation.policies:
         first = next(one for one in simulation.judged if one.policy == name)
-        cells = [
-            *(
-                ""
-                if name == HINDSIGHT and figure == "moves"
-                else _spread(simulation, simulation.spread_of(name, figure), False, several)
-                for figure in OF_POLICIES
-            ),
-            "" if first.kind == "fixed" or first.start is None else escape(first.start),
+        figures = [
+            ""
+            if name == HINDSIGHT and figure == "moves"
+            else _spread(simulation, simulation.spread_of(name, figure))
+            for figure in OF_POLICIES
         ]
-        rows.append(_row(shown_policy(name), cells))
+        rows.append((shown_policy(name), *figures, "" if first.kind == "fixed" else first.start or ""))
     notes = [
-        "Intermediate results of all plans that run, at all times; during a migration both plans count. "
-        "A policy starts with the plan that is the worst one for it, unless the scenario names another.",
-        "Totals are also shown relative to the fixed plan that costs least, and to the clairvoyant that has "
-        "the same strategies.",
+        "Intermediate results are those of all plans that run, at all times; during a migration both plans "
+        "count. A policy starts with the plan that is the worst one for it, unless the scenario names "
+        "another. Totals are also shown relative to the fixed plan that costs least, and to the clairvoyant "
+        "that has the same strategies.",
+        *_medians(simulation),
     ]
-    notes += [without_replay(simulation.unpriced)] if simulation.unpriced else []
-    if several:
-        notes.append(f"Medians of {simulation.repetitions} repetitions, each with streams of its own.")
-    unlike = "".join(f"<li>{escape(text)}</li>" for text in unequal(simulation))
-    head = ("policy", "intermediate results", "migrations", "/ best fixed", "/ clairvoyant", "starts with")
-    return (
-        "".join(f"<p>{escape(note)}</p>\n" for note in notes)
-        + _table(head, rows)
-        + (f"\n<h3>Differences</h3>\n<ul>{unlike}</ul>" if unlike else "")
-    )
+    if simulation.unpriced is not None:
+        notes.append(
+            f"The engine counted all of it. Without a replay there is no clairvoyant: {simulation.unpriced}."
+        )
+    titles = ("policy", *OF_POLICIES.values(), "starts with")
+    return Table("Costs of policies", titles, rows, note=" ".join(notes))
 
 
-def policy_runs(simulation: Simulation) -> str:
-    """Table of the engine's CPU and state for the run of each policy."""
-    several = simulation.repetitions > 1
-    rows = []
-    for one in simulation.compared:
-        if one.strategy in simulation.policies:
-            figures = (
-                _spread(simulation, one.figures[name], False, several) for name in ("cpu", "peak_state")
+def _unequal(simulation: Simulation) -> Iterator[str]:
+    """Sentences on policies whose counts by the engine and by replay differ."""
+    for one in simulation.judged:
+        if not one.is_equal:
+            yield (
+                f"{one.policy}, repetition {one.repetition + 1}: "
+                f"the engine counted {one.counted:,} intermediate results, the replay {one.total:,}"
             )
-            rows.append(_row(shown_policy(one.strategy), (_verdict(one), *figures)))
-    note = (
-        "CPU is that of this machine and differs from run to run. It includes what the policy itself takes."
-    )
-    return f"<p>{note}</p>\n" + _table(("policy", "results", "CPU seconds", "largest state, elements"), rows)
 
 
-def _row(name: str, cells: Iterable[str]) -> str:
-    return f'<tr><th scope="row">{escape(name)}</th>' + "".join(f"<td>{one}</td>" for one in cells) + "</tr>"
+def _claims(simulation: Simulation) -> Table:
+    rows = [(one.claim, one.measured, FINDINGS[one.finding]) for one in simulation.claims]
+    note = "Measured is the case that comes closest to breaking the claim; of CPU, medians."
+    return Table("", ("claim", "measured", ""), rows, 2, note)
 
 
-def _table(head: Iterable[str], rows: Iterable[str]) -> str:
-    """An HTML table; a column whose name is empty has no title."""
-    titles = "".join(f'<th scope="col">{escape(title)}</th>' if title else "<th></th>" for title in head)
-    return (
-        f'<div class="wide"><table>\n<thead><tr>{titles}</tr></thead>\n'
-        f"<tbody>{''.join(rows)}</tbody>\n</table></div>"
-    )
-
-
-FINDINGS = {
-    "holds": ("good", "✓ holds"),
-    "does not hold": ("bad", "✗ does not hold"),
-    "not measured": ("off", "– not measured"),
-}
-"""Class and mark of each finding."""
-
-
-def claims(simulation: Simulation) -> str:
-    rows = []
-    for one in simulation.claims:
-        kind, mark = FINDINGS[one.finding]
-        rows.append(_row(one.claim, (escape(one.measured), f'<span class="{kind}">{mark}</span>')))
-    return _table(("claim", "measured", ""), rows) + (
-        "\n<p>What is measured is shown where it is closest to what would not hold; of CPU, medians.</p>"
-    )
-
-
-def migrations(simulation: Simulation) -> str:
+def migrations(simulation: Simulation) -> Report:
+    """The course of each migration of the first repetition."""
     titles = (
         "strategy", "to", "began", "split", "over", "phase",
-        "results of the old plan", "of the new", "put together", "largest state, old", "new", "held",
+        "results of\nthe old plan", "of the\nnew", "put\ntogether", "largest\nstate, old", "new", "held",
     )  # fmt: skip
     rows = []
-    reasons = []
+    facts = []
     for run in first_runs(simulation):
         for moved in run.migrations:
-            cells = (
-                moved.to,
-                *(shown_time(simulation, time) for time in (moved.asked, moved.split, moved.ended)),
-                moved.phase if not moved.unmatched else f"{moved.phase}, {moved.unmatched:,} unmatched",
-                *map(shown_number, (moved.results_old, moved.results_new, moved.results_fused)),
-                *map(shown_number, (moved.peak_old, moved.peak_new, moved.peak_held)),
+            rows.append(
+                (
+                    run.strategy,
+                    moved.to,
+                    *(shown_time(simulation, time) for time in (moved.asked, moved.split, moved.ended)),
+                    moved.phase if not moved.unmatched else f"{moved.phase}, {moved.unmatched:,} unmatched",
+                    *map(shown_number, (moved.results_old, moved.results_new, moved.results_fused)),
+                    *map(shown_number, (moved.peak_old, moved.peak_new, moved.peak_held)),
+                )
             )
-            rows.append(_row(run.strategy, map(escape, cells)))
-            reasons += [f"<li><b>{escape(run.strategy)}</b>: {escape(why)}</li>" for why in _reasons(moved)]
+            if moved.condition is not None:
+                facts.append(f"{run.strategy}: began when {moved.condition}")
     if not rows:
-        return "<p>No strategy migrated.</p>"
-    return _table(titles, rows) + (f"<ul>{''.join(reasons)}</ul>" if reasons else "")
+        return Report(["No strategy migrated."])
+    return Report(facts, tables=[Table("", titles, rows, 2)])
 
 
-def _reasons(moved: Moved) -> Iterator[str]:
-    if moved.condition is not None:
-        yield f"began when {moved.condition}"
-    if moved.reason:
-        yield moved.reason
+def shown_policy(name: str) -> str:
+    """The name of a policy as tables show it.
+
+    >>> shown_policy("A and B first alone"), shown_policy("hindsight")
+    ('A and B first, all the time', 'hindsight by bucket, moves free')
+    """
+    if name == HINDSIGHT:
+        return "hindsight by bucket, moves free"
+    plan = name.removesuffix(alone(""))
+    return name if plan == name else f"{plan}, all the time"

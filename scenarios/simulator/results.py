@@ -253,12 +253,12 @@ class Judged:
 
 
 OF_POLICIES: Mapping[str, str] = {
-    "total": "intermediate results of all running plans",
+    "total": "intermediate\nresults",
     "moves": "migrations",
-    "of_fixed": "total / best fixed plan",
-    "regret": "total / clairvoyant",
+    "of_fixed": "/ best\nfixed",
+    "regret": "/ clair-\nvoyant",
 }
-"""Figures of policies by name, with their meaning."""
+"""Figures of policies by name, with their headings; `Judged` has their meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,30 +292,44 @@ class Compared:
     figures: Mapping[str, Spread]
 
 
-FIGURES: Mapping[str, str] = {
-    "results": "results",
-    "duration": "migration, from its beginning until it was over, in chronons",
-    "longest_pause": "longest pause between results, in chronons",
-    "longest_pause_moving": "longest pause between results during migrations, in chronons",
-    "longest_pause_stayed": "longest pause in that time without migration, in chronons",
-    "latency_mean": "mean latency of results, in chronons",
-    "latency_max": "largest latency of results, in chronons",
-    "peak_state": "largest state, in elements",
-    "peak_output": "most results in a bucket",
-    "intermediate": "intermediate results",
-    "cpu": "processing, in CPU seconds",
-    "cpu_beginning": "preparing and beginning migrations, in CPU seconds",
-    "cpu_ending": "ending migrations, in CPU seconds",
-    "cpu_moving": "processing during migrations, in CPU seconds",
-    "cpu_window_old_alone": "processing of the old plan alone in that time, in CPU seconds",
-    "cpu_window_new_alone": "processing of the new plans alone in that time, in CPU seconds",
-    "cpu_ratio": "processing during migrations, relative to that of both plans alone in CPU",
-    "speed": "results per CPU second",
-    "speed_before": "results per CPU second, before migrations",
-    "speed_moving": "results per CPU second, during migrations",
-    "speed_after": "results per CPU second, after migrations",
+TIMES: Mapping[str, str] = {
+    "duration": "migra-\ntion",
+    "longest_pause": "longest\npause",
+    "longest_pause_moving": "pause,\nmoving",
+    "longest_pause_stayed": "pause,\nstaying",
+    "latency_mean": "mean\nlatency",
+    "latency_max": "largest\nlatency",
 }
-"""Figures for comparing strategies by name, with their meaning; those of CPU differ from run to run."""
+"""Figures that are times in chronons, by name, with their headings; `Totals` has their meaning.
+
+`duration` is the time from the beginning of migrations until they are over.
+"""
+
+AMOUNTS: Mapping[str, str] = {
+    "results": "results",
+    "peak_state": "largest\nstate",
+    "peak_output": "most in\na bucket",
+    "intermediate": "inter-\nmediate",
+}
+"""Figures that are numbers of elements."""
+
+OF_PROCESSING: Mapping[str, str] = {
+    "cpu": "CPU\nin all",
+    "cpu_beginning": "begin-\nning",
+    "cpu_ending": "ending",
+    "cpu_moving": "moving",
+    "cpu_window_old_alone": "old\nalone",
+    "cpu_window_new_alone": "new\nalone",
+    "cpu_ratio": "moving\n/ alone",
+    "speed": "results\n/ CPU s",
+    "speed_before": "before",
+    "speed_moving": "moving",
+    "speed_after": "after",
+}
+"""Figures of CPU seconds; they differ from run to run."""
+
+FIGURES = (*TIMES, *AMOUNTS, *OF_PROCESSING)
+"""Names of figures for comparing strategies."""
 
 
 def figure_of(run: Run, name: str) -> float | None:

@@ -13,23 +13,8 @@ from pyspark.sql import DataFrame
 
 from midstream.io.new_file import UNFINISHED, write_file
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.studies.contents import Summary
 from midstream.scenarios.studies.sorted_files import write_sorted_files
-from midstream.scenarios.studies.stream_profile import Profile
-
-
-def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
-    """Write `streams`, `pairs`, with a query `columns`, and `profile.json`; replace an earlier profile.
-
-    `streams` has a folder a stream, `pairs` one a pair, and `columns` one a stream and column.
-    """
-    write_table(found.by_stream, folder / "streams", ["stream"], ["start"])
-    write_table(found.by_pair, folder / "pairs", ["left", "right"], ["on", "start"])
-    if found.asked is None:
-        shutil.rmtree(folder / "columns", ignore_errors=True)
-    else:
-        write_table(found.asked.by_column, folder / "columns", ["stream", "column"], ["start"])
-    write_json(summary, folder / "profile.json")
+from midstream.scenarios.studies.summaries import Summary
 
 
 def write_table(frame: DataFrame, folder: Path, apart: Sequence[str], order: Sequence[str]) -> None:

@@ -560,7 +560,7 @@ def write_stage(result: Any, outcome: Any, folder: Path) -> None:
 
 def tell_stage(study: Any, outcome: Any) -> Any:
     """What a stage says of what it found."""
-    from midstream.scenarios.studies.contents import Report
+    from midstream.scenarios.reports.contents import Report
 
     return Report(facts=[outcome.summary["found"]])
 

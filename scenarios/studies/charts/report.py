@@ -14,8 +14,8 @@ from midstream.io.new_file import write_file
 from midstream.optimizer.charts.naming import plan_names
 from midstream.optimizer.statistics_file import statistics_to_json
 from midstream.scenarios.studies.charts.stage import FoundChart
-from midstream.scenarios.studies.contents import Summary, frame
 from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.summaries import Summary, frame
 from midstream.scenarios.studies.writing import write_json
 
 VERSION = 1

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import functions as F
 
 from midstream.optimizer.sampling.intervals import Interval
-from midstream.scenarios.studies.contents import Summary, Table, frame, more_buckets
+from midstream.scenarios.reports.contents import Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.profile.query_profile import QueryProfile
-from midstream.scenarios.studies.stream_profile import Profile
+from midstream.scenarios.studies.profile.stream_profile import Profile
+from midstream.scenarios.studies.summaries import Summary, frame, more_buckets
+from midstream.scenarios.studies.writing import write_json, write_table
 
 
 def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
@@ -169,3 +173,17 @@ def _number(number: float | None) -> str:
     if number is None:
         return "–"
     return f"{number:,}" if isinstance(number, int) else f"{number:,.4g}"
+
+
+def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
+    """Write `streams`, `pairs`, with a query `columns`, and `profile.json`; replace an earlier profile.
+
+    `streams` has a folder a stream, `pairs` one a pair, and `columns` one a stream and column.
+    """
+    write_table(found.by_stream, folder / "streams", ["stream"], ["start"])
+    write_table(found.by_pair, folder / "pairs", ["left", "right"], ["on", "start"])
+    if found.asked is None:
+        shutil.rmtree(folder / "columns", ignore_errors=True)
+    else:
+        write_table(found.asked.by_column, folder / "columns", ["stream", "column"], ["start"])
+    write_json(summary, folder / "profile.json")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from midstream.io.new_file import nothing_written
+from midstream.scenarios.reports.contents import Report
 from midstream.scenarios.simulator.faults import described
 from midstream.scenarios.simulator.yaml_file import dotted
-from midstream.scenarios.studies.contents import Report
 from midstream.scenarios.studies.run.options import Options
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Outcome, Stage, Work

@@ -18,8 +18,8 @@ from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.statistics_file import read_statistics, statistics_to_json
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, StatisticsError
+from midstream.scenarios.reports.contents import Picture, Report, Table
 from midstream.scenarios.studies.charts.parts import MOST_PARTS
-from midstream.scenarios.studies.contents import Picture, Report, Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.run.options import FileName, Options, PlanFile, listed
 from midstream.scenarios.studies.run.request import Request

@@ -76,9 +76,9 @@ def _show(done: StudyRun, out: Path) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from midstream.scenarios.studies.contents import Report, Table
+    from midstream.scenarios.reports.contents import Report, Table
+    from midstream.scenarios.reports.terminal import show_report
     from midstream.scenarios.studies.run.report import FILE
-    from midstream.scenarios.studies.run.terminal import show_report
 
     outcomes = {name: record.outcome for name, record in done.records.items()}
     rows = [

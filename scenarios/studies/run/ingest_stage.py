@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from midstream.scenarios.studies.contents import Report, Summary, Table
+from midstream.scenarios.reports.contents import Report, Table
 from midstream.scenarios.studies.declaration import FOLDER, Study
 from midstream.scenarios.studies.run.options import Options
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Outcome, Stage, Work
+from midstream.scenarios.studies.summaries import Summary
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.ingest.ingest import Ingested

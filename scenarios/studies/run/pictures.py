@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from midstream.scenarios.simulator.panels import style_axes
-from midstream.scenarios.simulator.pictures import BASE, FAINT, INK, SERIES
+from midstream.scenarios.reports.pictures import BASE, FAINT, INK, SERIES, style_axes
 from midstream.scenarios.studies.course_drawing import (
     color_of_best,
     label_time,

@@ -14,13 +14,14 @@ from midstream.migration.strategies import find_strategy
 from midstream.optimizer.cost.objective import objective_of
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, MigrationRefused, StatisticsError
-from midstream.scenarios.studies.contents import Picture, Report, Table, bucket_facts, frame
+from midstream.scenarios.reports.contents import Picture, Report, Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.policies.grid import grid_of
 from midstream.scenarios.studies.policies.judging import CLAIRVOYANT, flown
 from midstream.scenarios.studies.run.options import Options, PlanFile
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import STREAMS, Outcome, Stage, Work
+from midstream.scenarios.studies.summaries import bucket_facts, frame
 
 if TYPE_CHECKING:
     from midstream.autopilot.settings import Settings

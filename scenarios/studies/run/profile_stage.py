@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from midstream.scenarios.studies.contents import Picture, Report, bucket_facts
+from midstream.scenarios.reports.contents import Picture, Report
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.run.options import Options
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Outcome, Stage, Work
+from midstream.scenarios.studies.summaries import bucket_facts
 
 if TYPE_CHECKING:
-    from midstream.scenarios.studies.stream_profile import Profile
+    from midstream.scenarios.studies.profile.stream_profile import Profile
 
 NAME = "profile"
 
@@ -42,7 +43,7 @@ def _check(request: Request, options: ProfileOptions) -> None:
 
 def _run(work: Work, options: ProfileOptions) -> tuple[Profile, Outcome]:
     from midstream.scenarios.studies.profile.report import profile_summary
-    from midstream.scenarios.studies.stream_profile import profile
+    from midstream.scenarios.studies.profile.stream_profile import profile
 
     recording = work.recording
     work.tell("counting pairs and values")
@@ -54,8 +55,8 @@ def _run(work: Work, options: ProfileOptions) -> tuple[Profile, Outcome]:
 
 
 def _write(result: Profile, outcome: Outcome, folder: Path) -> None:
+    from midstream.scenarios.studies.profile.report import write_profile
     from midstream.scenarios.studies.stats_files import write_bucket_stats, write_stats
-    from midstream.scenarios.studies.writing import write_profile
 
     write_profile(result, outcome.summary, folder)
     if result.asked is not None:

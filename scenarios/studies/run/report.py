@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from midstream.io.new_file import write_file
-from midstream.scenarios.simulator.page import facts_list, figure_html, html_page
-from midstream.scenarios.studies.contents import Picture, Table
+from midstream.scenarios.reports.contents import Report, Section, Table
+from midstream.scenarios.reports.page import page_html
 from midstream.scenarios.studies.run.run_log import RunLog, versions
 from midstream.scenarios.studies.run.study_run import StudyRun
 
@@ -28,27 +27,22 @@ def write_report(run: StudyRun) -> Path:
 
 
 def report_html(run: StudyRun) -> str:
-    """The page as HTML; equal results and equal logs make equal pages."""
-    templates = Environment(
-        loader=PackageLoader(__package__, "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    """The page of a study, recommendations first; equal results and equal logs make equal pages."""
+    return page_html(run.file.title, (), list(_sections(run)))
+
+
+def _sections(run: StudyRun) -> Iterator[Section]:
+    yield Section("", values=_facts(run))
+    advice = run.advice()
+    yield Section(
+        "Recommendation",
+        Report(() if advice else ["No stage of this study recommends anything."], advice),
     )
-    table = templates.get_template("table.html")
-    body = templates.get_template("study.html").render(
-        title=run.file.title,
-        facts=Markup(facts_list(_facts(run))),
-        advice=run.advice(),
-        stages=run.reports(),
-        figure=lambda stage, picture: Markup(_figure(stage, picture)),
-        log=log_table(run),
-        text=run.file.text,
-        versions=Markup(facts_list(tuple(versions().items()))),
-        show=lambda one: Markup(table.render(table=one)),
-    )
-    return html_page(run.file.title, body)
+    for name, report in run.reports().items():
+        yield Section(name, replace(report, advice=()))
+    yield Section("Run log", Report(tables=[log_table(run)]))
+    yield Section("Study file", texts=(("", run.file.text),))
+    yield Section("Made with", values=tuple(versions().items()))
 
 
 def log_table(run: StudyRun) -> Table:
@@ -77,15 +71,3 @@ def _facts(run: StudyRun) -> list[tuple[str, str]]:
         ("bucket", clock.show_duration(run.file.bucket)),
         ("stages", ", ".join(run.records)),
     ]
-
-
-def _figure(stage: str, picture: Picture) -> str:
-    html = figure_html(
-        picture.draw,
-        f"{stage}-{picture.name}",
-        picture.title,
-        picture.caption,
-        picture.words,
-        has_own_ground=picture.has_own_ground,
-    )
-    return html.replace("<figure>", '<figure class="narrow">', 1)

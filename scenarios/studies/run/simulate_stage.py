@@ -14,7 +14,7 @@ from midstream.io.time_units import Clock
 from midstream.migration.strategies import STRATEGIES
 from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
-from midstream.scenarios.studies.contents import Report, Summary, Table
+from midstream.scenarios.reports.contents import Report, Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.run.options import (
@@ -29,6 +29,7 @@ from midstream.scenarios.studies.run.options import (
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import STREAMS, Outcome, Stage, Work
 from midstream.scenarios.studies.simulate.making import grid_of, targets
+from midstream.scenarios.studies.summaries import Summary
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.simulate.grid import Grid

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from midstream.scenarios.studies.contents import Report
+from midstream.scenarios.reports.contents import Report
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.run.options import Options
 from midstream.scenarios.studies.run.request import Request

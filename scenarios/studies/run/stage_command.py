@@ -23,7 +23,8 @@ from midstream.io.pictures import write_picture
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.io.time_units import Clock
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.studies.contents import Report
+from midstream.scenarios.reports.contents import Report
+from midstream.scenarios.reports.terminal import show_report
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.options import (
     BUCKET,
@@ -43,7 +44,6 @@ from midstream.scenarios.studies.run.alone import options_of, ran
 from midstream.scenarios.studies.run.options import Options, listed
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Stage
-from midstream.scenarios.studies.run.terminal import show_report
 from midstream.scenarios.studies.script import load_declared, load_feeds
 from midstream.scenarios.studies.steps import telling
 

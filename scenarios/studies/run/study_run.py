@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from midstream.scenarios.studies.contents import Report
+from midstream.scenarios.reports.contents import Report
 from midstream.scenarios.studies.run.records import Record
 from midstream.scenarios.studies.run.stages import STAGES
 from midstream.scenarios.studies.run.study_file import StudyFile

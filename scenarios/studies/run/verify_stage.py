@@ -12,11 +12,12 @@ from pydantic import Field
 from midstream.io.new_file import write_file
 from midstream.io.requirements import require_libraries
 from midstream.migration.strategies import STRATEGIES
-from midstream.scenarios.studies.contents import Report, Summary, Table
+from midstream.scenarios.reports.contents import Report, Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.run.options import Mutant, Names, Options, require_names
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Outcome, Stage, Work
+from midstream.scenarios.studies.summaries import Summary
 
 if TYPE_CHECKING:
     from midstream.scenarios.studies.case_runs import Draw, Findings

@@ -12,13 +12,14 @@ from pydantic import BeforeValidator, Field
 from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, StatisticsError
-from midstream.scenarios.studies.contents import Picture, Report, Table, bucket_facts, more_buckets
+from midstream.scenarios.reports.contents import Picture, Report, Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.inputs import plan_inputs
 from midstream.scenarios.studies.pricing import relative, show_cost
 from midstream.scenarios.studies.run.options import Options, PlanFile, listed
 from midstream.scenarios.studies.run.request import Request
 from midstream.scenarios.studies.run.stage import Outcome, Stage, Work
+from midstream.scenarios.studies.summaries import bucket_facts, more_buckets
 from midstream.scenarios.studies.what_if.candidates import LIMIT
 from midstream.scenarios.studies.what_if.objectives import aim_of
 from midstream.scenarios.studies.what_if.past import HALF_LIFE, remembered

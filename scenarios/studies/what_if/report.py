@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from midstream.scenarios.studies.contents import Summary, frame
 from midstream.scenarios.studies.declaration import Study
+from midstream.scenarios.studies.summaries import Summary, frame
 from midstream.scenarios.studies.what_if.prices import OrderTotal, Prices
 from midstream.scenarios.studies.what_if.stage import WhatIf
 from midstream.scenarios.studies.what_if.turns import Turn

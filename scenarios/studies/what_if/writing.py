@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from midstream.io.new_file import write_file
 from midstream.plans.algebra.serialise import dumps
-from midstream.scenarios.studies.contents import Summary
+from midstream.scenarios.studies.summaries import Summary
 from midstream.scenarios.studies.what_if.prices import Prices
 from midstream.scenarios.studies.what_if.stage import WhatIf
 from midstream.scenarios.studies.writing import new_folder, write_json, write_table

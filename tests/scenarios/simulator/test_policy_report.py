@@ -16,10 +16,11 @@ from simulated import described, joined
 from typer.testing import CliRunner
 
 from midstream.cli import app
+from midstream.scenarios.reports.terminal import show_sections
+from midstream.scenarios.simulator.report_tables import sections
 from midstream.scenarios.simulator.results import Simulation
 from midstream.scenarios.simulator.scenario import parse_scenario
 from midstream.scenarios.simulator.simulating import simulate
-from midstream.scenarios.simulator.table import show
 
 POLICIES: list[Any] = ["repeat last best", {"name": "autopilot", "strategy": "auto", "as": "breaks & evens"}]
 
@@ -42,8 +43,11 @@ def test_the_report_has_tables_and_a_chart(simulation: Simulation) -> None:
     from midstream.scenarios.simulator.report import report_html
 
     page = report_html(simulation)
-    sections = re.findall(r"<h2>(.*?)</h2>", page)
-    assert sections[:4] == ["Policies", "What policies cost", "Policies with the engine", "Comparison"]
+    assert re.findall(r"<h2>(.*?)</h2>", page)[:2] == ["Policies", "Comparison"]
+    assert re.findall(r"<caption>(.*?)</caption>", page)[:2] == [
+        "Costs of policies",
+        "Results",
+    ]
     svg = re.findall(r"<svg.*?</svg>", page, re.DOTALL)[0]
     assert ET.fromstring(svg).get("viewBox")
     assert re.findall(r"#[0-9a-f]{6}\b", svg) == [], "colours are the page's"
@@ -60,18 +64,18 @@ def test_without_the_engine_there_are_no_other_sections() -> None:
 
     page = report_html(simulate(parse_scenario("p.yaml", text(), Path()), is_quick=True))
     assert re.findall(r"<h2>(.*?)</h2>", page) == [
-        *("Policies", "What policies cost", "Plans", "Scenario", "Made with"),
+        *("Policies", "Plans", "Scenario", "Made with"),
     ]
 
 
 def test_the_terminal_has_both_tables(simulation: Simulation) -> None:
     file = io.StringIO()
-    show(simulation, Console(file=file, width=120))
+    show_sections("", sections(simulation), Console(file=file, width=120))
     printed = file.getvalue()
     for one in simulation.policies:
         assert simulation.spread_of(one, "total").median is not None
     assert "AB, all the time" in printed and "hindsight by bucket, moves free" in printed
-    assert "with the engine" in printed and "differs from run to run" in printed
+    assert "Processing, in CPU seconds" in printed and "differs from run to run" in printed
 
 
 def test_the_command_writes_a_chart(tmp_path: Path) -> None:

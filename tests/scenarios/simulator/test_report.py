@@ -15,7 +15,7 @@ from simulated import scenario
 
 from midstream.io import ConnectorError, requirements
 from midstream.plans.values.errors import MissingExtra
-from midstream.scenarios.simulator import pictures
+from midstream.scenarios.reports import pictures
 from midstream.scenarios.simulator.report import report_html, write_report
 from midstream.scenarios.simulator.results import BASELINE, Run, Simulation
 from midstream.scenarios.simulator.simulating import simulate

@@ -18,12 +18,12 @@ from midstream.migration.machine import Migration
 from midstream.plans.values.errors import EnumerationLimit, InputFileError
 from midstream.scenarios.simulator import simulating
 from midstream.scenarios.simulator.input import input_of
-from midstream.scenarios.simulator.results import BASELINE, FIGURES, Run, Simulation
+from midstream.scenarios.simulator.results import BASELINE, OF_PROCESSING, Run, Simulation
 from midstream.scenarios.simulator.run import run
 from midstream.scenarios.simulator.simulating import simulate
 from midstream.scenarios.simulator.variants import Variant
 
-MEASURED = ("seconds", "cpu", *(name for name, meaning in FIGURES.items() if "CPU" in meaning))
+MEASURED = ("seconds", *OF_PROCESSING)
 """The keys of what depends on the machine."""
 
 

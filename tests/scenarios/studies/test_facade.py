@@ -42,7 +42,7 @@ import midstream
 from midstream.scenarios.studies.what_if.candidates import unpack
 from importlib import resources
 assert midstream.__file__.startswith(zipped), midstream.__file__
-assert (resources.files("midstream.scenarios.simulator") / "report.css").is_file()
+assert (resources.files("midstream.scenarios.reports") / "page.css").is_file()
 """
 
 

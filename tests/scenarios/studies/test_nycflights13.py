@@ -28,7 +28,7 @@ def recording(spark: Any, study: Study) -> Any:
 
 
 def test_profile(recording: Any, study: Study) -> None:
-    from midstream.scenarios.studies.stream_profile import profile
+    from midstream.scenarios.studies.profile.stream_profile import profile
 
     with profile(recording, study) as found:
         assert {stream.stream: (stream.count, stream.l, stream.g) for stream in found.streams} == {

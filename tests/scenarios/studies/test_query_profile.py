@@ -61,8 +61,8 @@ PAIRS = f"""FROM a, b WHERE a.x > 1 AND a.t < b.t + {WINDOWS[1]} AND b.t < a.t +
 @settings(max_examples=2, deadline=None)
 @given(left=elements.filter(bool), right=elements)
 def test_counts_are_those_of_duckdb(spark: Any, left: list[Row], right: list[Row]) -> None:
+    from midstream.scenarios.studies.profile.stream_profile import profile
     from midstream.scenarios.studies.recording import Recording, StreamTotals
-    from midstream.scenarios.studies.stream_profile import profile
 
     study, lists = study_of(), {"a": left, "b": right}
     frames = {
@@ -154,9 +154,9 @@ def test_the_artefact_leads_to_the_plan_that_what_if_finds_cheapest(
     spark: Any, steady: Path, tmp_path: Path
 ) -> None:
     from midstream.scenarios.studies.orders import group_by_order
+    from midstream.scenarios.studies.profile.stream_profile import profile
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.stats_files import write_bucket_stats, write_stats
-    from midstream.scenarios.studies.stream_profile import profile
     from midstream.scenarios.studies.what_if.stage import what_if
 
     study = load_study(str(steady))
@@ -194,9 +194,9 @@ ROWS_PER_CASE = {
 
 
 def test_few_elements_and_files_that_are_torn(spark: Any, steady: Path, tmp_path: Path) -> None:
+    from midstream.scenarios.studies.profile.stream_profile import profile
     from midstream.scenarios.studies.recording import open_recording
     from midstream.scenarios.studies.stats_files import write_stats
-    from midstream.scenarios.studies.stream_profile import profile
 
     declared = steady.read_text(encoding="utf-8")
     for name, streams in ROWS_PER_CASE.items():

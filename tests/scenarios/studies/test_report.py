@@ -36,9 +36,9 @@ SUMMARY = {
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140, 200])
 def test_no_column_of_a_profile_is_lost(width: int) -> None:
-    from midstream.scenarios.studies.contents import Report
+    from midstream.scenarios.reports.contents import Report
+    from midstream.scenarios.reports.terminal import show_report
     from midstream.scenarios.studies.profile.report import bucket_table
-    from midstream.scenarios.studies.run.terminal import show_report
 
     text = io.StringIO()
     show_report("T", Report(tables=[bucket_table(SUMMARY)]), Console(file=text, width=width))

@@ -140,8 +140,8 @@ def test_plans_with_conditions_are_priced_by_samples(spark: Any, flipping: Study
 
 def test_streams_without_elements(spark: Any, flipping: Study) -> None:
     from midstream.scenarios.studies.profile.report import profile_summary
+    from midstream.scenarios.studies.profile.stream_profile import profile
     from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.stream_profile import profile
     from midstream.scenarios.studies.what_if.report import what_if_summary
     from midstream.scenarios.studies.what_if.stage import what_if
 

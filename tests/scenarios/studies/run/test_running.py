@@ -16,7 +16,7 @@ pytest.importorskip("jinja2", reason="needs jinja2: pip install 'midstream[spark
 pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstream[plot]'")
 
 from midstream.plans.values.errors import MidstreamError
-from midstream.scenarios.studies.contents import Report, Table
+from midstream.scenarios.reports.contents import Report, Table
 from midstream.scenarios.studies.declaration import Study
 from midstream.scenarios.studies.run import reading, running, study_run
 from midstream.scenarios.studies.run.reading import parse_study_file

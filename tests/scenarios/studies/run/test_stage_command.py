@@ -15,10 +15,10 @@ pytest.importorskip("pydantic", reason="needs pydantic: pip install 'midstream[s
 
 from midstream import studies
 from midstream.plans.values.errors import ArgumentError
+from midstream.scenarios.reports.contents import Report, Table
+from midstream.scenarios.reports.terminal import show_report
 from midstream.scenarios.studies import commands
-from midstream.scenarios.studies.contents import Report, Table
 from midstream.scenarios.studies.run.stages import STAGES
-from midstream.scenarios.studies.run.terminal import show_report
 
 STUDY = """
 [streams.s]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from midstream.io.requirements import require_libraries
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 INK, FAINT, GROUND = "#1b1b1d", "#8e8e93", "#fffffe"
@@ -53,6 +54,22 @@ def page_colors(*, dark: bool) -> str:
     return " ".join(
         f"--{name}: {on_dark if dark else color};" for color, (name, on_dark) in PAGE_COLORS.items()
     )
+
+
+def style_axes(axes: Axes) -> None:
+    """Remove needless lines, and use the colours of the page."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(FAINT)
+    axes.tick_params(colors=INK, labelsize=8, width=0.6, color=FAINT)
+    axes.grid(axis="y", color=FAINT, alpha=0.3, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        label.set_color(INK)
+        label.set_fontsize(8.5)
 
 
 def inline_svg(

@@ -1,6 +1,9 @@
-"""Reports of stages on a terminal."""
+"""Reports on a terminal."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
 
 from rich import box
 from rich.cells import cell_len
@@ -8,10 +11,13 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from midstream.scenarios.studies.contents import Report, Table
+from midstream.scenarios.reports.contents import Cell, Mark, Report, Section, Table
 
 GAP = 3
 """The cells between two columns."""
+
+STYLES = {"good": "green", "bad": "bold red", "off": "yellow"}
+"""Styles of marks, by their tone."""
 
 
 def show_report(title: str, report: Report, console: Console) -> None:
@@ -29,9 +35,19 @@ def show_report(title: str, report: Report, console: Console) -> None:
         show_table(table, console)
 
 
+def show_sections(title: str, sections: Iterable[Section], console: Console) -> None:
+    """Print a title, and the reports of sections; a table without a caption has its section's title."""
+    console.print(Text(title, style="bold"))
+    for section in sections:
+        report = section.report
+        tables = [replace(table, caption=table.caption or section.title) for table in report.tables]
+        show_report("", replace(report, tables=tables), console)
+
+
 def show_table(table: Table, console: Console) -> None:
     """Print a table; a table that is too wide becomes several, each with the columns of words."""
-    console.print(Text(f"{table.caption}:\n"))
+    if table.caption:
+        console.print(Text(f"{table.caption}:\n"))
     for number, columns in enumerate(_parts(table, console.width)):
         if number:
             console.print()
@@ -43,16 +59,21 @@ def show_table(table: Table, console: Console) -> None:
                 table.titles[i], justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text
             )
         for row in table.rows:
-            shown.add_row(*(Text(row[i]) for i in columns))
+            shown.add_row(*(_text(row[i]) for i in columns))
         console.print(shown)
     if table.note:
         console.print(Text(table.note))
 
 
+def _text(cell: Cell) -> Text:
+    return Text(cell.text, STYLES[cell.tone]) if isinstance(cell, Mark) else Text(cell)
+
+
 def _parts(table: Table, room: int) -> list[list[int]]:
     """The columns of each table that is printed."""
-    columns = zip(table.titles, *table.rows, strict=True)
-    widths = [max(map(cell_len, "\n".join(column).splitlines())) for column in columns]
+    texts = [[_text(cell).plain for cell in row] for row in table.rows]
+    columns = zip(table.titles, *texts, strict=True)
+    widths = [max(map(cell_len, ("", *"\n".join(column).splitlines()))) for column in columns]
     words = list(range(table.texts))
     left = room - sum(min(widths[i], room // 2) + GAP for i in words)
     parts: list[list[int]] = [[]]

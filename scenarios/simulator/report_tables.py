@@ -80,7 +80,7 @@ def _figures(
     ]
     rows: list[list[Cell]] = [
         [
-            shown_policy(shown_name(one.strategy)),
+            shown_policy(one.strategy) if one.strategy in simulation.policies else shown_name(one.strategy),
             *([] if marks is None else [marks[one.strategy]]),
             *(_spread(simulation, one.figures.get(name), is_time=name in TIMES) for name in shown),
         ]

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.autopilot import LATER, Later
-from midstream.operators.engine.counting import Counters
+from midstream.operators.engine.measuring.counting import Counters
 from midstream.optimizer import CostModel, Objective, Statistics
 from midstream.optimizer.cost.estimate import times
 from midstream.optimizer.cost.model import PlanCost

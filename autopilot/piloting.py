@@ -11,8 +11,8 @@ from midstream.autopilot.looks import Looks
 from midstream.autopilot.parts import PilotParts, pilot_parts
 from midstream.autopilot.settings import NAMED, Settings
 from midstream.migration.migrate import obstacle
-from midstream.operators.engine.host import Host
-from midstream.operators.engine.queries import RunningQuery
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.running.queries import RunningQuery
 from midstream.optimizer import Objective, Statistics
 from midstream.optimizer.statistics import StreamStatistics
 from midstream.plans.algebra.operators import Relation

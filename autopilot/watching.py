@@ -19,11 +19,11 @@ from midstream.migration.machine import Phase
 from midstream.migration.migrate import prepare_cheapest, require_possible
 from midstream.migration.strategies import find_strategy
 from midstream.migration.transition import OVER, Transition
-from midstream.operators.engine.collecting import Collector
-from midstream.operators.engine.counting import Counters
-from midstream.operators.engine.host import Host
-from midstream.operators.engine.queries import RunningQuery, lowest
-from midstream.operators.engine.replacement import TO_COME
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.graph.replacement import TO_COME
+from midstream.operators.engine.measuring.counting import Counters
+from midstream.operators.engine.measuring.statistics_collector import Collector
+from midstream.operators.engine.running.queries import RunningQuery, lowest
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan
 from midstream.plans.values.arguments import require_callable

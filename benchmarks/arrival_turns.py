@@ -25,7 +25,7 @@ from midstream.benchmarks.options import BenchmarkError
 from midstream.benchmarks.report import empty_table, show_spread
 from midstream.engine import Engine
 from midstream.io.progress import counted
-from midstream.operators.engine.collector import streaming_gc
+from midstream.operators.engine.garbage_collection import streaming_gc
 
 BYTEWAX = "bytewax"
 

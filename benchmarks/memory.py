@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from midstream.engine import Engine
-from midstream.operators.engine.collector import streaming_gc
+from midstream.operators.engine.garbage_collection import streaming_gc
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import count, max_

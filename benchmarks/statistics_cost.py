@@ -15,8 +15,8 @@ from rich.table import Table
 from midstream.benchmarks.item import Item, Workload, workload
 from midstream.benchmarks.items import ITEMS
 from midstream.engine import Engine
-from midstream.operators.engine.collecting import Collector
-from midstream.operators.engine.collector import streaming_gc
+from midstream.operators.engine.garbage_collection import streaming_gc
+from midstream.operators.engine.measuring.statistics_collector import Collector
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
 from midstream.plans.values.streams import Batch, Time
 

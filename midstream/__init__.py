@@ -20,13 +20,13 @@ from midstream.migration.report import MigrationReport, report
 from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box, StateSize, max_end, settled, state_size
-from midstream.operators.engine.collector import streaming_gc
-from midstream.operators.engine.counting import Counters
-from midstream.operators.engine.input_manager import DeadLetter
-from midstream.operators.engine.metadata import Metadata
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.planner import physical_plan
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.garbage_collection import streaming_gc
+from midstream.operators.engine.input.input_manager import DeadLetter
+from midstream.operators.engine.input.relations import constant
+from midstream.operators.engine.measuring.counting import Counters
+from midstream.operators.engine.measuring.metadata import Metadata
+from midstream.operators.engine.running.plan_box import PlanBox
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.optimizer import (
     Choice,

@@ -21,18 +21,18 @@ from midstream.migration.strategies import find_strategy
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import UNPROVED, MigrationRequest, Transition
 from midstream.operators.base.walk import Take
-from midstream.operators.engine.adjustment import change_granule, resize
-from midstream.operators.engine.counting import Counters
-from midstream.operators.engine.entrance import Entrances
-from midstream.operators.engine.feed import Feed
-from midstream.operators.engine.host import Host
-from midstream.operators.engine.input_manager import DeadLetter
-from midstream.operators.engine.metadata import Metadata
-from midstream.operators.engine.queries import RunningQuery
-from midstream.operators.engine.query_graph import QUERY, QueryGraph
-from midstream.operators.engine.relations import Relations
-from midstream.operators.engine.replacement import Replacement, replace
-from midstream.operators.engine.watching import IDLE, Watcher
+from midstream.operators.engine.graph.adjustment import change_granule, resize
+from midstream.operators.engine.graph.feed import Feed
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.graph.query_graph import QUERY, QueryGraph
+from midstream.operators.engine.graph.replacement import Replacement, replace
+from midstream.operators.engine.input.entrance import Entrances
+from midstream.operators.engine.input.input_manager import DeadLetter
+from midstream.operators.engine.input.relations import Relations
+from midstream.operators.engine.measuring.counting import Counters
+from midstream.operators.engine.measuring.metadata import Metadata
+from midstream.operators.engine.measuring.watching import IDLE, Watcher
+from midstream.operators.engine.running.queries import RunningQuery
 from midstream.optimizer import PROCESSING, Budget, Choice, Objective, Search, Statistics
 from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search.budget import STEPS

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from statistics import median
 
-from midstream.operators.engine.metadata import Metadata
+from midstream.operators.engine.measuring.metadata import Metadata
 from midstream.optimizer import CostModel, Statistics, UnitCosts
 from midstream.optimizer.cost.calibration import Profile, Timed, corrected, counted, errors, machine
 from midstream.optimizer.cost.units import STEPS, unit_costs, units_in_use

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from midstream.operators.engine.queries import RunningQuery
-from midstream.operators.engine.query_graph import QueryGraph
+from midstream.operators.engine.graph.query_graph import QueryGraph
+from midstream.operators.engine.running.queries import RunningQuery
 from midstream.plans.values.arguments import require, require_name
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.streams import FOREVER

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from midstream.migration.end_timestamp import EndTimestampStrategy
 from midstream.migration.strategy import Edit
-from midstream.operators.engine.host import Host
+from midstream.operators.engine.graph.host import Host
 from midstream.plans.algebra.properties import reads_stream
 from midstream.plans.values.errors import MigrationRefused, StatisticsError
 from midstream.plans.values.observations import Observation

@@ -27,7 +27,7 @@ class Backlog:
     Raises   What the new plan raises; the elements that waited are then lost to it.
 
     >>> from midstream.migration.fork import fork
-    >>> from midstream.operators.engine.plan_box import PlanBox
+    >>> from midstream.operators.engine.running.plan_box import PlanBox
     >>> from midstream.plans.algebra.builder import stream
     >>> backlog = Backlog(PlanBox(stream("s", x="integer", intervals=True).plan()), [fork(4.5)], limit=2)
     >>> backlog.process(0, [(2, 9, "a")], 2), backlog.waiting

@@ -17,8 +17,8 @@ from typing import Any
 
 import networkx as nx
 
-from midstream.operators.engine.hosting import box_of
-from midstream.operators.engine.planner import form, physical_plan
+from midstream.operators.engine.running.guest import box_of
+from midstream.operators.engine.running.planner import form, physical_plan
 from midstream.plans.algebra.operators import Arrangement, Source
 from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan

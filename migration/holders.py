@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from midstream.migration.changes import Change
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.guest import Guest
+from midstream.operators.engine.running.guest import Guest
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import reads_stream
 

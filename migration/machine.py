@@ -30,7 +30,7 @@ from midstream.migration.fuse import Joiner, Origins
 from midstream.migration.trace import LOOK_EVERY, Listener, Observer, TraceEntry
 from midstream.operators.base.box import Box, driver, settled
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.guest import Guest
+from midstream.operators.engine.running.guest import Guest
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Time, chronon_end

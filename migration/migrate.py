@@ -13,8 +13,8 @@ from midstream.migration.strategies import STRATEGIES, find_strategy
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
 from midstream.operators.base.box import Box, require_box
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.guest import HostedBox
-from midstream.operators.engine.host import Host
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.running.guest import HostedBox
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import listed, require, wrong
 from midstream.plans.values.errors import MigrationRefused

@@ -28,9 +28,9 @@ from midstream.migration.reference_point import ReferencePoint
 from midstream.migration.split_time import horizons, split_time
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
 from midstream.operators.base.box import Box
-from midstream.operators.engine.log import Log
-from midstream.operators.engine.plan_box import label
-from midstream.operators.engine.queries import RunningQuery
+from midstream.operators.engine.running.log import Log
+from midstream.operators.engine.running.plan_box import label
+from midstream.operators.engine.running.queries import RunningQuery
 from midstream.operators.joins.sweep_join import SweepJoin
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import MigrationRefused

@@ -20,8 +20,8 @@ from midstream.migration.preconditions import require_of_elements, require_of_in
 from midstream.migration.split_time import split_time
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
 from midstream.operators.base.box import Box
-from midstream.operators.engine.guest import Guest
-from midstream.operators.engine.planner import form
+from midstream.operators.engine.running.guest import Guest
+from midstream.operators.engine.running.planner import form
 from midstream.plans.algebra.operators import Filter, Join, Project, Relation, Union
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from midstream.migration.changes import Change
 from midstream.operators.base.box import Box, driver
-from midstream.operators.engine.planner import form
+from midstream.operators.engine.running.planner import form
 from midstream.plans.algebra.operators import (
     Arrangement,
     Counting,

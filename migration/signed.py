@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 
 from midstream.migration.fork import Fork
 from midstream.migration.fuse import Fuse
-from midstream.operators.engine.host import Host
-from midstream.operators.engine.planner import form
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.running.planner import form
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.errors import MigrationRefused

@@ -13,9 +13,9 @@ from midstream.migration.machine import Migration
 from midstream.migration.preconditions import require_exchangeable
 from midstream.operators.base.box import Box
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.host import Host
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.queries import RunningQuery
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.running.plan_box import PlanBox
+from midstream.operators.engine.running.queries import RunningQuery
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import Batch, Payload, Time
 

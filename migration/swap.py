@@ -29,7 +29,7 @@ from midstream.migration.strategy import Edit, NewPart, Part, Strategy, Subplan
 from midstream.operators.base.adjustable import Adjustable
 from midstream.operators.base.box import Box
 from midstream.operators.base.output import OrderedOutput
-from midstream.operators.engine.host import Host
+from midstream.operators.engine.graph.host import Host
 from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical

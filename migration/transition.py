@@ -18,8 +18,8 @@ from midstream.migration.migrate import Prepared, prepare
 from midstream.migration.preconditions import require_same_answers
 from midstream.migration.strategy import Strategy
 from midstream.migration.trace import TraceEntry
-from midstream.operators.engine.host import Host
-from midstream.operators.engine.queries import RunningQuery
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.running.queries import RunningQuery
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.equivalence.comparison import Prover, compare, next_answer
 from midstream.plans.values.arguments import require

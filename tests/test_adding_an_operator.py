@@ -15,7 +15,7 @@ import pytest
 import midstream as ms
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.stateless import Stateless
-from midstream.operators.engine.planner import RUNNING
+from midstream.operators.engine.running.planner import RUNNING
 from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Content, Cut, Estimate, Work
 from midstream.optimizer.cost.outputs import OUTPUTS, Output

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from midstream.operators.engine.planner import form, physical_plan
+from midstream.operators.engine.running.planner import form, physical_plan
 from midstream.optimizer.cost import CostModel
 from midstream.optimizer.cost.objective import PROCESSING, Objective
 from midstream.optimizer.search.budget import QUICK_STEPS, Budget

@@ -10,7 +10,7 @@ from midstream.driving import Trial, drive
 from midstream.io import BadRows
 from midstream.io import Source as Input
 from midstream.io.sources.rows import number_of
-from midstream.operators.engine.input_manager import DeadLetter
+from midstream.operators.engine.input.input_manager import DeadLetter
 from midstream.plans.values.errors import DeclarationError, StreamOrderError
 from midstream.plans.values.streams import Batch, Time
 

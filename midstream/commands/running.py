@@ -27,8 +27,8 @@ from midstream.io.progress import Progress
 from midstream.io.sources.rows import part
 from midstream.io.text_file import read_text
 from midstream.io.timestamps import Timestamps
-from midstream.operators.engine.collector import streaming_gc
-from midstream.operators.engine.input_manager import DeadLetter
+from midstream.operators.engine.garbage_collection import streaming_gc
+from midstream.operators.engine.input.input_manager import DeadLetter
 from midstream.plans.algebra.operators import CountWindow, PartitionedWindow
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical

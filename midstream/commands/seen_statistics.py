@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from midstream.engine import Engine
 from midstream.io.new_file import NewFile
-from midstream.operators.engine.collecting import Collector
+from midstream.operators.engine.measuring.statistics_collector import Collector
 from midstream.optimizer import Statistics
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
 from midstream.optimizer.statistics_file import statistics_to_json

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.streams import FOREVER, Batch, Element, Time
 from midstream.testing.streams import elements, rows

@@ -30,9 +30,9 @@ from midstream.migration.machine import Migration, Phase
 from midstream.migration.promises import Promises
 from midstream.migration.reference_point import ReferencePoint
 from midstream.migration.split_time import split_time
-from midstream.operators.engine.host import Host
-from midstream.operators.engine.planner import physical_plan
-from midstream.operators.engine.query_graph import QueryGraph
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.graph.query_graph import QueryGraph
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.plans.algebra.operators import Arrangement
 from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan

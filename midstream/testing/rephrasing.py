@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from hypothesis import strategies as st
 
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer.search.enumeration import neighbours, with_linked_joins
 from midstream.plans.algebra.implementations.obstacles import gives_constants, is_relation
 from midstream.plans.algebra.operators import (

@@ -11,7 +11,7 @@ from midstream import driving
 from midstream.arrivals import Event
 from midstream.driving import Trial
 from midstream.engine import Engine
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
 from midstream.plans.algebra.declared import obedient
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified

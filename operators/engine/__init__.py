@@ -1,1 +1,1 @@
-"""From plans to connected operators: the planner, the query graph, and the engine."""
+"""The engine: streams go in by name, and connected operators answer all queries together."""

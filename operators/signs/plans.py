@@ -41,7 +41,7 @@ def signed_plan(plan: Plan | Stream) -> Plan:
 
     Source   thesis, 14.1 and 17.3
 
-    >>> from midstream.operators.engine.planner import physical_plan
+    >>> from midstream.operators.engine.running.planner import physical_plan
     >>> from midstream.plans.algebra.builder import stream
     >>> bids = stream("bids", item="integer", price="integer").window(60)
     >>> print(physical_plan(signed_plan(bids.filter(bids["price"] > 10).select("item").distinct().plan())))

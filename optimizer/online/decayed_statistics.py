@@ -42,7 +42,7 @@ class DecayedStatistics:
     `constant` holds statistics of relations, which do not change.
 
     >>> import midstream as ms
-    >>> from midstream.operators.engine.collecting import Collector
+    >>> from midstream.operators.engine.measuring.statistics_collector import Collector
     >>> s = ms.stream("s", x="integer")
     >>> collector = Collector([s.node.operator], {}, step=10)
     >>> known = DecayedStatistics(s.window(60).plan(), half_life=100)

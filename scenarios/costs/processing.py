@@ -8,7 +8,7 @@ from time import process_time_ns
 from midstream.arrivals import interleave
 from midstream.driving import without_garbage_collector
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.planner import RUNNING
+from midstream.operators.engine.running.planner import RUNNING
 from midstream.plans.algebra.implementations import implementation_of
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan

@@ -23,7 +23,7 @@ from midstream.migration.machine import Phase
 from midstream.migration.preconditions import require_exchangeable
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.transition import Transition
-from midstream.operators.engine.counting import Counters
+from midstream.operators.engine.measuring.counting import Counters
 from midstream.optimizer import Choice, Statistics, optimize, price
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_to_json

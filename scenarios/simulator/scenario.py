@@ -28,8 +28,8 @@ from typing import Any
 from midstream.io.text_file import find_text, ready_made
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.transition import require_equivalence
-from midstream.operators.engine.planner import physical_plan
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.equivalence.comparison import equivalent

@@ -14,7 +14,7 @@ import midstream as ms
 from midstream.autopilot.accounts import Accounts, results_inside
 from midstream.autopilot.advice import Advice, Forecast
 from midstream.autopilot.autopilot import LATER, Later
-from midstream.operators.engine.counting import Counters
+from midstream.operators.engine.measuring.counting import Counters
 from midstream.optimizer import CostModel, Objective, Statistics
 from midstream.optimizer.cost.model import PlanCost
 from midstream.optimizer.cost.objective import INTERMEDIATE, MEMORY, PROCESSING

@@ -12,7 +12,7 @@ from midstream.autopilot.advice import Advice, Forecast
 from midstream.autopilot.autopilot import Autopilot, Later
 from midstream.autopilot.decision import Decision
 from midstream.autopilot.query_pilot import QueryPilot
-from midstream.operators.engine.watching import next_look
+from midstream.operators.engine.measuring.watching import next_look
 
 SAVINGS = st.dictionaries(st.sampled_from("abcdef"), st.integers(-2, 3).map(float), max_size=6)
 

@@ -17,7 +17,7 @@ from midstream.benchmarks.commands import app
 from midstream.benchmarks.contenders import BY_HAND
 from midstream.benchmarks.peers import installed
 from midstream.cli import build
-from midstream.operators.engine.collector import THRESHOLDS
+from midstream.operators.engine.garbage_collection import THRESHOLDS
 
 NAMES = [BY_HAND, *([BYTEWAX] if installed()[BYTEWAX] else []), MIDSTREAM]
 

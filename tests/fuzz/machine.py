@@ -26,7 +26,7 @@ from midstream.migration.machine import Migration, Phase
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.transition import OVER, Transition
-from midstream.operators.engine.planner import form
+from midstream.operators.engine.running.planner import form
 from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.implementations.obstacles import is_relation
 from midstream.plans.algebra.plan import Node, Plan

@@ -22,8 +22,8 @@ from midstream.autopilot.parts import PilotParts
 from midstream.autopilot.records import Record
 from midstream.autopilot.watching import EngineAutopilot
 from midstream.migration.transition import Transition
-from midstream.operators.engine.queries import RunningQuery
-from midstream.operators.engine.replacement import TO_COME
+from midstream.operators.engine.graph.replacement import TO_COME
+from midstream.operators.engine.running.queries import RunningQuery
 from midstream.optimizer import Statistics
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.errors import MigrationRefused, PlanError

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import midstream as ms
 from midstream.autopilot.advising import ByOptimizer
-from midstream.operators.engine.metadata import Metadata
+from midstream.operators.engine.measuring.metadata import Metadata
 from midstream.optimizer import PROCESSING, CostModel, Statistics, UnitCosts
 from midstream.optimizer.cost.calibration import Profile, corrected
 from midstream.optimizer.cost.units import STEPS

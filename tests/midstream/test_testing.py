@@ -9,7 +9,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer.rules import Rule, apply
 from midstream.optimizer.rules.distinct.distinct_below_join import DISTINCT_BELOW_JOIN
 from midstream.optimizer.rules.filters.filter_below_join import FILTER_BELOW_LEFT

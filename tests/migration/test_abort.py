@@ -18,7 +18,7 @@ from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.trace import LOOK_EVERY
 from midstream.operators.base.box import settled
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.aggregates import count

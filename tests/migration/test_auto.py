@@ -14,7 +14,7 @@ from midstream.migration.migrate import migrate_box, prepare
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.swap import Swap
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import MigrationRefused

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from midstream.migration.backlog import MOST_WAITING, Backlog
 from midstream.migration.fork import EVERYTHING, fork
 from midstream.operators.base.box import Driver, driver, settled
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import FOREVER, Batch, Element, Time

@@ -10,7 +10,7 @@ import midstream as ms
 from midstream.migration.migrate import migrate_box
 from midstream.migration.strategies import find_strategy
 from midstream.operators.base.box import settled
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import Stream
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.snapshots import equivalent

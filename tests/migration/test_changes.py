@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from midstream.migration.changes import Change, PlanDifference, around, find_changes
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.physical import Physical

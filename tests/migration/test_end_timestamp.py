@@ -11,7 +11,7 @@ from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.report import MigrationReport, report
 from midstream.migration.split_time import last_instant
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.expressions.operands import col

@@ -15,7 +15,7 @@ from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Strategy
 from midstream.operators.base.box import Box, max_end, state_size
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.specification import specified

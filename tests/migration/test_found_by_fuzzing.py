@@ -9,7 +9,7 @@ from inside import base_of, box_of, input_max_ends, input_progress
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.report import report
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.operators import Difference, Distinct, Split, Union
 from midstream.plans.algebra.physical import Physical

@@ -15,7 +15,7 @@ from midstream.migration.auto import Prediction
 from midstream.migration.migrate import migrate_box, prepare, require_possible
 from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES, find_strategy
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS

@@ -28,9 +28,9 @@ from midstream.migration.report import report
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import MigrationRequest, Transition
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.planner import physical_plan
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
+from midstream.operators.engine.running.plan_box import PlanBox
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.optimizer.search.enumeration import neighbours, with_linked_joins
 from midstream.plans.algebra.builder import Stream, relation, stream

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from midstream.engine import Engine
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.plan import Plan

@@ -16,8 +16,8 @@ from midstream.engine import Engine
 from midstream.migration import backlog
 from midstream.migration.report import report
 from midstream.migration.signed import signed_fork
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.planner import form, physical_plan
+from midstream.operators.engine.running.plan_box import PlanBox
+from midstream.operators.engine.running.planner import form, physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.physical import Physical

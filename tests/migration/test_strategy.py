@@ -21,8 +21,8 @@ from midstream.migration.split_time import behind_inputs
 from midstream.migration.strategies import STRATEGIES
 from midstream.migration.strategy import Edit, Part, Strategy, Subplan
 from midstream.operators.base.box import Box
-from midstream.operators.engine.host import Host
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import Time

@@ -14,7 +14,7 @@ from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.report import report
 from midstream.migration.swap import Swap
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.plan import Plan

@@ -15,7 +15,7 @@ from midstream.migration.fork import fork
 from midstream.migration.fuse import Fuse
 from midstream.migration.machine import Migration
 from midstream.migration.trace import LOOK_EVERY, SAMPLES, Sampling, TraceEntry, write_jsonl
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.streams import BEGINNING, Time, just_before
 

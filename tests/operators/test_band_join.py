@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from midstream.operators.base.pairing import pairing
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.operators.joins.band_join import BandJoin
 from midstream.operators.joins.join import NestedLoopsJoin
 from midstream.plans.algebra.builder import stream

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from midstream.arrivals import interleave
 from midstream.driving import run
 from midstream.engine import Engine
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.operators import Distinct
 from midstream.plans.algebra.plan import Plan

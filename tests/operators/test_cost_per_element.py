@@ -19,7 +19,7 @@ import pytest
 
 from midstream.operators.base.expiry import Expiry
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.planner import running_operator
+from midstream.operators.engine.running.planner import running_operator
 from midstream.operators.functions.accumulators import ACCUMULATORS, Maximum, Minimum
 from midstream.operators.joins.list_sweepareas import FifoListSweepArea, ListSweepArea
 from midstream.operators.joins.ordered_sweeparea import OrderedSweepArea

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.operators.engine.entrance import Entrance
-from midstream.operators.engine.key_checks import KeyChecks
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.entrance import Entrance
+from midstream.operators.engine.input.key_checks import KeyChecks
+from midstream.operators.engine.input.relations import constant
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.declared import obedient
 from midstream.plans.algebra.operators.declarations import Key

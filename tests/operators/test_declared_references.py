@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.operators.engine.reference_checks import ReferenceCheck
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.reference_checks import ReferenceCheck
+from midstream.operators.engine.input.relations import constant
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.declared import breaks_reference
 from midstream.plans.values.errors import DeclarationError

@@ -16,7 +16,7 @@ import textwrap
 SCRIPT = """
     import pickle, sys
     from midstream.driving import run
-    from midstream.operators.engine.planner import physical_plan
+    from midstream.operators.engine.running.planner import physical_plan
     from midstream.plans.expressions.aggregates import avg, count, max_
     from midstream.plans.algebra.builder import stream
     from midstream.plans.expressions.operands import col

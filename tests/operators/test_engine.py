@@ -10,8 +10,8 @@ from inside import base_of, box_of, input_max_ends, input_progress
 from midstream.arrivals import interleave
 from midstream.driving import run
 from midstream.engine import Engine
-from midstream.operators.engine import feed
-from midstream.operators.engine.meters import RECENT
+from midstream.operators.engine.graph import feed
+from midstream.operators.engine.measuring.meters import RECENT
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan

@@ -14,7 +14,7 @@ from inside import graph_of
 import midstream as ms
 from midstream.driving import run
 from midstream.engine import Engine
-from midstream.operators.engine.input_manager import DeadLetter
+from midstream.operators.engine.input.input_manager import DeadLetter
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.errors import (
     ArgumentError,

@@ -6,7 +6,7 @@ import pytest
 
 import midstream as ms
 from midstream.engine import Engine
-from midstream.operators.engine.feed import PIECE
+from midstream.operators.engine.graph.feed import PIECE
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.values.errors import SchemaError

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
+from midstream.operators.engine.input.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
 from midstream.plans.values.errors import (
     EndedError,
     IntervalError,

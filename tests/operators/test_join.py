@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from midstream.driving import run
-from midstream.operators.engine.planner import physical_plan, running_operator
+from midstream.operators.engine.running.planner import physical_plan, running_operator
 from midstream.operators.joins.join import RUNNING
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.physical import Physical

@@ -7,7 +7,7 @@ from hypothesis import given
 from inside import base_of
 
 from midstream.engine import Engine
-from midstream.operators.engine.metadata import Metadata
+from midstream.operators.engine.measuring.metadata import Metadata
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import UnknownStreamError

@@ -12,7 +12,7 @@ from midstream.driving import run
 from midstream.operators.base.compaction import SPARE
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.port_order import PortOrder
-from midstream.operators.engine.planner import running_operator
+from midstream.operators.engine.running.planner import running_operator
 from midstream.operators.joins.covers import KeyCovers
 from midstream.operators.joins.matching import AntiJoin, SemiJoin
 from midstream.operators.rows.multisets import Multisets, alone, surplus

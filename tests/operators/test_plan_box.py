@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from midstream.operators.base.box import Box
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import intermediate, logical_node, logical_plan, makes_results

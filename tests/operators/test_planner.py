@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.driving import run
-from midstream.operators.engine.planner import physical_plan, running_operator
+from midstream.operators.engine.running.planner import physical_plan, running_operator
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.implementations.obstacles import is_relation

@@ -10,7 +10,7 @@ from inside import base_of, box_of, host_of
 from midstream.driving import run
 from midstream.engine import Engine
 from midstream.operators.compile import legs
-from midstream.operators.engine.planner import form
+from midstream.operators.engine.running.planner import form
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan

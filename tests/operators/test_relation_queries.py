@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified

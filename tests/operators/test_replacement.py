@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import midstream as ms
 from midstream.migration.transition import Transition
-from midstream.operators.engine.replacement import Replacement
+from midstream.operators.engine.graph.replacement import Replacement
 from midstream.plans.algebra.specification import specified
 from midstream.plans.values.snapshots import NormalForm, normal_form
 from midstream.plans.values.streams import Element, Time, chronons

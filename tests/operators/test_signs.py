@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from inside import box_of
 
 from midstream.engine import Engine
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.plan_box import PlanBox
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.operators.functions.user_aggregates import MergedByValue
 from midstream.operators.signs import signed_plan
 from midstream.operators.signs.accumulators import Largest, accumulator_by_sign

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from midstream.engine import Engine
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.plan_box import PlanBox
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.physical import Physical

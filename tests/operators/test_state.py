@@ -7,7 +7,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from midstream.operators.base.box import element_bytes, max_end, state_size
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.streams import BEGINNING
 

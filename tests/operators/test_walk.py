@@ -16,7 +16,7 @@ from midstream.engine import Engine
 from midstream.operators.compile import inlets, routes
 from midstream.operators.compile.generated import _titled, define
 from midstream.operators.compile.switch import VARIABLE
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError

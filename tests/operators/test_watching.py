@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.operators.engine.input_manager import DeadLetter
+from midstream.operators.engine.input.input_manager import DeadLetter
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.operators import SemiJoin
 from midstream.plans.algebra.properties import logical

@@ -12,7 +12,7 @@ import pytest
 
 from midstream.driving import run
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.planner import physical_plan, running_operator
+from midstream.operators.engine.running.planner import physical_plan, running_operator
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import midstream as ms
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer.rules import ALL_STAGES, PHYSICAL, RULES, Rule, apply, flat
 from midstream.optimizer.search.simplifying import simplify
 from midstream.optimizer.statistics import Statistics, StreamStatistics

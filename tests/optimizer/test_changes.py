@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.operators.engine.collecting import Collector
+from midstream.operators.engine.measuring.statistics_collector import Collector
 from midstream.optimizer.online.changes import Changes, PageHinkley
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
 from midstream.optimizer.online.restarting_statistics import RestartingStatistics

@@ -15,7 +15,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from midstream.engine import Engine
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer import (
     LATENCY,
     MEMORY,

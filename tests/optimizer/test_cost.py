@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer import CostModel, Sample, Statistics, StreamStatistics, price
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.operators.engine.collecting import Collector
+from midstream.operators.engine.measuring.statistics_collector import Collector
 from midstream.optimizer import INTERMEDIATE, price
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
 from midstream.optimizer.online.requirements import requirements

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer import Estimate, PlanCost, Sample, Statistics, StreamStatistics, UnitCosts, price
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from midstream.operators.engine.planner import RUNNING, physical_plan
+from midstream.operators.engine.running.planner import RUNNING, physical_plan
 from midstream.optimizer import Statistics, StreamStatistics, price
 from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.optimizer.cost.work import WORK

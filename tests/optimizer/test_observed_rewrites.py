@@ -8,7 +8,7 @@ import pytest
 
 import midstream as ms
 from midstream.arrivals import interleave
-from midstream.operators.engine.metadata import Metadata
+from midstream.operators.engine.measuring.metadata import Metadata
 from midstream.optimizer import price
 from midstream.optimizer.rules import RULES, WINDOWS
 from midstream.plans.algebra.properties import logical_node

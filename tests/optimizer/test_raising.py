@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer import Statistics, StreamStatistics, optimize
 from midstream.optimizer.rules.raising import asks_alike, asks_no_more
 from midstream.optimizer.search.proving import equivalent

@@ -12,7 +12,7 @@ from inside import box_of
 
 from midstream.arrivals import interleave
 from midstream.engine import Engine
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.optimizer import CostModel, Statistics, enumerate_plans, price
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join, TimeWindow

@@ -9,7 +9,7 @@ import pytest
 
 from midstream.arrivals import interleave
 from midstream.engine import Engine
-from midstream.operators.engine.meters import RECENT
+from midstream.operators.engine.measuring.meters import RECENT
 from midstream.optimizer import CostModel, Sample, Statistics, StreamStatistics
 from midstream.optimizer.statistics import MANY_TIMESTAMPS, stream_statistics
 from midstream.plans.algebra.builder import Stream, stream

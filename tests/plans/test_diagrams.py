@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.plan import Node, Plan

@@ -7,7 +7,7 @@ import textwrap
 
 from hypothesis import given
 
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.plan import Plan

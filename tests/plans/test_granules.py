@@ -9,7 +9,7 @@ from hypothesis import given
 
 from midstream import testing
 from midstream.engine import Engine
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Granularity, TimeWindow
 from midstream.plans.algebra.plan import Plan

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from midstream.operators.engine.planner import RUNNING
+from midstream.operators.engine.running.planner import RUNNING
 from midstream.plans.algebra.operators import KINDS
 
 OPERATORS = "midstream.plans.algebra.operators"
@@ -52,8 +52,14 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "what these are given runs on intervals and on signs, in families that do not know each other",
     ),
     "operators/engine/*.py": (LEAVES, "what comes from outside enters here"),
-    "operators/engine/adjustment.py": ({"TimeWindow", "Granularity"}, "their settings change while they run"),
-    "operators/engine/planner.py": ({"Split", "Convert"}, "they are placed between what does not fit"),
+    "operators/engine/graph/adjustment.py": (
+        {"TimeWindow", "Granularity"},
+        "their settings change while they run",
+    ),
+    "operators/engine/running/planner.py": (
+        {"Split", "Convert"},
+        "they are placed between what does not fit",
+    ),
     "optimizer/cost/*.py": (
         {*WINDOWS, "Granularity", "Project", "Join", "Aggregate", "Split", "Coalesce"},
         "formulas read parameters",
@@ -72,7 +78,10 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "columns and conditions are followed down to the streams that they read",
     ),
     "optimizer/online/decayed_statistics.py": ({"Source"}, "statistics are told of streams"),
-    "operators/engine/collecting.py": ({"Source"}, "streams are watched where they enter"),
+    "operators/engine/measuring/statistics_collector.py": (
+        {"Source"},
+        "streams are watched where they enter",
+    ),
     "optimizer/charts/measures.py": (
         {"Filter", "Join", "Project", "Source", "TimeWindow"},
         "rates are those of sources, selectivities those of conditions",
@@ -95,7 +104,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "a migration leaves the inputs as they are; a window of one chronon may come and go",
     ),
     "migration/parallel_track.py": ({"Filter", "Project", "Union", "Join"}, "it is right over these alone"),
-    "operators/engine/sharing.py": (
+    "operators/engine/running/sharing.py": (
         {"Source", "TimeWindow"},
         "what a time window gives tells of the stream below it",
     ),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from midstream.driving import run as run_streams
 from midstream.engine import Engine
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
 from midstream.operators.signs.plans import signed_plan
 from midstream.plans.algebra.builder import relation, stream
 from midstream.plans.algebra.plan import Plan

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import meaning, snapshots, specified

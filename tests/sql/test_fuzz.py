@@ -14,7 +14,7 @@ from sql_grammar import DECLARATIONS, Grammar, mutations, prepared, statements
 
 from midstream.commands.explaining import explain
 from midstream.engine import Engine
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import dumps, loads

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer import MEMORY, Sample, Statistics, StreamStatistics, optimize
 from midstream.optimizer.rules import PRUNING, RULES
 from midstream.plans.algebra.builder import Stream, stream

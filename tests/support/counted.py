@@ -11,9 +11,9 @@ import midstream as ms
 from midstream.migration.machine import Migration
 from midstream.operators.base.box import settled
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.guest import Guest
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.queries import RunningQuery
+from midstream.operators.engine.running.guest import Guest
+from midstream.operators.engine.running.plan_box import PlanBox
+from midstream.operators.engine.running.queries import RunningQuery
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import reads_stream

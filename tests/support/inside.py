@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from midstream.engine import Engine
-from midstream.operators.engine.base import Base
-from midstream.operators.engine.host import Host
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.queries import lowest
-from midstream.operators.engine.query_graph import QueryGraph
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.graph.query_graph import QueryGraph
+from midstream.operators.engine.running.base import Base
+from midstream.operators.engine.running.plan_box import PlanBox
+from midstream.operators.engine.running.queries import lowest
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import Time
 

@@ -20,7 +20,7 @@ from midstream.migration.trace import SAMPLES
 from midstream.migration.transition import Transition
 from midstream.operators.base.box import Box, driver
 from midstream.operators.base.walk import Take
-from midstream.operators.engine.plan_box import PlanBox
+from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan

@@ -17,7 +17,7 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from midstream.operators.engine.collecting import (
+from midstream.operators.engine.measuring.statistics_collector import (
     BITS,
     DRAWS,
     MOST,

@@ -22,8 +22,8 @@ from midstream.autopilot.settings import Settings
 from midstream.autopilot.watching import WEIGHED
 from midstream.engine import Engine
 from midstream.migration.strategies import STRATEGIES, find_strategy
-from midstream.operators.engine.counting import Counters
-from midstream.operators.engine.watching import next_look
+from midstream.operators.engine.measuring.counting import Counters
+from midstream.operators.engine.measuring.watching import next_look
 from midstream.optimizer import Objective
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from midstream.commands.explaining import assumed_statistics, explain
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer import Statistics, StreamStatistics, enumerate_plans, optimize
 from midstream.plans.algebra.builder import relation, stream
 from midstream.plans.algebra.operators import Arrangement, Filter, Join, Union

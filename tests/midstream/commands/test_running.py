@@ -23,7 +23,7 @@ from midstream.cli import app
 from midstream.commands import running
 from midstream.commands.running import RunSettings, RunSummary, run_queries
 from midstream.engine import Engine
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.schema import Schema, Type

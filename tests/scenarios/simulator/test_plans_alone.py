@@ -11,7 +11,7 @@ from simulated import joined, scenario, stream
 from typer.testing import CliRunner
 
 from midstream.cli import app
-from midstream.operators.engine.planner import physical_plan
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.simulator.results import Simulation
 from midstream.scenarios.simulator.scenario import Scenario

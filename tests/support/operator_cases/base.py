@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.planner import running_operator
+from midstream.operators.engine.running.planner import running_operator
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.implementations import implementation_of
 from midstream.plans.algebra.physical import Physical

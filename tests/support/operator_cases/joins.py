@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.planner import running_operator
+from midstream.operators.engine.running.planner import running_operator
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import compile_pair, compile_row, join_keys

@@ -18,7 +18,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.planner import running_operator
+from midstream.operators.engine.running.planner import running_operator
 from midstream.operators.signs.accumulators import keeps_values
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra.implementations import implementation_of

@@ -12,7 +12,7 @@ import duckdb
 
 from midstream.commands.explaining import plan_to_run
 from midstream.engine import Engine
-from midstream.operators.engine.relations import constant
+from midstream.operators.engine.input.relations import constant
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import SqlError
 from midstream.plans.values.streams import FOREVER, Element

@@ -17,7 +17,7 @@ from midstream.autopilot.costs.bill import Move, split_chronon
 from midstream.autopilot.costs.series import CostSeries
 from midstream.autopilot.settings import BALANCED, EAGER, Settings
 from midstream.cli import app
-from midstream.operators.engine.collecting import Collector
+from midstream.operators.engine.measuring.statistics_collector import Collector
 from midstream.optimizer import INTERMEDIATE
 from midstream.optimizer.online.requirements import requirements
 from midstream.plans.algebra.plan import Plan

@@ -17,7 +17,7 @@ from midstream.autopilot.costs.series import CostSeries, Counts
 from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.autopilot.watching import EngineAutopilot
 from midstream.engine import Engine
-from midstream.operators.engine.collecting import Collector
+from midstream.operators.engine.measuring.statistics_collector import Collector
 from midstream.optimizer import INTERMEDIATE, Statistics
 from midstream.optimizer.online.requirements import requirements
 from midstream.plans.algebra.builder import stream

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.planner import running_operator
-from midstream.operators.engine.relations import Relations
+from midstream.operators.engine.input.relations import Relations
+from midstream.operators.engine.running.planner import running_operator
 from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.errors import UnknownStreamError

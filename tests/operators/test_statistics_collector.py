@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.operators.engine.collecting import Collector
+from midstream.operators.engine.measuring.statistics_collector import Collector
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import GROUPS, Cell
 from midstream.plans.values.streams import Element

@@ -9,9 +9,9 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.base.walk import Flow, Stop, Tap, walk
 from midstream.operators.compile.routes import RunBox, compile_box
 from midstream.operators.compile.switch import is_compiled
-from midstream.operators.engine.beginning import begin
-from midstream.operators.engine.planner import physical_node, physical_plan, running_operator
-from midstream.operators.engine.relations import Relations
+from midstream.operators.engine.input.relations import Relations
+from midstream.operators.engine.running.beginning import begin
+from midstream.operators.engine.running.planner import physical_node, physical_plan, running_operator
 from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, intermediate

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from midstream.operators.base.box import element_bytes
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.entrance import Entrance, Entrances
-from midstream.operators.engine.guest import Guest, operators_inside
-from midstream.operators.engine.stream_path import StreamPath
+from midstream.operators.engine.input.entrance import Entrance, Entrances
+from midstream.operators.engine.running.guest import Guest, operators_inside
+from midstream.operators.engine.running.stream_path import StreamPath
+from midstream.operators.engine.running.tally import Giver, Kind, Label, Tally
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import counted_node, intermediate, logical_nodes
@@ -45,23 +45,6 @@ class Counters:
     """By reason, the elements that were refused; empty for a single query, as streams belong to all."""
 
 
-class Giver(Protocol):
-    """An object that gives elements, and counts them."""
-
-    @property
-    def emitted(self) -> int:
-        """The elements so far; it never falls."""
-
-
-class _Kind(Enum):
-    ELEMENTS = "elements"
-    INTERMEDIATE = "intermediate"
-
-
-Label = Node | _Kind
-"""The key of a count: a logical node, or all of a kind."""
-
-
 class _Arrivals(NamedTuple):
     """The arrivals on a stream, with those that wait to be put in order."""
 
@@ -71,76 +54,6 @@ class _Arrivals(NamedTuple):
     @property
     def emitted(self) -> int:
         return self.path.emitted + self.entrance.manager.size()
-
-
-class Tally:
-    """Counts the elements of givers in use, and remembers those of givers that are no longer in use.
-
-    State    The givers in use; a number for each label that there was.
-    Cost     O(givers in use) to read, O(1) to enter and to leave.
-    """
-
-    def __init__(self) -> None:
-        self._past: Counter[Label] = Counter()
-        self._uses: dict[Giver, dict[Label, tuple[int, int]]] = {}
-        """By giver and label: its count when its use began, and the number of uses."""
-        self._results = 0
-        self._outputs: list[tuple[Giver, int]] = []
-        """The givers of results, each with the part of its elements that is counted already."""
-
-    def __contains__(self, giver: Giver) -> bool:
-        return giver in self._uses
-
-    def labels(self) -> dict[Giver, set[Label]]:
-        """The givers in use, and the labels under which each is counted."""
-        return {giver: set(uses) for giver, uses in self._uses.items()}
-
-    def enter(self, giver: Giver, label: Label, since: int) -> None:
-        """Use a giver, or use it once more; its elements beyond the first `since` count."""
-        uses = self._uses.setdefault(giver, {})
-        begun, users = uses.get(label, (since, 0))
-        uses[label] = begun, users + 1
-
-    def leave(self, giver: Giver, label: Label) -> None:
-        """Use a giver no longer, or once less."""
-        uses = self._uses[giver]
-        begun, users = uses.pop(label)
-        if users > 1:
-            uses[label] = begun, users - 1
-            return
-        self._past[label] += giver.emitted - begun
-        if not uses:
-            del self._uses[giver]
-
-    def total(self) -> Counter[Label]:
-        """The counts so far, by label."""
-        total = Counter(self._past)
-        for giver, uses in self._uses.items():
-            for label, (begun, _) in uses.items():
-                total[label] += giver.emitted - begun
-        return total
-
-    @property
-    def results(self) -> int:
-        """The results so far."""
-        return self._results + sum(giver.emitted - counted for giver, counted in self._outputs)
-
-    def add_results(self, number: int) -> None:
-        """Count results that no giver gave."""
-        self._results += number
-
-    def count_results(self) -> None:
-        """Count the results of the outputs so far, before other givers take over."""
-        self._results = self.results
-        self._outputs = [(giver, giver.emitted) for giver, _ in self._outputs]
-
-    def read(self, outputs: Iterable[Giver]) -> None:
-        """Take results from these givers from now on.
-
-        Elements that other givers gave since results were counted last are no results.
-        """
-        counted = dict(self._outputs)
-        self._outputs = [(giver, counted.get(giver, giver.emitted)) for giver in outputs]
 
 
 class Counting:
@@ -206,7 +119,7 @@ class Counting:
                     labels[operator] = before.get(operator) or _labels_of(counted_node(inside), inner)
             elif isinstance(giver, StreamPath):
                 labels[giver] = {means[node]}
-                labels[_Arrivals(giver, self._entrances[giver.stream])] = {_Kind.ELEMENTS}
+                labels[_Arrivals(giver, self._entrances[giver.stream])] = {Kind.ELEMENTS}
             elif giver is not None:
                 labels[giver] = _labels_of(counted_node(node, means), inner)
         return labels
@@ -249,10 +162,10 @@ def _size(operator: Operator, in_bytes: bool) -> int:
 
 
 def _labels_of(counted: Node, inner: frozenset[Node]) -> set[Label]:
-    return {counted, _Kind.INTERMEDIATE} if counted in inner else {counted}
+    return {counted, Kind.INTERMEDIATE} if counted in inner else {counted}
 
 
 def _counters(tally: Tally, results: int) -> Counters:
     total = tally.total()
     emitted = {label: number for label, number in total.items() if isinstance(label, Node)}
-    return Counters(total[_Kind.ELEMENTS], results, total[_Kind.INTERMEDIATE], emitted)
+    return Counters(total[Kind.ELEMENTS], results, total[Kind.INTERMEDIATE], emitted)

@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 
 from midstream.operators.base.walk import Take
-from midstream.operators.engine.base import Base
-from midstream.operators.engine.log import Log
-from midstream.operators.engine.planner import form
-from midstream.operators.engine.queries import RunningQuery
-from midstream.operators.engine.sharing import as_they_came, shown_by
+from midstream.operators.engine.running.base import Base
+from midstream.operators.engine.running.log import Log
+from midstream.operators.engine.running.planner import form
+from midstream.operators.engine.running.queries import RunningQuery
+from midstream.operators.engine.running.sharing import as_they_came, shown_by
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import has_ordered_ends, logical_node
 from midstream.plans.values.streams import BEGINNING, END, Batch, Element, Time

@@ -9,11 +9,11 @@ from functools import partial
 from operator import attrgetter
 
 from midstream.operators.compile.inlets import Inlet, compile_inlet
-from midstream.operators.engine.entrance import Entrance
-from midstream.operators.engine.queries import Stepwise
-from midstream.operators.engine.query_graph import QueryGraph
-from midstream.operators.engine.stream_path import StreamPath
-from midstream.operators.engine.watching import IDLE, Watch, Watcher
+from midstream.operators.engine.graph.query_graph import QueryGraph
+from midstream.operators.engine.input.entrance import Entrance
+from midstream.operators.engine.measuring.watching import IDLE, Watch, Watcher
+from midstream.operators.engine.running.queries import Stepwise
+from midstream.operators.engine.running.stream_path import StreamPath
 from midstream.plans.values.arguments import require, wrong
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest

@@ -10,10 +10,10 @@ from functools import cached_property
 from heapq import heappop, heappush
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.meters import Meters
-from midstream.operators.engine.planner import form
-from midstream.operators.engine.queries import RunningQuery, lowest
-from midstream.operators.engine.relations import Relations
+from midstream.operators.engine.input.relations import Relations
+from midstream.operators.engine.measuring.meters import Meters
+from midstream.operators.engine.running.planner import form
+from midstream.operators.engine.running.queries import RunningQuery, lowest
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
-from midstream.operators.engine.base import Base
-from midstream.operators.engine.planner import form, physical_node
+from midstream.operators.engine.running.base import Base
+from midstream.operators.engine.running.planner import form, physical_node
 from midstream.plans.algebra.operators import Source, TimeWindow
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from midstream.operators.base.walk import Take
-from midstream.operators.engine.feed import Feed
-from midstream.operators.engine.queries import RunningQuery
-from midstream.operators.engine.query_graph import QueryGraph
+from midstream.operators.engine.graph.feed import Feed
+from midstream.operators.engine.graph.query_graph import QueryGraph
+from midstream.operators.engine.running.queries import RunningQuery
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import require

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import midstream as ms
-from midstream.operators.engine.collector import THRESHOLDS
+from midstream.operators.engine.garbage_collection import THRESHOLDS
 
 WINDOW = 500
 

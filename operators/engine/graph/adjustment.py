@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from midstream.operators.base.adjustable import Adjustable
-from midstream.operators.engine.plan_box import label
-from midstream.operators.engine.query_graph import QueryGraph
+from midstream.operators.engine.graph.query_graph import QueryGraph
+from midstream.operators.engine.running.plan_box import label
 from midstream.plans.algebra.operators import Granularity, TimeWindow
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from midstream.operators.base.walk import Take
-from midstream.operators.engine.counting import Tally
-from midstream.operators.engine.log import Log
+from midstream.operators.engine.running.log import Log
+from midstream.operators.engine.running.tally import Tally
 from midstream.plans.algebra.operators import OverTime, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan

@@ -17,20 +17,19 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.base.walk import Take
 from midstream.operators.compile.inlets import Inlet
 from midstream.operators.compile.switch import is_compiled
-from midstream.operators.engine.base import Base
-from midstream.operators.engine.counting import Counters, Counting, held
-from midstream.operators.engine.ends import Ends
-from midstream.operators.engine.entrance import Entrances
-from midstream.operators.engine.guest import Guest
-from midstream.operators.engine.hosting import Guests, Incoming, box_of
-from midstream.operators.engine.log import Log
-from midstream.operators.engine.metadata import Gauges, Metadata
-from midstream.operators.engine.meters import RECENT, Meters
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.planner import form, physical_plan
-from midstream.operators.engine.queries import RunningQuery, carried_out, lowest, missed_until
-from midstream.operators.engine.relations import Relations, check_relations
-from midstream.operators.engine.sharing import (
+from midstream.operators.engine.input.entrance import Entrances
+from midstream.operators.engine.input.relations import Relations, check_relations
+from midstream.operators.engine.measuring.counting import Counters, Counting, held
+from midstream.operators.engine.measuring.ends import Ends
+from midstream.operators.engine.measuring.metadata import Gauges, Metadata
+from midstream.operators.engine.measuring.meters import RECENT, Meters
+from midstream.operators.engine.running.base import Base
+from midstream.operators.engine.running.guest import Guest, Guests, Incoming, box_of
+from midstream.operators.engine.running.log import Log
+from midstream.operators.engine.running.plan_box import PlanBox
+from midstream.operators.engine.running.planner import form, physical_plan
+from midstream.operators.engine.running.queries import RunningQuery, carried_out, lowest, missed_until
+from midstream.operators.engine.running.sharing import (
     below_windows,
     read_late,
     shareable,

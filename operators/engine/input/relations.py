@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from midstream.operators.engine.key_checks import KeyChecks
+from midstream.operators.engine.input.key_checks import KeyChecks
 from midstream.plans.algebra.operators import Relation
 from midstream.plans.values.arguments import listed
 from midstream.plans.values.errors import IntervalError, SchemaError, StreamOrderError, UnknownStreamError

@@ -6,17 +6,19 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import count
 
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.counting import Counters
-from midstream.operators.engine.feed import Feed
-from midstream.operators.engine.guest import Guest
-from midstream.operators.engine.hosting import no_rows, results_of
-from midstream.operators.engine.log import Log
-from midstream.operators.engine.plan_box import PlanBox
-from midstream.operators.engine.queries import RunningQuery, Stepwise, carried_out, lowest
-from midstream.operators.engine.query_graph import QueryGraph
+from midstream.operators.base.walk import Tap
+from midstream.operators.engine.graph.feed import Feed
+from midstream.operators.engine.graph.query_graph import QueryGraph
+from midstream.operators.engine.measuring.counting import Counters
+from midstream.operators.engine.running.base import Base
+from midstream.operators.engine.running.guest import Guest
+from midstream.operators.engine.running.log import Log
+from midstream.operators.engine.running.plan_box import PlanBox
+from midstream.operators.engine.running.queries import RunningQuery, Stepwise, carried_out, lowest
+from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical_node
+from midstream.plans.algebra.properties import logical_node, reads_stream
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import BEGINNING, Batch, Time
 
@@ -124,7 +126,7 @@ class Host:
         return PlanBox(
             plan,
             inputs,
-            relations=no_rows(plan),
+            relations=_no_rows(plan),
             running=base.running,
             reached=[base.progress_of(node) for node in inputs],
             compile=self._graph.is_compiled,
@@ -172,7 +174,7 @@ class Host:
         if query is None:
             return
         if batch:
-            results = results_of(self._graph.base, query.physical, node, batch, self._graph.meters)
+            results = _results_of(self._graph.base, query.physical, node, batch, self._graph.meters)
             for output, sinks in query.sinks.items():
                 if results.get(output):
                     for sink in sinks:
@@ -225,3 +227,37 @@ class Host:
 
 def _numbered(roots: Sequence[Node]) -> Plan:
     return Plan({str(i): root for i, root in enumerate(roots)})
+
+
+def _no_rows(plan: Plan) -> Mapping[str, Batch]:
+    """Empty relations for operators that go on: they have the rows already."""
+    return {node.operator.relation: [] for node in plan.nodes if isinstance(node.operator, Relation)}
+
+
+def _results_of(
+    base: Base, physical: Plan, node: Node, ready: Batch, taps: Mapping[Node, Tap]
+) -> dict[str, Batch]:
+    """By output, the results of a running plan when a node gives some elements outside of any event.
+
+    No other query has the node.
+    """
+    operators = base.running
+    operators[node].emitted += len(ready)
+    upper = {node: None}
+    for other in physical.nodes:
+        if any(child in upper for child in other.inputs):
+            upper[other] = None
+    beside = (child for other in upper if other is not node for child in other.inputs if child not in upper)
+    inputs = list(dict.fromkeys([node, *filter(reads_stream, beside)]))
+    plan = Plan({name: root for name, root in physical.outputs.items() if root in upper})
+    view = PlanBox(
+        plan,
+        inputs,
+        relations=_no_rows(plan),
+        running=operators,
+        reached=[base.progress_of(child) for child in inputs],
+        taps=taps,
+        compile=False,
+    )
+    results = view.process(0, ready, base.progress_of(node))
+    return dict(zip(view.outputs, results, strict=True))

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
-from midstream.operators.engine.input_manager import DeadLetters, dead_letter
+from midstream.operators.engine.input.input_manager import DeadLetters, dead_letter
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.operators.declarations import Reference
 from midstream.plans.values.errors import DeclarationError

@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.walk import ProcessEvent, Stop, Tap
-from midstream.operators.engine.beginning import begin
-from midstream.operators.engine.entrance import Entrance
-from midstream.operators.engine.planner import running_operator
-from midstream.operators.engine.queries import RunningQuery
-from midstream.operators.engine.relations import Relations
-from midstream.operators.engine.stream_path import StreamPath
+from midstream.operators.engine.input.entrance import Entrance
+from midstream.operators.engine.input.relations import Relations
+from midstream.operators.engine.running.beginning import begin
+from midstream.operators.engine.running.planner import running_operator
+from midstream.operators.engine.running.queries import RunningQuery
+from midstream.operators.engine.running.stream_path import StreamPath
 from midstream.plans.algebra.operators import Leaf, Relation, Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import FOREVER, Element, Time

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Any
 
 from midstream.operators.compile.checks import Checks
-from midstream.operators.engine.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
-from midstream.operators.engine.key_checks import KeyChecks
-from midstream.operators.engine.reference_checks import ReferenceCheck, ReferenceChecks, report
+from midstream.operators.engine.input.input_manager import DeadLetter, DeadLetters, InputManager, dead_letter
+from midstream.operators.engine.input.key_checks import KeyChecks
+from midstream.operators.engine.input.reference_checks import ReferenceCheck, ReferenceChecks, report
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import listed, require_callable, require_mapping, shown

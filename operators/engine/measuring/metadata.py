@@ -10,8 +10,8 @@ from time import perf_counter_ns
 
 from midstream.operators.base.box import StateSize, state_size
 from midstream.operators.base.operator import Operator
-from midstream.operators.engine.base import Base
-from midstream.operators.engine.queries import RunningQuery
+from midstream.operators.engine.running.base import Base
+from midstream.operators.engine.running.queries import RunningQuery
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import BEGINNING, END, FOREVER, START, Batch, Time
 

@@ -1,0 +1,1 @@
+"""The query graph, and all that changes it: elements, queries, settings, migrations."""

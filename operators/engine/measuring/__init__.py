@@ -1,0 +1,1 @@
+"""Measurements of running queries: counts, ends, gauges, recent elements, cells of streams."""

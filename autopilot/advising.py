@@ -10,10 +10,7 @@ from midstream.autopilot.pricing import PricingAdvisor, deviation_of_saving
 from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics, Steps, optimize
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import RULES, Rule, Stage
-from midstream.optimizer.search.budget import QUICK_STEPS
-from midstream.optimizer.search.reach import Obstacle
-from midstream.optimizer.search.several_cheapest import Sides
-from midstream.optimizer.search.simplifying import link
+from midstream.optimizer.search import QUICK_STEPS, Obstacle, Sides, link
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.arguments import require, require_callable

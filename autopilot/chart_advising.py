@@ -14,7 +14,7 @@ from midstream.optimizer.charts.learned import LearnedChart
 from midstream.optimizer.charts.measures import Measure, measure_named
 from midstream.optimizer.charts.tree import ChartTree
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.search.reach import Obstacle
+from midstream.optimizer.search import Obstacle
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import require, require_callable
 from midstream.plans.values.errors import ArgumentError, StatisticsError

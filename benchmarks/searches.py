@@ -15,7 +15,7 @@ from rich.text import Text
 
 from midstream.engine import Engine
 from midstream.optimizer import Search
-from midstream.optimizer.search.budget import STEPS
+from midstream.optimizer.search import STEPS
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.values.streams import Element
 

@@ -35,11 +35,7 @@ from midstream.operators.engine.measuring.watching import IDLE, Watcher
 from midstream.operators.engine.running.queries import RunningQuery
 from midstream.optimizer import PROCESSING, Budget, Choice, Objective, Search, Statistics
 from midstream.optimizer.rules import RULES, Rule, Stage
-from midstream.optimizer.search.budget import STEPS
-from midstream.optimizer.search.common_parts import labelled
-from midstream.optimizer.search.optimizing import search_for
-from midstream.optimizer.search.proving import prove
-from midstream.optimizer.search.together import SearchTogether, apart, part_of
+from midstream.optimizer.search import STEPS, SearchTogether, apart, labelled, part_of, prove, search_for
 from midstream.optimizer.verification import check_proof
 from midstream.plans.algebra.builder import Stream, node_of, plan_of
 from midstream.plans.algebra.plan import Node, Plan

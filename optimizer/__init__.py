@@ -14,12 +14,17 @@ from midstream.optimizer.cost.objective import (
     om,
 )
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.search.alternatives import alternatives
-from midstream.optimizer.search.budget import Budget, Milliseconds, Steps
-from midstream.optimizer.search.choice import Choice, Search
-from midstream.optimizer.search.enumeration import enumerate_plans
-from midstream.optimizer.search.optimizing import optimize
-from midstream.optimizer.search.proving import equivalent
+from midstream.optimizer.search import (
+    Budget,
+    Choice,
+    Milliseconds,
+    Search,
+    Steps,
+    alternatives,
+    enumerate_plans,
+    equivalent,
+    optimize,
+)
 from midstream.optimizer.statistics import Sample, Statistics, StreamStatistics
 from midstream.optimizer.verification import RuleCheck, verify_rule
 

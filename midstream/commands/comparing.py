@@ -11,8 +11,7 @@ from typing import Any
 
 from midstream.commands.explaining import ASSUMED_ROWS, assumed_statistics, is_free
 from midstream.optimizer.cost.objective import PROCESSING, Objective
-from midstream.optimizer.search.alternatives import alternatives
-from midstream.optimizer.search.choice import Choice
+from midstream.optimizer.search import Choice, alternatives
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.plan import Node, Plan

@@ -11,10 +11,15 @@ from typing import Any
 from midstream.operators.engine.running.planner import form, physical_plan
 from midstream.optimizer.cost import CostModel
 from midstream.optimizer.cost.objective import PROCESSING, Objective
-from midstream.optimizer.search.budget import QUICK_STEPS, Budget
-from midstream.optimizer.search.choice import Choice
-from midstream.optimizer.search.common_parts import CommonPart, common_parts, labelled
-from midstream.optimizer.search.optimizing import optimize
+from midstream.optimizer.search import (
+    QUICK_STEPS,
+    Budget,
+    Choice,
+    CommonPart,
+    common_parts,
+    labelled,
+    optimize,
+)
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.operators import (

@@ -39,7 +39,7 @@ from midstream.migration.strategies import find_strategy
 from midstream.migration.trace import write_jsonl
 from midstream.migration.transition import Transition
 from midstream.operators.engine.garbage_collection import streaming_gc
-from midstream.optimizer.search.budget import QUICK_STEPS
+from midstream.optimizer.search import QUICK_STEPS
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.sql.catalog import Catalog, Query
 from midstream.plans.values.errors import MidstreamError, MigrationRefused

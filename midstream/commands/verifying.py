@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from midstream.optimizer.rules import Rule
-from midstream.optimizer.search.proving import PROVING, prove
+from midstream.optimizer.search import PROVING, prove
 from midstream.optimizer.verification import RuleCheck, verify_rule
 from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.plan import Node, Plan

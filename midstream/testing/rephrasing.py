@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hypothesis import strategies as st
 
 from midstream.operators.engine.running.planner import physical_plan
-from midstream.optimizer.search.enumeration import neighbours, with_linked_joins
+from midstream.optimizer.search import neighbours, with_linked_joins
 from midstream.plans.algebra.implementations.obstacles import gives_constants, is_relation
 from midstream.plans.algebra.operators import (
     AntiJoin,

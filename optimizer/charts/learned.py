@@ -9,7 +9,7 @@ from midstream.optimizer.charts.making import ask_optimizer
 from midstream.optimizer.charts.measures import Measure, Rate
 from midstream.optimizer.charts.ranges import STANDARD, LearnedRange, LearnedRanges, RangeSettings
 from midstream.optimizer.cost.objective import PROCESSING, Objective
-from midstream.optimizer.search.budget import QUICK_STEPS, Budget
+from midstream.optimizer.search import QUICK_STEPS, Budget
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.plan import Plan
 

@@ -8,8 +8,7 @@ from midstream.optimizer.charts.chart import Chart, ChartError, Dimension
 from midstream.optimizer.charts.measures import Measure
 from midstream.optimizer.cost import price
 from midstream.optimizer.cost.objective import PROCESSING, Objective
-from midstream.optimizer.search.budget import QUICK_STEPS, Budget
-from midstream.optimizer.search.optimizing import optimize
+from midstream.optimizer.search import QUICK_STEPS, Budget, optimize
 from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.plan import Plan
 

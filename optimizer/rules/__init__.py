@@ -73,7 +73,7 @@ than they are.
 PRUNING: tuple[Stage, ...] = (Stage("fewer columns", projections.FEWER_COLUMNS),)
 """Rules that drop columns from a chosen plan: they save memory, and cost projections."""
 
-SHARING: tuple[Stage, ...] = (Stage("bringing out what is common", sharing.COMMON_PARTS),)
+SHARING: tuple[Stage, ...] = (Stage("bringing out what is common", (*sharing.FILTERS, *sharing.COLUMNS)),)
 """Rules that make plans of several queries alike, so that these can share operators.
 
 Most of them gain nothing in a single plan.

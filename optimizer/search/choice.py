@@ -15,7 +15,7 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, flat
 from midstream.optimizer.search.budget import STEPS, Budget, Clock, Steps, budget_of
 from midstream.optimizer.search.cheapest import ALIKE, Cheapest
-from midstream.optimizer.search.common_parts import CommonPart, Running, added_cost, common_parts
+from midstream.optimizer.search.common_part import CommonPart, Running, added_cost, common_parts
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.memo import Memo

@@ -11,23 +11,14 @@ from typing import Any
 from midstream.optimizer.cost import PlanCost
 from midstream.optimizer.cost.objective import PROCESSING, Objective
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, apply
-from midstream.optimizer.rules.sharing.columns_below_join import COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT
-from midstream.optimizer.rules.sharing.filter_above_join import FILTER_ABOVE_LEFT, FILTER_ABOVE_RIGHT
-from midstream.optimizer.rules.sharing.filter_out_of_join import FILTER_OUT_OF_JOIN
-from midstream.optimizer.rules.sharing.filter_splitting import FILTER_SPLITTING
-from midstream.optimizer.rules.sharing.join_columns import (
-    JOIN_COLUMNS,
-    PROJECTION_INTO_JOIN,
-    all_columns,
-    chosen,
-)
+from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, apply, sharing
+from midstream.optimizer.rules.sharing.join_columns import PROJECTION_INTO_JOIN, all_columns, chosen
 from midstream.optimizer.search.budget import STEPS, Budget, Steps
 from midstream.optimizer.search.cheapest import ALIKE
 from midstream.optimizer.search.cheapest_together import CheapestTogether
 from midstream.optimizer.search.choice import Choice, Search
 from midstream.optimizer.search.combining import Parts, combine
-from midstream.optimizer.search.common_parts import added_cost
+from midstream.optimizer.search.common_part import added_cost
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.products import is_product
 from midstream.optimizer.search.reach import (
@@ -49,16 +40,13 @@ from midstream.plans.equivalence.certificate import Step
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import ArgumentError
 
-COLUMNS = tuple(
-    replace(rule, keeps_links=True)
-    for rule in (JOIN_COLUMNS, PROJECTION_INTO_JOIN, COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT)
-)
+COLUMNS = tuple(replace(rule, keeps_links=True) for rule in sharing.COLUMNS)
 """Rules by which joins of the same inputs become the same join.
 
 Their results are not linked again: that would restore the column order of the outermost join.
 """
 
-TOWARDS_OTHERS = (FILTER_SPLITTING, FILTER_OUT_OF_JOIN, FILTER_ABOVE_LEFT, FILTER_ABOVE_RIGHT)
+TOWARDS_OTHERS = sharing.FILTERS
 """Rules that are applied only if they lead to an existing subplan."""
 
 

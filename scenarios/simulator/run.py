@@ -14,7 +14,7 @@ from midstream.arrivals import Event
 from midstream.driving import Command, Migrate, Move, Trial, drive, without_garbage_collector
 from midstream.engine import Engine
 from midstream.migration.transition import OVER, Transition
-from midstream.optimizer.search.budget import QUICK_STEPS
+from midstream.optimizer.search import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
 from midstream.plans.values.streams import Element, Time

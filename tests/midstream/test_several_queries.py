@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import midstream as ms
 from midstream.cli import app
 from midstream.operators.signs import signed_plan
-from midstream.optimizer.search.common_parts import labelled
+from midstream.optimizer.search import labelled
 
 BIDS = ms.stream("bids", item="integer", price="integer").window(60)
 ASKS = ms.stream("asks", sought="integer").window(60)

@@ -32,7 +32,7 @@ from midstream.operators.engine.input.relations import constant
 from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.operators.engine.running.planner import physical_plan
 from midstream.operators.signs import signed_plan
-from midstream.optimizer.search.enumeration import neighbours, with_linked_joins
+from midstream.optimizer.search import neighbours, with_linked_joins
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, input_nodes

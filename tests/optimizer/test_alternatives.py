@@ -30,7 +30,7 @@ from midstream.optimizer import (
     optimize,
 )
 from midstream.optimizer.rules import RULES, Rule, Stage
-from midstream.optimizer.search.alternatives import COMPARED, _explored
+from midstream.optimizer.search.alternative_plans import COMPARED, _explored
 from midstream.optimizer.search.budget import Steps
 from midstream.optimizer.search.choice import Choice, Search
 from midstream.optimizer.search.enumeration import with_linked_joins

@@ -21,7 +21,7 @@ from midstream.optimizer.rules.projections.projections_merging import PROJECTION
 from midstream.optimizer.rules.sharing.join_columns import all_columns, chosen
 from midstream.optimizer.search.choice import Choice
 from midstream.optimizer.search.combining import combine
-from midstream.optimizer.search.common_parts import added_cost
+from midstream.optimizer.search.common_part import added_cost
 from midstream.optimizer.search.products import is_product
 from midstream.optimizer.search.simplifying import Simplifier
 from midstream.optimizer.search.together import SearchTogether

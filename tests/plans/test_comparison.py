@@ -10,7 +10,7 @@ from migration_law import ONE_COLUMN, equations
 from wrong_changes import WRONG
 
 import midstream as ms
-from midstream.optimizer.search.enumeration import neighbours, with_linked_joins
+from midstream.optimizer.search import neighbours, with_linked_joins
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.algebra.specification import specified

@@ -20,7 +20,7 @@ from row_examples import ROW_EXAMPLES
 from midstream.optimizer.rules import ALL_RULES, Rule
 from midstream.optimizer.rules.raising import raises_below
 from midstream.optimizer.rules.rule import apply
-from midstream.optimizer.search.enumeration import neighbours, with_linked_joins
+from midstream.optimizer.search import neighbours, with_linked_joins
 from midstream.optimizer.verification.subplans import Subplans
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.operators import (

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from midstream.driving import run
 from midstream.engine import Engine
-from midstream.optimizer.search.enumeration import enumerate_plans
+from midstream.optimizer.search import enumerate_plans
 from midstream.plans.algebra.operators import Granularity, Leaf, Logical, Source, TimeWindow
 from midstream.plans.algebra.operators.base import History, OverTime, RowByRow, Snapshot
 from midstream.plans.algebra.plan import Node, Plan

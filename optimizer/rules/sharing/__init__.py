@@ -7,16 +7,10 @@ from midstream.optimizer.rules.sharing.filter_out_of_join import FILTER_OUT_OF_J
 from midstream.optimizer.rules.sharing.filter_splitting import FILTER_SPLITTING
 from midstream.optimizer.rules.sharing.join_columns import JOIN_COLUMNS, PROJECTION_INTO_JOIN
 
-COMMON_PARTS: tuple[Rule, ...] = (
-    FILTER_SPLITTING,
-    FILTER_OUT_OF_JOIN,
-    FILTER_ABOVE_LEFT,
-    FILTER_ABOVE_RIGHT,
-    JOIN_COLUMNS,
-    PROJECTION_INTO_JOIN,
-    COLUMNS_BELOW_LEFT,
-    COLUMNS_BELOW_RIGHT,
-)
-"""Rules that make parts of plans equal."""
+FILTERS: tuple[Rule, ...] = (FILTER_SPLITTING, FILTER_OUT_OF_JOIN, FILTER_ABOVE_LEFT, FILTER_ABOVE_RIGHT)
+"""Rules that bring filters up, above what another query has, too."""
 
-__all__ = ["COMMON_PARTS"]
+COLUMNS: tuple[Rule, ...] = (JOIN_COLUMNS, PROJECTION_INTO_JOIN, COLUMNS_BELOW_LEFT, COLUMNS_BELOW_RIGHT)
+"""Rules by which joins of the same inputs become the same join."""
+
+__all__ = ["COLUMNS", "FILTERS"]

@@ -14,8 +14,7 @@ from pyspark.sql import functions as F
 
 from midstream.optimizer import Objective, Steps, UnitCosts, optimize
 from midstream.optimizer.cost.units import units_in_use
-from midstream.optimizer.search.budget import QUICK_STEPS
-from midstream.optimizer.search.enumeration import with_linked_joins
+from midstream.optimizer.search import QUICK_STEPS, with_linked_joins
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.algebra.serialise import dumps, loads

@@ -23,7 +23,7 @@ from pyspark.sql import functions as F
 from midstream.autopilot.costs.series import CostSeries
 from midstream.optimizer import Statistics, UnitCosts
 from midstream.optimizer.cost.units import units_in_use
-from midstream.optimizer.search.enumeration import with_linked_joins
+from midstream.optimizer.search import with_linked_joins
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.scenarios.studies.declaration import Study

@@ -27,7 +27,7 @@ ROOMS = ("plans", "operators", "optimizer", "migration", "autopilot", "scenarios
 ROOTS = {"midstream": "midstream", **{room: f"midstream.{room}" for room in ROOMS}}
 """The import name of what lies in a folder."""
 OTHERS = {
-    ".md": ("tests/test_documents.py", "tests/test_doctests.py"),
+    ".md": ("tests/test_documents.py", "tests/test_doctests.py", "tests/test_rooms.py"),
     ".toml": ("tests/test_packaging.py",),
     "Makefile": ("tests/test_packaging.py",),
 }

@@ -17,6 +17,7 @@ def pages(root: Path) -> list[Path]:
     found = [root / name for name in DOCUMENTS]
     if not all(path.exists() for path in found):
         pytest.skip("the documents are not next to the tests")
+    found += [page for room in root.glob("*/__init__.py") for page in room.parent.rglob("README.md")]
     return [page for path in found for page in ([path] if path.is_file() else sorted(path.rglob("*.md")))]
 
 

@@ -28,6 +28,9 @@ ROOMS = {
 MAPPED = [folder for room, inner in ROOMS.items() for folder in (room, *(f"{room}/{one}" for one in inner))]
 ROW = re.compile(r"^\| (\[.+?) \|", re.MULTILINE)
 """The first cell of a row that links to modules."""
+DOOR = re.compile(r"\*\*Door\.\*\*(.+?)\n\n", re.DOTALL)
+NAME = re.compile(r"(?<!\[)`(\w+)`(?!\])")
+"""A name of Python in a text, not that of a link."""
 LINK = re.compile(r"\[`([\w/]+)`\]\(([\w/.]+)\)")
 
 
@@ -74,6 +77,20 @@ def test_a_readme_maps_its_room(tree: Path, folder: str) -> None:
     assert faults(linked(text), modules(tree / folder)) == []
     for heading in ("**Door.**", "**Used by.**"):
         assert text.count(heading) == 1, f"{folder}/README.md has no paragraph {heading}"
+
+
+@pytest.mark.parametrize("folder", MAPPED)
+def test_the_names_at_a_door_exist(tree: Path, folder: str) -> None:
+    door = DOOR.search((tree / folder / "README.md").read_text(encoding="utf-8"))
+    assert door is not None
+    defined = {
+        name
+        for path in (tree / folder).rglob("*.py")
+        for name in re.findall(
+            r"^(?:class |def )?(\w+)\b *[(:=\[]", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    }
+    assert set(NAME.findall(door[1])) - {"__init__"} <= defined
 
 
 @pytest.mark.parametrize("room", ROOMS)

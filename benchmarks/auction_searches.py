@@ -16,8 +16,8 @@ from midstream.engine import Engine
 from midstream.optimizer import Choice, optimize
 from midstream.optimizer.rules import ALL_STAGES, RULES, Rule, Stage
 from midstream.plans.algebra.plan import Plan
-from midstream.scenarios.nexmark.generator import generate
-from midstream.scenarios.nexmark.scripts import SCRIPTS, SLOW_AUCTIONS, run_script
+from midstream.scenarios.streams.nexmark.generator import generate
+from midstream.scenarios.streams.nexmark.scripts import SCRIPTS, SLOW_AUCTIONS, run_script
 
 MARK = 0.5
 """The most time that a search by all rules may take, in CPU seconds."""

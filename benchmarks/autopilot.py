@@ -16,10 +16,10 @@ from rich.text import Text
 
 from midstream.autopilot.costs.bill import best_fixed
 from midstream.benchmarks.options import BenchmarkError
-from midstream.scenarios.policies.case import Case, Order
-from midstream.scenarios.policies.generated import FLIPS, GENERATED
-from midstream.scenarios.policies.on_engine import fly
-from midstream.scenarios.policies.recorded import RECORDED
+from midstream.scenarios.trials.policies.case import Case, Order
+from midstream.scenarios.trials.policies.generated import FLIPS, GENERATED
+from midstream.scenarios.trials.policies.on_engine import fly
+from midstream.scenarios.trials.policies.recorded import RECORDED
 
 CASES = (*RECORDED, *GENERATED)
 

@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from midstream.scenarios.fidelity.following import Fidelity
-from midstream.scenarios.fidelity.running import Compared, parts
+from midstream.scenarios.trials.fidelity.following import Fidelity
+from midstream.scenarios.trials.fidelity.running import Compared, parts
 
 HEADLINE = {10: 0.80, 40: 0.95}
 """OM's results for two plans, by k; reproduced where values stay within a quarter of the ranges."""

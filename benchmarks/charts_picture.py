@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from midstream.benchmarks.charts import ChartsRun
 from midstream.io.pictures import write_picture
-from midstream.scenarios.fidelity.following import Fidelity
+from midstream.scenarios.trials.fidelity.following import Fidelity
 
 COLORS = {"given": "#1f5a99", "learned": "#d55e00", "learned, logarithmic": "#2e8b57"}
 LINES: dict[str, Literal["-", "--"]] = {"as they are": "-", "estimated": "--"}

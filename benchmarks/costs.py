@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from midstream.io.progress import counted
-from midstream.scenarios.costs.comparing import Compared, compare, compare_whole, error, median_error
-from midstream.scenarios.costs.grid import QUERIES, SETTINGS, SMALL, TABLE, plan_at
+from midstream.scenarios.trials.costs.comparing import Compared, compare, compare_whole, error, median_error
+from midstream.scenarios.trials.costs.grid import QUERIES, SETTINGS, SMALL, TABLE, plan_at
 
 OF_OPERATORS, OF_PLANS = 0.1, 0.2
 """The largest median errors of predictions for an operator and for a whole plan, as shares."""

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from midstream.benchmarks.costs import Predictions
 from midstream.io.pictures import write_picture
-from midstream.scenarios.costs.comparing import Compared
+from midstream.scenarios.trials.costs.comparing import Compared
 
 FAMILIES = {
     "joins": ("join", "#1f5a99"),

@@ -137,7 +137,7 @@ def measure_studies(elements: int, advance: Callable[[int, int | None], object])
 
 def measured_here(folder: str, *counts: int) -> None:
     """Print time and memory of studies of `counts` elements, in one session: a line of JSON for each."""
-    from midstream.scenarios.studies.session import spark_session
+    from midstream.scenarios.spark.session import spark_session
 
     with spark_session("local[2]") as spark:
         for number, count in enumerate(counts):
@@ -145,15 +145,15 @@ def measured_here(folder: str, *counts: int) -> None:
 
 
 def _taken(spark: SparkSession, place: Path, count: int) -> Taken:
-    from midstream.scenarios.studies.declaration import load_study
-    from midstream.scenarios.studies.generate.generate import generate_arrivals
-    from midstream.scenarios.studies.generate_command import streams_of
-    from midstream.scenarios.studies.ingest.feeds import feeds_of_study
-    from midstream.scenarios.studies.ingest.ingest import ingest
-    from midstream.scenarios.studies.profile.report import profile_summary
-    from midstream.scenarios.studies.profile.stream_profile import profile
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.generate.generate import generate_arrivals
+    from midstream.scenarios.stages.generate.generate_command import streams_of
+    from midstream.scenarios.stages.ingest.ingest import ingest
+    from midstream.scenarios.stages.profile.report import profile_summary
+    from midstream.scenarios.stages.profile.stream_profile import profile
+    from midstream.scenarios.stages.what_if.stage import what_if
+    from midstream.scenarios.streams.recorded.declaration import load_study
+    from midstream.scenarios.streams.recorded.feeds import feeds_of_study
 
     seconds = max(BUCKETS, SECONDS * count // 1_000_000)
     streams, raw, sorted_ = (place / name for name in ("streams.yaml", "raw.toml", "study.toml"))

@@ -81,11 +81,11 @@ class WhatIfRun:
 
 def timed_runs(begun: float, data: str, warm: int, is_whole: bool) -> list[float]:
     """The seconds of the first run, since `begun`, and of `warm` more runs in the same session."""
-    from midstream.scenarios.studies.declaration import load_study
-    from midstream.scenarios.studies.options import is_small
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.session import spark_session
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.spark.session import spark_session
+    from midstream.scenarios.stages.base.command_options import is_small
+    from midstream.scenarios.stages.what_if.stage import what_if
+    from midstream.scenarios.streams.recorded.declaration import load_study
 
     study = load_study("nycflights13", data)
     assert study.query is not None

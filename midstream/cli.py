@@ -25,8 +25,8 @@ from midstream.console.options import AsJson
 from midstream.console.process import as_process, reported
 from midstream.console.progress import progress_bar
 from midstream.io.new_file import nothing_written
-from midstream.scenarios.simulator.commands import simulate
-from midstream.scenarios.studies.commands import app as study
+from midstream.scenarios.stages.commands import app as study
+from midstream.scenarios.trials.simulator.commands import simulate
 
 EXAMPLES: Mapping[str, Sequence[str]] = {
     "run": (
@@ -133,8 +133,8 @@ def demo(
     from rich.console import Console
 
     from midstream.io.plan_files import read_plan
-    from midstream.scenarios.demonstration.demo import auctions, demonstrate, flights
-    from midstream.scenarios.demonstration.demo_text import show
+    from midstream.scenarios.trials.demonstration.demo import auctions, demonstrate, flights
+    from midstream.scenarios.trials.demonstration.demo_text import show
 
     if data is not None and seed is not None:
         raise typer.BadParameter("recorded flights have no seed; give --seed or --data", param_hint="--seed")

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.console import Console
 
-    from midstream.scenarios.studies.case_runs import Findings
-    from midstream.scenarios.studies.charts.stage import FoundChart
-    from midstream.scenarios.studies.declaration import Study
-    from midstream.scenarios.studies.generate.generate import Generated
-    from midstream.scenarios.studies.ingest.feeds import Feed
-    from midstream.scenarios.studies.ingest.ingest import Ingested
-    from midstream.scenarios.studies.policies.stage import Found as FoundPolicies
-    from midstream.scenarios.studies.profile.stream_profile import Profile
-    from midstream.scenarios.studies.run.study_run import StudyRun
-    from midstream.scenarios.studies.simulate.stage import Simulated
-    from midstream.scenarios.studies.what_if.stage import WhatIf
+    from midstream.scenarios.stages.charts.stage import FoundChart
+    from midstream.scenarios.stages.generate.generate import Generated
+    from midstream.scenarios.stages.ingest.ingest import Ingested
+    from midstream.scenarios.stages.policies.stage import Found as FoundPolicies
+    from midstream.scenarios.stages.profile.stream_profile import Profile
+    from midstream.scenarios.stages.run.study_run import StudyRun
+    from midstream.scenarios.stages.simulate.stage import Simulated
+    from midstream.scenarios.stages.verify.case_runs import Findings
+    from midstream.scenarios.stages.what_if.stage import WhatIf
+    from midstream.scenarios.streams.recorded.declaration import Study
+    from midstream.scenarios.streams.recorded.feeds import Feed
 
 __all__ = [
     "Result",
@@ -93,8 +93,8 @@ def ingest(
 
     Raises   MidstreamError, naming file and place; then the folder is unchanged.
     """
-    from midstream.scenarios.studies.ingest.feeds import feeds_of_study
-    from midstream.scenarios.studies.script import SCRIPTS, load_feeds
+    from midstream.scenarios.streams.recorded.feeds import feeds_of_study
+    from midstream.scenarios.streams.recorded.script import SCRIPTS, load_feeds
 
     if not isinstance(streams, str | Path):
         study, feeds = streams, feeds_of_study(streams)
@@ -118,8 +118,8 @@ def generate(
 
     events    the approximate number, for nexmark; a file has a duration instead
     """
-    from midstream.scenarios.studies.generate import generate as module
-    from midstream.scenarios.studies.generate_command import streams_of
+    from midstream.scenarios.stages.generate import generate as module
+    from midstream.scenarios.stages.generate.generate_command import streams_of
 
     made, chronon, origin = streams_of(str(streams), events, seed)
     _prepare(spark)
@@ -226,7 +226,7 @@ def verify(
     `broken` of the value lists the cases that break the law, and should be empty.
     """
     from midstream.io.time_units import Clock
-    from midstream.scenarios.studies.declaration import Study
+    from midstream.scenarios.streams.recorded.declaration import Study
 
     return _stage("verify", spark, Study("verify", "", Clock("ms"), {}, None), None, output, options)
 
@@ -250,8 +250,8 @@ def run(
     require_libraries(["pydantic", "PyYAML"], "simulate", "study files need")
     require_libraries(["jinja2"], "spark", "reports need")
     require_libraries(["matplotlib"], "plot", "reports need")
-    from midstream.scenarios.studies.run.reading import load_study_file
-    from midstream.scenarios.studies.run.running import run_study
+    from midstream.scenarios.stages.run.reading import load_study_file
+    from midstream.scenarios.stages.run.running import run_study
 
     found = load_study_file(str(file), data)
     _prepare(spark)
@@ -274,9 +274,9 @@ def _stage(
 
     require_libraries(["pydantic", "PyYAML"], "spark", "stages of studies need")
     from midstream.scenarios.reports.terminal import show_report
-    from midstream.scenarios.studies.run.alone import options_of, ran
-    from midstream.scenarios.studies.run.request import Request
-    from midstream.scenarios.studies.run.stages import STAGES
+    from midstream.scenarios.stages.base.request import Request
+    from midstream.scenarios.stages.run.alone import options_of, ran
+    from midstream.scenarios.stages.run.stages import STAGES
 
     def error(option: str, message: str) -> Exception:
         return ArgumentError(f"{option.replace('-', '_') or name}: {message}")
@@ -307,13 +307,13 @@ SHOWN = 24
 
 
 def _prepare(spark: SparkSession) -> None:
-    from midstream.scenarios.studies.executors import require_executors
+    from midstream.scenarios.spark.executors import require_executors
 
     require_executors(spark)
 
 
 def _declared(study: str | Path | Study, data: str | Path | None = None, query: str | None = None) -> Study:
-    from midstream.scenarios.studies.script import load_declared
+    from midstream.scenarios.streams.recorded.script import load_declared
 
     if not isinstance(study, str | Path):
         return study

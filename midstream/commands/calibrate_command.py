@@ -67,7 +67,7 @@ def calibrate(
     It takes two or three minutes, of a machine that does nothing else. Exit status: 0, or 2 for bad input.
     """
     from midstream.io.new_file import checked_folder, nothing_written, write_file
-    from midstream.scenarios.costs.calibrating import calibrate as measure
+    from midstream.scenarios.trials.costs.calibrating import calibrate as measure
 
     place = output or default_place()
     if output is None:

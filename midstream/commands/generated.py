@@ -12,8 +12,8 @@ from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import RelationDeclaration, SourceClause, StreamDeclaration
 from midstream.plans.values.streams import Element, chronons
 from midstream.plans.values.units import TimeUnit
-from midstream.scenarios.nexmark.generator import AuctionEvent, AuctionWorkload, generate
-from midstream.scenarios.nexmark.streams import lasting, rows
+from midstream.scenarios.streams.nexmark.generator import AuctionEvent, AuctionWorkload, generate
+from midstream.scenarios.streams.nexmark.streams import lasting, rows
 
 KIND = "nexmark"
 

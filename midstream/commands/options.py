@@ -93,7 +93,7 @@ def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog
     """
     from midstream.commands.running import read_script
     from midstream.plans.values.units import TimeUnit
-    from midstream.scenarios.nexmark.scripts import auction_catalog
+    from midstream.scenarios.streams.nexmark.scripts import auction_catalog
 
     try:
         catalog = auction_catalog(None if unit is None else TimeUnit.of(unit))

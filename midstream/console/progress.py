@@ -34,3 +34,20 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def telling() -> Iterator[Callable[[str], None]]:
+    """Show the work under way and its time on stderr, if that is a terminal; the block names the work."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as line:
+        task = line.add_task("", total=None)
+
+        def tell(what: str) -> None:
+            line.reset(task, description=what)
+
+        yield tell

@@ -25,7 +25,7 @@ from midstream.benchmarks.autopilot import (
 )
 from midstream.benchmarks.commands import app
 from midstream.benchmarks.options import BenchmarkError
-from midstream.scenarios.policies.case import Case, one_key
+from midstream.scenarios.trials.policies.case import Case, one_key
 
 FLOWN = Flown("roads", 1, ("a", "b"), "auto", 30, 20, 10, 40.0, 2, None, 0.5)
 

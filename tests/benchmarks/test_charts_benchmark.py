@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from midstream.benchmarks.charts import ChartsRun, measure_charts, show_charts
 from midstream.benchmarks.commands import app
 from midstream.optimizer.charts.fidelity import Followed
-from midstream.scenarios.fidelity.experiments import three_orders
-from midstream.scenarios.fidelity.following import Fidelity
-from midstream.scenarios.fidelity.running import TREES, Compared, compare_with_grid, parts
+from midstream.scenarios.trials.fidelity.experiments import three_orders
+from midstream.scenarios.trials.fidelity.following import Fidelity
+from midstream.scenarios.trials.fidelity.running import TREES, Compared, compare_with_grid, parts
 
 
 def headline(at_ten: int = 80, at_forty: int = 95, of_tree: float = 0.9) -> ChartsRun:

@@ -66,14 +66,14 @@ from midstream.io.ingested import IngestRun, Manifest, write_manifest
 from midstream.optimizer.charts.fidelity import Followed
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.scenarios.costs import calibrating
-from midstream.scenarios.costs.comparing import Compared
-from midstream.scenarios.costs.grid import SMALL
-from midstream.scenarios.demonstration import demo
-from midstream.scenarios.fidelity.following import Fidelity
-from midstream.scenarios.simulator import report, simulating
-from midstream.scenarios.simulator.scenario import load_scenario
-from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.streams.recorded.declaration import load_study
+from midstream.scenarios.trials.costs import calibrating
+from midstream.scenarios.trials.costs.comparing import Compared
+from midstream.scenarios.trials.costs.grid import SMALL
+from midstream.scenarios.trials.demonstration import demo
+from midstream.scenarios.trials.fidelity.following import Fidelity
+from midstream.scenarios.trials.simulator import report, simulating
+from midstream.scenarios.trials.simulator.scenario import load_scenario
 from midstream.testing.cases import case_of, case_to_json
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full and named pipes")
@@ -508,18 +508,14 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspark", reason="needs PySpark: pip install 'midstream[spark]'")
     from midstream.optimizer.charts import drawing
-    from midstream.scenarios.studies import (
-        generate_command,
-        recorded_run,
-        recording,
-        session,
-        verify_run_command,
-    )
-    from midstream.scenarios.studies.generate import generate
-    from midstream.scenarios.studies.ingest import ingest
-    from midstream.scenarios.studies.run import command as run_command
-    from midstream.scenarios.studies.run import stage_command
-    from midstream.scenarios.studies.run.stages import STAGES
+    from midstream.scenarios.recordings import recording
+    from midstream.scenarios.spark import session
+    from midstream.scenarios.stages.generate import generate, generate_command
+    from midstream.scenarios.stages.ingest import ingest
+    from midstream.scenarios.stages.run import command as run_command
+    from midstream.scenarios.stages.run import stage_command
+    from midstream.scenarios.stages.run.stages import STAGES
+    from midstream.scenarios.stages.verify_run import recorded_run, verify_run_command
 
     for name in set(STAGES) - {"ingest"}:
         made = replace(STAGES[name], run=run_stage, tell=tell_stage, write=write_stage)
@@ -544,14 +540,14 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_stage(work: Any, options: Any) -> Any:
     """What a stage of a study does."""
-    from midstream.scenarios.studies.run.stage import Outcome
+    from midstream.scenarios.stages.base.stage import Outcome
 
     return None, Outcome({"found": "all of it"})
 
 
 def write_stage(result: Any, outcome: Any, folder: Path) -> None:
     """What a stage of a study does to its folder: a folder in it, and a summary."""
-    from midstream.scenarios.studies.writing import new_folder, write_json
+    from midstream.scenarios.spark.writing import new_folder, write_json
 
     with new_folder(folder / "plans") as place:
         (place / "part.parquet").write_bytes(b"a part, all of it")
@@ -567,8 +563,8 @@ def tell_stage(study: Any, outcome: Any) -> Any:
 
 def ingested(spark: Any, feeds: Any, folder: Path, **_: Any) -> Any:
     """What ingesting does to a folder."""
-    from midstream.scenarios.studies.ingest.folder import named_run, new_run, only_writer
-    from midstream.scenarios.studies.ingest.ingest import Ingested
+    from midstream.scenarios.stages.ingest.folder import named_run, new_run, only_writer
+    from midstream.scenarios.stages.ingest.ingest import Ingested
 
     with only_writer(folder):
         manifest, run = Manifest(1, 0, {}), IngestRun("run-0001", (), (), {})

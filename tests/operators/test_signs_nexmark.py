@@ -19,7 +19,7 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.snapshots import NormalForm, compare, normal_form
 from midstream.plans.values.streams import Element, chronons
-from midstream.scenarios.nexmark.generator import (
+from midstream.scenarios.streams.nexmark.generator import (
     AUCTION,
     BID,
     CLOSED_AUCTION,

@@ -46,7 +46,7 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.plans.values.verdicts import Answer
-from midstream.scenarios.nexmark.scripts import SCRIPTS, auction_catalog
+from midstream.scenarios.streams.nexmark.scripts import SCRIPTS, auction_catalog
 from midstream.testing import plans
 
 MOST = 3000

@@ -20,10 +20,10 @@ from midstream.optimizer.cost.units import STEPS, unit_costs, units_in_use, usin
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.streams import Batch, Time
-from midstream.scenarios.costs import calibrating
-from midstream.scenarios.costs.calibrating import timed
-from midstream.scenarios.costs.grid import Setting
-from midstream.scenarios.costs.processing import BATCH, IN_STEP
+from midstream.scenarios.trials.costs import calibrating
+from midstream.scenarios.trials.costs.calibrating import timed
+from midstream.scenarios.trials.costs.grid import Setting
+from midstream.scenarios.trials.costs.processing import BATCH, IN_STEP
 
 TRUE = unit_costs({step: 0.02 * (i + 1) for i, step in enumerate(STEPS)})
 

@@ -17,7 +17,7 @@ from midstream.optimizer.online.restarting_statistics import RestartingStatistic
 from midstream.optimizer.statistics import StreamStatistics
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import Element
-from midstream.scenarios.policies.generated import adversarial
+from midstream.scenarios.trials.policies.generated import adversarial
 
 WINDOW, STEP = 800, 100
 HALF_LIFE = 2 * WINDOW

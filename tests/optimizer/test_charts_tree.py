@@ -15,8 +15,8 @@ from midstream.optimizer.charts.fidelity import follow
 from midstream.optimizer.charts.learning import divided, halton, learn_tree, make_tree
 from midstream.optimizer.charts.tree import ChartTree, Leaf, Split, feature
 from midstream.plans.algebra.builder import stream
-from midstream.scenarios.fidelity.experiments import three_orders, two_filters
-from midstream.scenarios.fidelity.running import compare_with_grid
+from midstream.scenarios.trials.fidelity.experiments import three_orders, two_filters
+from midstream.scenarios.trials.fidelity.running import compare_with_grid
 
 S = stream("s", x="integer")
 PLANS = tuple(S.filter(S["x"] > i).plan() for i in range(4))

@@ -8,8 +8,8 @@ from statistics import median
 import pytest
 
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
-from midstream.scenarios.costs.comparing import compare, compare_whole, error, median_error
-from midstream.scenarios.costs.grid import QUERIES, SMALL, TABLE, plan_at
+from midstream.scenarios.trials.costs.comparing import compare, compare_whole, error, median_error
+from midstream.scenarios.trials.costs.grid import QUERIES, SMALL, TABLE, plan_at
 
 
 @pytest.mark.parametrize(

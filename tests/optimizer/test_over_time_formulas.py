@@ -19,8 +19,8 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.aggregates import count
-from midstream.scenarios.costs.comparing import compare, error
-from midstream.scenarios.costs.grid import SMALL, plan_at
+from midstream.scenarios.trials.costs.comparing import compare, error
+from midstream.scenarios.trials.costs.grid import SMALL, plan_at
 
 S = stream("s", x="integer", y="integer")
 I = stream("i", intervals=True, x="integer", y="integer")  # noqa: E741 - as S, with intervals

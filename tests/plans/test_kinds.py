@@ -122,20 +122,20 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {*LEAVES, *CHANGES, "TimeWindow", "Join", "Intersection"},
         "random plans keep what never ends out of windows",
     ),
-    "scenarios/costs/*.py": (
+    "scenarios/trials/costs/*.py": (
         {"Source"},
         "costs are measured of streams that are made for each source",
     ),
-    "scenarios/simulator/*.py": (
+    "scenarios/trials/simulator/*.py": (
         {"Source", "TimeWindow", "Granularity"},
         "scenarios change windows and granules, and sources are what arrives",
     ),
-    "scenarios/simulator/joined_plans.py": (
+    "scenarios/trials/simulator/joined_plans.py": (
         {"Filter", "Join", "Project", "Source", "TimeWindow"},
         "joins of three filtered streams are priced by replay",
     ),
-    "scenarios/simulator/priced.py": ({"Project"}, "projections give no intermediate results"),
-    "scenarios/studies/spark_sql.py": (NAMES, "a plan is written as SQL, operator by operator"),
+    "scenarios/trials/simulator/priced.py": ({"Project"}, "projections give no intermediate results"),
+    "scenarios/stages/verify_run/spark_sql.py": (NAMES, "a plan is written as SQL, operator by operator"),
     "testing/rephrasing.py": (NAMES, "queries are written in other forms, operator by operator"),
     "scenarios/studies/*.py": (
         {"Source", "TimeWindow", "Filter", "Project", "Join", "Union", "Distinct", "Aggregate"},

@@ -6,8 +6,8 @@ import pytest
 
 from midstream.optimizer.sampling.drawing import Drawn
 from midstream.optimizer.sampling.intervals import CONFIDENCE, share_of_rows
-from midstream.scenarios.sampling.coverage import DRAWS, coverage
-from midstream.scenarios.sampling.populations import POPULATIONS
+from midstream.scenarios.trials.sampling.coverage import DRAWS, coverage
+from midstream.scenarios.trials.sampling.populations import POPULATIONS
 
 
 @pytest.mark.slow

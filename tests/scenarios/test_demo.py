@@ -25,7 +25,7 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import InputFileError, MigrationRefused
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.verdicts import Equivalence
-from midstream.scenarios.demonstration.demo import (
+from midstream.scenarios.trials.demonstration.demo import (
     Demonstration,
     IntermediateRates,
     Phases,
@@ -34,7 +34,7 @@ from midstream.scenarios.demonstration.demo import (
     demonstrate,
     flights,
 )
-from midstream.scenarios.demonstration.demo_text import show
+from midstream.scenarios.trials.demonstration.demo_text import show
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from midstream.driving import run
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.streams import chronons
-from midstream.scenarios.demonstration.departures import HOUR, common_destinations, departures
+from midstream.scenarios.trials.demonstration.departures import HOUR, common_destinations, departures
 
 
 def test_triples_by_hand(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 from midstream.optimizer.charts.chart import Dimension
 from midstream.optimizer.charts.fidelity import Followed, follow
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.fidelity.experiments import three_orders, two_filters
-from midstream.scenarios.fidelity.following import Fidelity, estimates, fidelities
-from midstream.scenarios.fidelity.traces import (
+from midstream.scenarios.trials.fidelity.experiments import three_orders, two_filters
+from midstream.scenarios.trials.fidelity.following import Fidelity, estimates, fidelities
+from midstream.scenarios.trials.fidelity.traces import (
     ROUNDS,
     Trace,
     decreasing,

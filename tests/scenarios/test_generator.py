@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.scenarios.nexmark.generator import (
+from midstream.scenarios.streams.nexmark.generator import (
     HOUR,
     SCHEMAS,
     AuctionEvent,
@@ -148,7 +148,7 @@ def test_other_seeds_give_other_events() -> None:
 
 
 def test_events_do_not_depend_on_the_hash_seed() -> None:
-    program = "from midstream.scenarios.nexmark.generator import *; print(take(generate(), 2000))"
+    program = "from midstream.scenarios.streams.nexmark.generator import *; print(take(generate(), 2000))"
     printed = {
         subprocess.run(
             [sys.executable, "-c", program],

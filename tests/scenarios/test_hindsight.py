@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from orders_in_hindsight import Hindsight, Recorded, compare_orders
 
-from midstream.scenarios.policies.case import Case
-from midstream.scenarios.policies.recorded import flights, packets, roads
+from midstream.scenarios.trials.policies.case import Case
+from midstream.scenarios.trials.policies.recorded import flights, packets, roads
 
 
 def keys(case: Case) -> dict[str, Recorded]:

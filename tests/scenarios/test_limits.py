@@ -18,8 +18,8 @@ from midstream.io.sources import arrivals
 from midstream.io.text_file import MOST_BYTES
 from midstream.plans.algebra import serialise
 from midstream.plans.values.errors import InputFileError, PlanFormatError
-from midstream.scenarios.simulator.yaml_file import DEEPEST, MOST_PARTS, read_yaml
-from midstream.scenarios.studies.declaration import load_study
+from midstream.scenarios.streams.recorded.declaration import load_study
+from midstream.scenarios.streams.yaml_file import DEEPEST, MOST_PARTS, read_yaml
 
 SCRIPT = (
     "SET time_unit = 'milliseconds';\nCREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts;\nSELECT x FROM s"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from midstream.driving import run
 from midstream.plans.values.streams import chronons
-from midstream.scenarios.nexmark.generator import HOUR
-from midstream.scenarios.nexmark.queries import interest_in_new_sellers
+from midstream.scenarios.streams.nexmark.generator import HOUR
+from midstream.scenarios.streams.nexmark.queries import interest_in_new_sellers
 
 
 def test_bids_count_while_bid_auction_and_seller_are_new() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from midstream.autopilot.costs.bill import Move
 from midstream.autopilot.costs.policies import Now, Policy, replay
-from midstream.scenarios.policies.case import Case
+from midstream.scenarios.trials.policies.case import Case
 
 Asked = tuple[int, Move | None, float]
 """When it was asked, what it answered, and the instant of its next look."""

@@ -17,7 +17,7 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Project
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.streams import Element, Payload
-from midstream.scenarios.costs.measuring import measure
+from midstream.scenarios.trials.costs.measuring import measure
 
 Recorded = Sequence[tuple[int, Payload]]
 """Timestamps in order, each with a row."""

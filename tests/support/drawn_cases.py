@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
-from midstream.scenarios.policies.case import Case, Key, one_key
+from midstream.scenarios.trials.policies.case import Case, Key, one_key
 
 ELEMENTS = st.lists(st.tuples(st.integers(0, 60), st.sampled_from("abc"), st.sampled_from("xy")), max_size=40)
 """When, in which stream and with which key; none is later than 60."""

@@ -15,7 +15,7 @@ from midstream.optimizer import Sample, Statistics, StreamStatistics, optimize
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join, Source
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.scenarios.policies.case import pairs
+from midstream.scenarios.trials.policies.case import pairs
 
 Recorded = Sequence[tuple[int, str]]
 """Timestamps in order, each with the value by which streams are joined."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from midstream.scenarios.simulator.scenario import Scenario, parse_scenario
+from midstream.scenarios.trials.simulator.scenario import Scenario, parse_scenario
 
 
 def stream(rate: Any = 20, high: int = 9, **more: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from midstream.cli import app
 from midstream.commands.calibrate_command import default_place
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts, unit_costs, units_in_use
-from midstream.scenarios.costs import calibrating
+from midstream.scenarios.trials.costs import calibrating
 
 QUERY = """
 CREATE STREAM s (ts INTEGER, x INTEGER) ORDERED BY ts;

@@ -25,7 +25,7 @@ from midstream.plans.algebra.serialise import dumps
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import FOREVER, Element
-from midstream.scenarios.nexmark.scripts import SCRIPTS
+from midstream.scenarios.streams.nexmark.scripts import SCRIPTS
 
 
 def invoke(*arguments: object, stdin: str | None = None) -> Result:

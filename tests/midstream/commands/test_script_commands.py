@@ -21,7 +21,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from midstream.cli import app
-from midstream.scenarios.nexmark.scripts import SCRIPTS
+from midstream.scenarios.streams.nexmark.scripts import SCRIPTS
 
 LIMIT = 60
 """After how many seconds a process that hangs is ended."""

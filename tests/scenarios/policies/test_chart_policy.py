@@ -8,10 +8,10 @@ from hypothesis import given
 
 from midstream.autopilot.costs.bill import Bill, best_fixed
 from midstream.autopilot.costs.policies import replay
-from midstream.scenarios.policies.case import Case
-from midstream.scenarios.policies.generated import selectivity_flip
-from midstream.scenarios.policies.items import by_chart
-from midstream.scenarios.policies.on_engine import run
+from midstream.scenarios.trials.policies.case import Case
+from midstream.scenarios.trials.policies.generated import selectivity_flip
+from midstream.scenarios.trials.policies.items import by_chart
+from midstream.scenarios.trials.policies.on_engine import run
 
 
 def charted(of: Case, k: int = 10) -> Bill:

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.autopilot.costs.policies import replay
-from midstream.scenarios.policies.case import Case
-from midstream.scenarios.policies.items import ITEMS
-from midstream.scenarios.policies.policy import How
-from midstream.scenarios.policies.recorded import packets, roads
+from midstream.scenarios.trials.policies.case import Case
+from midstream.scenarios.trials.policies.items import ITEMS
+from midstream.scenarios.trials.policies.policy import How
+from midstream.scenarios.trials.policies.recorded import packets, roads
 
 each_policy = pytest.mark.parametrize("policy", ["break-even", "autopilot"])
 

@@ -8,10 +8,10 @@ import pytest
 
 from midstream.autopilot.costs.bill import Bill, best_fixed
 from midstream.autopilot.costs.policies import replay
-from midstream.scenarios.policies.case import Case
-from midstream.scenarios.policies.generated import adversarial, stationary
-from midstream.scenarios.policies.piloted import Piloted
-from midstream.scenarios.policies.policy import How
+from midstream.scenarios.trials.policies.case import Case
+from midstream.scenarios.trials.policies.generated import adversarial, stationary
+from midstream.scenarios.trials.policies.piloted import Piloted
+from midstream.scenarios.trials.policies.policy import How
 
 
 @pytest.mark.parametrize("how", [pytest.param(get_args(How)[0], marks=pytest.mark.slow), *get_args(How)[1:]])

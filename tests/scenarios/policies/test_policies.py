@@ -28,12 +28,12 @@ from midstream.plans.algebra.operators import Join
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.snapshots import compare, equivalent, normal_form
 from midstream.plans.values.streams import is_ordered
-from midstream.scenarios.policies.case import Case, one_key
-from midstream.scenarios.policies.generated import GENERATED, flips, stationary
-from midstream.scenarios.policies.items import repeat_last_best
-from midstream.scenarios.policies.on_engine import fly, run
-from midstream.scenarios.policies.policy import How
-from midstream.scenarios.policies.recorded import RECORDED
+from midstream.scenarios.trials.policies.case import Case, one_key
+from midstream.scenarios.trials.policies.generated import GENERATED, flips, stationary
+from midstream.scenarios.trials.policies.items import repeat_last_best
+from midstream.scenarios.trials.policies.on_engine import fly, run
+from midstream.scenarios.trials.policies.policy import How
+from midstream.scenarios.trials.policies.recorded import RECORDED
 
 HOW: tuple[How, ...] = get_args(How)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from midstream.scenarios.simulator.results import BASELINE, Run, Simulation
-from midstream.scenarios.simulator.scenario import load_scenario, parse_scenario
-from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.trials.simulator.results import BASELINE, Run, Simulation
+from midstream.scenarios.trials.simulator.scenario import load_scenario, parse_scenario
+from midstream.scenarios.trials.simulator.simulating import simulate
 
 UNORDERED = "parallel-track-unordered"
 
@@ -20,7 +20,7 @@ UNORDERED = "parallel-track-unordered"
 @pytest.fixture(scope="module")
 def found() -> Simulation:
     """Everything, on a quarter: as many agree. Once is enough, where nothing is said of CPU."""
-    folder = Path(str(resources.files("midstream.scenarios.simulator") / "scenarios"))
+    folder = Path(str(resources.files("midstream.scenarios.trials.simulator") / "scenarios"))
     text = load_scenario("chapter-30").text
     quarters = (("500}", "125}"), ("1000}", "250}"), ("rate: 100", "rate: 25"), ("5000", "1250"))
     for whole, part in (*quarters, ("runs: 3", "runs: 1")):

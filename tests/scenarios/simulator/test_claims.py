@@ -12,10 +12,10 @@ from midstream.migration.fuse import Fuse
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Batch, Time
-from midstream.scenarios.simulator.claims import checked
-from midstream.scenarios.simulator.results import BASELINE, Checked, Simulation
-from midstream.scenarios.simulator.simulating import simulate
-from midstream.scenarios.simulator.variants import Variant
+from midstream.scenarios.trials.simulator.claims import checked
+from midstream.scenarios.trials.simulator.results import BASELINE, Checked, Simulation
+from midstream.scenarios.trials.simulator.simulating import simulate
+from midstream.scenarios.trials.simulator.variants import Variant
 
 NO_GAP = [
     "longest_pause_moving(genmig) <= longest_pause_stayed(genmig)",

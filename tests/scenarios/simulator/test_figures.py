@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from midstream.scenarios.simulator.results import Simulation
-from midstream.scenarios.simulator.scenario import load_scenario, parse_scenario
-from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.trials.simulator.results import Simulation
+from midstream.scenarios.trials.simulator.scenario import load_scenario, parse_scenario
+from midstream.scenarios.trials.simulator.simulating import simulate
 
 
 def figure(name: str, **smaller: str) -> Simulation:
     """A figure's scenario, run once, with some texts replaced by others; double underscores are spaces."""
-    folder = Path(str(resources.files("midstream.scenarios.simulator") / "scenarios"))
+    folder = Path(str(resources.files("midstream.scenarios.trials.simulator") / "scenarios"))
     text = load_scenario(name).text
     for whole, part in smaller.items():
         assert whole in text, whole

@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.units import TimeUnit
-from midstream.scenarios.simulator.delivery import Arrival
-from midstream.scenarios.simulator.generators import arrivals
-from midstream.scenarios.simulator.stream_spec import StreamSpec
+from midstream.scenarios.streams.delivery import Arrival
+from midstream.scenarios.streams.generators import arrivals
+from midstream.scenarios.streams.stream_spec import StreamSpec
 
 SECOND, DURATION = 1000, 10_000
 

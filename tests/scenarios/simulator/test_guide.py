@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.simulator import stream_spec
-from midstream.scenarios.simulator.conditions import MEASURES
-from midstream.scenarios.simulator.results import OF_POLICIES
-from midstream.scenarios.simulator.scenario import parse_scenario
-from midstream.scenarios.simulator.scenario_policies import known_policies
-from midstream.scenarios.simulator.scenario_spec import (
+from midstream.scenarios.streams import stream_spec
+from midstream.scenarios.trials.simulator.conditions import MEASURES
+from midstream.scenarios.trials.simulator.results import OF_POLICIES
+from midstream.scenarios.trials.simulator.scenario import parse_scenario
+from midstream.scenarios.trials.simulator.scenario_policies import known_policies
+from midstream.scenarios.trials.simulator.scenario_spec import (
     MeasuresSpec,
     MigrationSpec,
     PolicySpec,
     ScenarioSpec,
     StrategySpec,
 )
-from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.trials.simulator.simulating import simulate
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from midstream.cli import app
 from midstream.operators.engine.running.planner import physical_plan
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.simulator.results import Simulation
-from midstream.scenarios.simulator.scenario import Scenario
-from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.trials.simulator.results import Simulation
+from midstream.scenarios.trials.simulator.scenario import Scenario
+from midstream.scenarios.trials.simulator.simulating import simulate
 
 JOIN = joined("A", "B", "C")
 COUNT = {

@@ -17,16 +17,16 @@ from midstream.autopilot.costs.bill import Move
 from midstream.autopilot.costs.policies import Now
 from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.policies.case import Case
-from midstream.scenarios.policies.items import repeat_last_best
-from midstream.scenarios.policies.policy import How
-from midstream.scenarios.simulator import judging, scenario_policies
-from midstream.scenarios.simulator.input import input_of
-from midstream.scenarios.simulator.judging import joined_of
-from midstream.scenarios.simulator.results import Simulation, alone
-from midstream.scenarios.simulator.run import _Run
-from midstream.scenarios.simulator.scenario import Scenario, parse_scenario
-from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.trials.policies.case import Case
+from midstream.scenarios.trials.policies.items import repeat_last_best
+from midstream.scenarios.trials.policies.policy import How
+from midstream.scenarios.trials.simulator import judging, scenario_policies
+from midstream.scenarios.trials.simulator.input import input_of
+from midstream.scenarios.trials.simulator.judging import joined_of
+from midstream.scenarios.trials.simulator.results import Simulation, alone
+from midstream.scenarios.trials.simulator.run import _Run
+from midstream.scenarios.trials.simulator.scenario import Scenario, parse_scenario
+from midstream.scenarios.trials.simulator.simulating import simulate
 
 NAMES = "abc"
 PAIRS = (("a", "b"), ("b", "c"), ("a", "c"))

@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 
 from midstream.cli import app
 from midstream.scenarios.reports.terminal import show_sections
-from midstream.scenarios.simulator.report_tables import sections
-from midstream.scenarios.simulator.results import Simulation
-from midstream.scenarios.simulator.scenario import parse_scenario
-from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.trials.simulator.report_tables import sections
+from midstream.scenarios.trials.simulator.results import Simulation
+from midstream.scenarios.trials.simulator.scenario import parse_scenario
+from midstream.scenarios.trials.simulator.simulating import simulate
 
 POLICIES: list[Any] = ["repeat last best", {"name": "autopilot", "strategy": "auto", "as": "breaks & evens"}]
 
@@ -40,7 +40,7 @@ def simulation() -> Simulation:
 
 def test_the_report_has_tables_and_a_chart(simulation: Simulation) -> None:
     pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstream[plot]'")
-    from midstream.scenarios.simulator.report import report_html
+    from midstream.scenarios.trials.simulator.report import report_html
 
     page = report_html(simulation)
     assert re.findall(r"<h2>(.*?)</h2>", page)[:2] == ["Policies", "Comparison"]
@@ -60,7 +60,7 @@ def test_the_report_has_tables_and_a_chart(simulation: Simulation) -> None:
 
 def test_without_the_engine_there_are_no_other_sections() -> None:
     pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstream[plot]'")
-    from midstream.scenarios.simulator.report import report_html
+    from midstream.scenarios.trials.simulator.report import report_html
 
     page = report_html(simulate(parse_scenario("p.yaml", text(), Path()), is_quick=True))
     assert re.findall(r"<h2>(.*?)</h2>", page) == [

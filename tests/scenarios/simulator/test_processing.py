@@ -13,15 +13,15 @@ from midstream.driving import Move
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.plan import Plan
-from midstream.scenarios.simulator.conditions import Bucket
-from midstream.scenarios.simulator.input import input_of
-from midstream.scenarios.simulator.run import Outcome, run
-from midstream.scenarios.simulator.run_record import MigrationSpan, RunRecord, processing
-from midstream.scenarios.simulator.scenario import Scenario, load_scenario, parse_scenario
-from midstream.scenarios.simulator.simulating import simulate
-from midstream.scenarios.simulator.steering import NamedMove
-from midstream.scenarios.simulator.variants import Variant
-from midstream.scenarios.simulator.windows import alike, cheaper
+from midstream.scenarios.trials.simulator.conditions import Bucket
+from midstream.scenarios.trials.simulator.input import input_of
+from midstream.scenarios.trials.simulator.run import Outcome, run
+from midstream.scenarios.trials.simulator.run_record import MigrationSpan, RunRecord, processing
+from midstream.scenarios.trials.simulator.scenario import Scenario, load_scenario, parse_scenario
+from midstream.scenarios.trials.simulator.simulating import simulate
+from midstream.scenarios.trials.simulator.steering import NamedMove
+from midstream.scenarios.trials.simulator.variants import Variant
+from midstream.scenarios.trials.simulator.windows import alike, cheaper
 
 SMALL = """
 name: small
@@ -122,7 +122,9 @@ def test_what_beginning_a_migration_takes_is_of_no_portion(
     really_begin, really_close = Variant.begin, RunRecord.close
     monkeypatch.setattr(RunRecord, "close", close)
     monkeypatch.setattr(Variant, "begin", begin)
-    monkeypatch.setattr("midstream.scenarios.simulator.run.known_equivalence", lambda one, other: spend(0.3))
+    monkeypatch.setattr(
+        "midstream.scenarios.trials.simulator.run.known_equivalence", lambda one, other: spend(0.3)
+    )
     scenario, variant, steering = small, small.variants[0], None
     if is_steered:
         decide = {20_000: NamedMove("other", "genmig")}
@@ -162,7 +164,7 @@ def test_runs_of_the_same_follow_each_other_or_all_are_made_in_turn(
         made.append("alone" if variant is None else variant.name)
         return run(scenario, plan, variant, *rest)
 
-    monkeypatch.setattr("midstream.scenarios.simulator.simulating.run", noted)
+    monkeypatch.setattr("midstream.scenarios.trials.simulator.simulating.run", noted)
     steps: list[tuple[int, int | None]] = []
     simulation = simulate(small, lambda done, total: steps.append((done, total)))
     assert made == order

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.simulator.results import BASELINE, Run, Simulation, alone
-from midstream.scenarios.simulator.scenario import load_scenario, packaged, parse_scenario
-from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.trials.simulator.results import BASELINE, Run, Simulation, alone
+from midstream.scenarios.trials.simulator.scenario import load_scenario, packaged, parse_scenario
+from midstream.scenarios.trials.simulator.simulating import simulate
 
 OF_THE_THESIS = {"chapter-30", "example-28-1", "nexmark-q5"}
 OF_CHANGES = {"selectivity-flip", "rate-burst", "slow-input"}

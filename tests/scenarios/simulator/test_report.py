@@ -16,9 +16,9 @@ from simulated import scenario
 from midstream.io import ConnectorError, requirements
 from midstream.plans.values.errors import MissingExtra
 from midstream.scenarios.reports import pictures
-from midstream.scenarios.simulator.report import report_html, write_report
-from midstream.scenarios.simulator.results import BASELINE, Run, Simulation
-from midstream.scenarios.simulator.simulating import simulate
+from midstream.scenarios.trials.simulator.report import report_html, write_report
+from midstream.scenarios.trials.simulator.results import BASELINE, Run, Simulation
+from midstream.scenarios.trials.simulator.simulating import simulate
 
 needs_matplotlib = pytest.mark.skipif(
     find_spec("matplotlib") is None, reason="needs matplotlib: pip install 'midstream[plot]'"
@@ -219,7 +219,7 @@ def test_odd_simulations_have_reports(changes: dict[str, Any]) -> None:
 
 @needs_matplotlib
 def test_a_strategy_has_one_colour(simulation: Simulation) -> None:
-    from midstream.scenarios.simulator import charts
+    from midstream.scenarios.trials.simulator import charts
 
     colors = charts.colors(simulation)
     assert list(colors) == ["genmig", "parallel-track"]
@@ -229,7 +229,7 @@ def test_a_strategy_has_one_colour(simulation: Simulation) -> None:
 
 @needs_matplotlib
 def test_who_migrated_once_is_drawn_though_refused_later(simulation: Simulation) -> None:
-    from midstream.scenarios.simulator import charts
+    from midstream.scenarios.trials.simulator import charts
 
     later = replace(simulation, runs=tuple(replace(one, refused="later") for one in simulation.runs))
     assert [one.strategy for one in charts.drawn_runs(later)] == ["genmig", "parallel-track"]
@@ -239,7 +239,7 @@ def test_who_migrated_once_is_drawn_though_refused_later(simulation: Simulation)
 
 @needs_matplotlib
 def test_what_is_cut_off_is_told(simulation: Simulation) -> None:
-    from midstream.scenarios.simulator import charts
+    from midstream.scenarios.trials.simulator import charts
 
     texts = [text.get_text() for axes in charts.output(simulation).axes for text in axes.texts]
     largest = max(simulation.of("parallel-track")[0].series.results) / (simulation.every / simulation.second)

@@ -11,7 +11,7 @@ from simulated import described, joined, scenario, stream
 
 from midstream.plans.algebra.serialise import dumps, plan_to_json
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.simulator.scenario import load_scenario, parse_scenario
+from midstream.scenarios.trials.simulator.scenario import load_scenario, parse_scenario
 
 GOOD = """\
 name: small

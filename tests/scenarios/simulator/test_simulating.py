@@ -16,12 +16,12 @@ from simulated import VOUCHED, joined, other_meaning, scenario, stream
 from midstream.engine import Engine
 from midstream.migration.machine import Migration
 from midstream.plans.values.errors import EnumerationLimit, InputFileError
-from midstream.scenarios.simulator import simulating
-from midstream.scenarios.simulator.input import input_of
-from midstream.scenarios.simulator.results import BASELINE, OF_PROCESSING, Run, Simulation
-from midstream.scenarios.simulator.run import run
-from midstream.scenarios.simulator.simulating import simulate
-from midstream.scenarios.simulator.variants import Variant
+from midstream.scenarios.trials.simulator import simulating
+from midstream.scenarios.trials.simulator.input import input_of
+from midstream.scenarios.trials.simulator.results import BASELINE, OF_PROCESSING, Run, Simulation
+from midstream.scenarios.trials.simulator.run import run
+from midstream.scenarios.trials.simulator.simulating import simulate
+from midstream.scenarios.trials.simulator.variants import Variant
 
 MEASURED = ("seconds", *OF_PROCESSING)
 """The keys of what depends on the machine."""

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study, load_study
 
 REVERSED = {
     "spark.sql.shuffle.partitions": "3",
@@ -90,8 +90,8 @@ def drifting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def what_if_all(spark: Any, file: Path, bucket: int) -> dict[str, Any]:
     """All that a what-if study finds, as plain data."""
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.what_if.stage import what_if
 
     study = load_study(str(file))
     assert study.query is not None
@@ -103,8 +103,8 @@ def what_if_all(spark: Any, file: Path, bucket: int) -> dict[str, Any]:
 
 
 def what_if_data(study: Study, found: Any) -> dict[str, Any]:
-    from midstream.scenarios.studies.what_if.report import what_if_summary
-    from midstream.scenarios.studies.what_if.writing import best_table
+    from midstream.scenarios.stages.what_if.report import what_if_summary
+    from midstream.scenarios.stages.what_if.writing import best_table
 
     return {
         "summary": what_if_summary(study, found, 3),
@@ -144,7 +144,7 @@ def found_here(spark: Any, drifting: Path, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="session")
 def profile_here(found_here: tuple[Any, Any], drifting: Path) -> dict[str, Any]:
     """All that the profile found, as plain data."""
-    from midstream.scenarios.studies.profile.report import profile_summary
+    from midstream.scenarios.stages.profile.report import profile_summary
 
     found = found_here[0].value
     return {
@@ -205,8 +205,8 @@ HALF_WAY = {"profile": 18, "what-if": 9, "charts": 7, "policies": 12, "simulate"
 BETWEEN = "-- next --"
 RUN = f"""
 import sys
-from midstream.scenarios.studies.commands import app
-from midstream.scenarios.studies.session import spark_session
+from midstream.scenarios.stages.commands import app
+from midstream.scenarios.spark.session import spark_session
 def run(name, options, *more):
     app([name, sys.argv[1], *options, *more], standalone_mode=False)
 run("profile", {COMMANDS["profile"]}, "--master", "local[1]")
@@ -223,7 +223,7 @@ def on_one_core(
     """A folder with what the first two commands wrote on one core, in a process of their own, and what each
     printed."""
     pytest.importorskip("matplotlib")
-    from midstream.scenarios.studies.class_archive import archive_options
+    from midstream.scenarios.spark.class_archive import archive_options
 
     folder = tmp_path_factory.mktemp("on_one_core")
     command = [sys.executable, "-c", RUN, str(drifting)]
@@ -244,7 +244,7 @@ MORE = ("charts", "policies", "simulate")
 
 def write(name: str, file: Path) -> None:
     """Have a command write what it finds into the present folder, in the session that there is."""
-    from midstream.scenarios.studies.commands import app
+    from midstream.scenarios.stages.commands import app
 
     result = CliRunner().invoke(app, [name, str(file), *COMMANDS[name]])
     assert (result.exit_code, result.stderr) == (0, ""), result.output
@@ -256,8 +256,8 @@ def written_by_executors(
 ) -> Path:
     """A folder with what commands write where executors are processes of their own, of which one is killed
     half-way through each."""
-    from midstream.scenarios.studies import session
-    from midstream.scenarios.studies.class_archive import archive_options
+    from midstream.scenarios.spark import session
+    from midstream.scenarios.spark.class_archive import archive_options
 
     from .executors_killed import IMPATIENT, one_killed
 
@@ -279,7 +279,7 @@ def written_on_one_core(
     on_one_core: tuple[Path, str, str], drifting: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """A folder with what commands write on one core: the first two in another process, the others here."""
-    from midstream.scenarios.studies.session import spark_session
+    from midstream.scenarios.spark.session import spark_session
 
     folder = on_one_core[0].parent
     with pytest.MonkeyPatch.context() as patch, spark_session("local[1]"):
@@ -292,7 +292,7 @@ def written_on_one_core(
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest, quick_java: None) -> Iterator[Any]:
     """The session of all other tests. What is found on other masters is computed before, if a test asks."""
-    from midstream.scenarios.studies.session import spark_session
+    from midstream.scenarios.spark.session import spark_session
 
     asked = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
     for name in ("on_one_core", "written_by_executors", "written_on_one_core"):

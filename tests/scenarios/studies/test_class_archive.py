@@ -14,8 +14,8 @@ import pytest
 pytest.importorskip("pyspark")
 
 from midstream.io.requirements import java_program
-from midstream.scenarios.studies import class_archive
-from midstream.scenarios.studies.class_archive import FREE, UNUSED, archive_options, default_folder
+from midstream.scenarios.spark import class_archive
+from midstream.scenarios.spark.class_archive import FREE, UNUSED, archive_options, default_folder
 
 WRITE, READ = "-XX:ArchiveClassesAtExit=", "-XX:SharedArchiveFile="
 

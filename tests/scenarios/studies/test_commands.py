@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 
 from midstream.optimizer import enumerate_plans
 from midstream.plans.algebra.serialise import loads
-from midstream.scenarios.studies.commands import app
-from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.orders import group_by_order
-from midstream.scenarios.studies.pricing import show_cost
-from midstream.scenarios.studies.what_if.turns import BY_PAST
+from midstream.scenarios.recordings.orders import group_by_order
+from midstream.scenarios.recordings.pricing import show_cost
+from midstream.scenarios.stages.commands import app
+from midstream.scenarios.stages.what_if.turns import BY_PAST
+from midstream.scenarios.streams.recorded.declaration import load_study
 
 from .conftest import MORE, keeps_nothing, reversed_settings, what_if_all, write
 
@@ -112,7 +112,7 @@ def test_killed_executors_change_no_byte(written_by_executors: Path, written_on_
 def test_neither_settings_of_the_session_nor_where_runs_begin_matter(
     spark: Any, drifting: Path, what_if_here: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from midstream.scenarios.studies.what_if import stage
+    from midstream.scenarios.stages.what_if import stage
 
     assert len(what_if_here["best"]) < 2 * stage.RUN  # two objectives, one run
     monkeypatch.setattr(stage, "RUN", 8)

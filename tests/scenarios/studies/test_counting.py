@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from midstream.io.time_units import Clock
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.studies.declaration import RecordedStream, Study
+from midstream.scenarios.streams.recorded.declaration import RecordedStream, Study
 
 pytestmark = pytest.mark.spark
 
@@ -38,8 +38,8 @@ def study_of(left_window: int, right_window: int) -> Study:
 
 def counted(spark: Any, study: Study, lists: dict[str, list[Element]], bucket: int, on: Any) -> Counter[Any]:
     """What Spark counts: (start, kind) to a number of pairs."""
-    from midstream.scenarios.studies.pairs import Pair, count_pairs
-    from midstream.scenarios.studies.recording import Recording
+    from midstream.scenarios.recordings.pairs import Pair, count_pairs
+    from midstream.scenarios.recordings.recording import Recording
 
     frames = {
         name: spark.createDataFrame(rows, "time long, c0 long, c1 double").repartition(3)
@@ -70,8 +70,8 @@ def expected(study: Study, lists: dict[str, list[Element]], bucket: int, on: Any
 
 def changes(spark: Any, study: Study, lists: dict[str, list[Element]], on: Any) -> Counter[Any]:
     """When how many matched pairs begin and end, as Spark counts them."""
-    from midstream.scenarios.studies.pairs import Pair, count_changes
-    from midstream.scenarios.studies.recording import Recording
+    from midstream.scenarios.recordings.pairs import Pair, count_changes
+    from midstream.scenarios.recordings.recording import Recording
 
     frames = {
         name: spark.createDataFrame(rows, "time long, c0 long, c1 double").repartition(3)

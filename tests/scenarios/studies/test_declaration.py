@@ -11,8 +11,8 @@ import pytest
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.studies import declaration
-from midstream.scenarios.studies.declaration import load_study, packaged
+from midstream.scenarios.streams.recorded import declaration
+from midstream.scenarios.streams.recorded.declaration import load_study, packaged
 
 GOOD = """
 epoch = 2013-02-01T00:00:00+01:00

@@ -39,7 +39,7 @@ import sys
 zipped, libraries = sys.argv[1:]
 sys.path[:] = [zipped, *(path for path in sys.path if "site-packages" not in path), libraries]
 import midstream
-from midstream.scenarios.studies.what_if.candidates import unpack
+from midstream.scenarios.stages.what_if.candidates import unpack
 from importlib import resources
 assert midstream.__file__.startswith(zipped), midstream.__file__
 assert (resources.files("midstream.scenarios.reports") / "page.css").is_file()
@@ -122,7 +122,7 @@ def test_the_package_can_be_sent(tmp_path: Path) -> None:
     """All of it is in the zip, and works from there."""
     pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'midstream[arrow]'")
     pytest.importorskip("pyspark", reason="needs pyspark: pip install 'midstream[spark]'")
-    from midstream.scenarios.studies.executors import packed
+    from midstream.scenarios.spark.executors import packed
 
     libraries = Path(pa.__file__).parent.parent
     command = [sys.executable, "-I", "-S", "-c", IN_ZIP, str(packed()), str(libraries)]
@@ -148,7 +148,7 @@ HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 @pytest.fixture
 def executors(monkeypatch: pytest.MonkeyPatch) -> Any:
     pytest.importorskip("pyspark", reason="needs pyspark: pip install 'midstream[spark]'")
-    from midstream.scenarios.studies import executors
+    from midstream.scenarios.spark import executors
 
     monkeypatch.setattr(executors, "_is_here", lambda spark: False)
     monkeypatch.setattr(executors, "_look", lambda spark: spark.found)

@@ -14,9 +14,9 @@ from midstream.optimizer import CostModel, enumerate_plans
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.studies.declaration import RecordedStream, Study
-from midstream.scenarios.studies.inputs import plan_inputs, questions, value_groups
-from midstream.scenarios.studies.pricing import InputFacts, bucket_statistics
+from midstream.scenarios.recordings.pricing import InputFacts, bucket_statistics
+from midstream.scenarios.streams.recorded.declaration import RecordedStream, Study
+from midstream.scenarios.streams.recorded.inputs import plan_inputs, questions, value_groups
 
 from .conftest import reversed_settings
 
@@ -41,8 +41,8 @@ def facts_of(
     spark: Any, names: str, lists: dict[str, Rows], kept: int, fullest: Sequence[int] | None = None
 ) -> list[dict[Any, InputFacts]]:
     """What is gathered of each bucket."""
-    from midstream.scenarios.studies.facts import gather, read_facts
-    from midstream.scenarios.studies.recording import Recording, StreamTotals
+    from midstream.scenarios.recordings.facts import gather, read_facts
+    from midstream.scenarios.recordings.recording import Recording, StreamTotals
 
     study, plan = study_of(names)
     frames = {

@@ -8,8 +8,8 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.studies.declaration import RecordedStream
-from midstream.scenarios.studies.inputs import plan_inputs, questions
+from midstream.scenarios.streams.recorded.declaration import RecordedStream
+from midstream.scenarios.streams.recorded.inputs import plan_inputs, questions
 
 COLUMNS = Schema.of(k="integer", m="string?")
 RECORDED = {name: RecordedStream(name, name, "csv", "t", {}, COLUMNS, 60) for name in ("a", "b")}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study, load_study
 
 pytestmark = pytest.mark.spark
 
@@ -21,14 +21,14 @@ def study(shared_data: Path) -> Study:
 
 @pytest.fixture(scope="module")
 def recording(spark: Any, study: Study) -> Any:
-    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.recordings.recording import open_recording
 
     with open_recording(spark, study, HOURS_3) as recording:
         yield recording
 
 
 def test_profile(recording: Any, study: Study) -> None:
-    from midstream.scenarios.studies.profile.stream_profile import profile
+    from midstream.scenarios.stages.profile.stream_profile import profile
 
     with profile(recording, study) as found:
         assert {stream.stream: (stream.count, stream.l, stream.g) for stream in found.streams} == {
@@ -47,7 +47,7 @@ def test_profile(recording: Any, study: Study) -> None:
 
 
 def test_what_if(recording: Any, study: Study) -> None:
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.stages.what_if.stage import what_if
 
     assert study.query is not None
     with what_if(recording, study, study.query) as found:

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 import midstream as ms
 from midstream.cli import app
 from midstream.plans.values.errors import MidstreamError
-from midstream.scenarios.studies.declaration import Study, load_study
-from midstream.scenarios.studies.options import is_small
+from midstream.scenarios.stages.base.command_options import is_small
+from midstream.scenarios.streams.recorded.declaration import Study, load_study
 
 STUDIED = (("what-if",), ("charts",), ("policies",), ("simulate",), ("verify-run", "results.csv"))
 """Commands that study a plan, with their other arguments."""
@@ -50,7 +50,8 @@ REPLAYING = ("profile", "what-if", "charts", "policies", "simulate")
 @pytest.mark.spark
 @pytest.mark.parametrize("name", REPLAYING)
 def test_a_part_of_the_time_is_read(name: str, drifting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from midstream.scenarios.studies import recording, session
+    from midstream.scenarios.recordings import recording
+    from midstream.scenarios.spark import session
 
     asked: list[Study] = []
 
@@ -75,7 +76,8 @@ def test_a_part_of_the_time_has_a_length(name: str, drifting: Path) -> None:
 def test_java_compiles_less_where_little_is_read(
     small: int, expected: str, drifting: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from midstream.scenarios.studies import options, session
+    from midstream.scenarios.spark import session
+    from midstream.scenarios.stages.base import command_options as options
 
     asked: list[str] = []
 

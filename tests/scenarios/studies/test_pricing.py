@@ -10,8 +10,8 @@ from midstream.optimizer import PROCESSING, enumerate_plans
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
-from midstream.scenarios.studies.orders import group_by_order
-from midstream.scenarios.studies.pricing import (
+from midstream.scenarios.recordings.orders import group_by_order
+from midstream.scenarios.recordings.pricing import (
     BucketCost,
     InputFacts,
     bucket_statistics,

@@ -17,7 +17,7 @@ from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.studies.declaration import RecordedStream, Study, load_study
+from midstream.scenarios.streams.recorded.declaration import RecordedStream, Study, load_study
 
 from .conftest import reversed_settings, rows, write_study
 
@@ -61,8 +61,8 @@ PAIRS = f"""FROM a, b WHERE a.x > 1 AND a.t < b.t + {WINDOWS[1]} AND b.t < a.t +
 @settings(max_examples=2, deadline=None)
 @given(left=elements.filter(bool), right=elements)
 def test_counts_are_those_of_duckdb(spark: Any, left: list[Row], right: list[Row]) -> None:
-    from midstream.scenarios.studies.profile.stream_profile import profile
-    from midstream.scenarios.studies.recording import Recording, StreamTotals
+    from midstream.scenarios.recordings.recording import Recording, StreamTotals
+    from midstream.scenarios.stages.profile.stream_profile import profile
 
     study, lists = study_of(), {"a": left, "b": right}
     frames = {
@@ -153,11 +153,11 @@ def steady(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_artefact_leads_to_the_plan_that_what_if_finds_cheapest(
     spark: Any, steady: Path, tmp_path: Path
 ) -> None:
-    from midstream.scenarios.studies.orders import group_by_order
-    from midstream.scenarios.studies.profile.stream_profile import profile
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.stats_files import write_bucket_stats, write_stats
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.recordings.orders import group_by_order
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.profile.stats_files import write_bucket_stats, write_stats
+    from midstream.scenarios.stages.profile.stream_profile import profile
+    from midstream.scenarios.stages.what_if.stage import what_if
 
     study = load_study(str(steady))
     assert study.query is not None
@@ -194,9 +194,9 @@ ROWS_PER_CASE = {
 
 
 def test_few_elements_and_files_that_are_torn(spark: Any, steady: Path, tmp_path: Path) -> None:
-    from midstream.scenarios.studies.profile.stream_profile import profile
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.stats_files import write_stats
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.profile.stats_files import write_stats
+    from midstream.scenarios.stages.profile.stream_profile import profile
 
     declared = steady.read_text(encoding="utf-8")
     for name, streams in ROWS_PER_CASE.items():

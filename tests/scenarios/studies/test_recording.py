@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study, load_study
 
 pytestmark = pytest.mark.spark
 
@@ -67,7 +67,7 @@ def declared(folder: Path, name: str) -> Study:
 
 
 def read(spark: Any, study: Study) -> tuple[list[tuple[Any, ...]], Any]:
-    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.recordings.recording import open_recording
 
     with open_recording(spark, study, 10) as recording:
         return sorted(map(tuple, recording.frames["s"].collect())), recording
@@ -199,7 +199,7 @@ def test_a_file_of_several_streams_is_read_once(
     times: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from midstream.scenarios.studies import recording as module
+    from midstream.scenarios.recordings import recording as module
 
     write(tmp_path / name, ROWS)
     file = tmp_path / "study.toml"
@@ -225,7 +225,7 @@ def test_a_file_of_several_streams_is_read_once(
 
 
 def test_what_is_wrong_with_one_stream_of_a_file_is_not_with_another(spark: Any, tmp_path: Path) -> None:
-    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.recordings.recording import open_recording
 
     (tmp_path / "s.csv").write_text(HEAD + "1,A,1,1,true,\n2,B,1,x,true,\n", encoding="utf-8")
     file = tmp_path / "study.toml"
@@ -247,7 +247,7 @@ def test_what_is_wrong_with_one_stream_of_a_file_is_not_with_another(spark: Any,
 def test_granule(spark: Any, times: list[int | None], window: int) -> None:
     from pyspark.sql import functions as F
 
-    from midstream.scenarios.studies.recording import granule
+    from midstream.scenarios.recordings.recording import granule
 
     frame = spark.createDataFrame([(time,) for time in times], "time long")
     known = [time for time in times if time is not None]

@@ -12,12 +12,12 @@ from midstream.optimizer import enumerate_plans
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.sql.catalog import Catalog
-from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.inputs import declared_plan, questions, value_groups
-from midstream.scenarios.studies.renaming import renamed_below_windows
-from midstream.scenarios.studies.run.reading import parse_study_file
-from midstream.scenarios.studies.script import load_script
-from midstream.scenarios.studies.simulate.making import targets
+from midstream.scenarios.stages.run.reading import parse_study_file
+from midstream.scenarios.stages.simulate.making import targets
+from midstream.scenarios.streams.recorded.declaration import load_study
+from midstream.scenarios.streams.recorded.inputs import declared_plan, questions, value_groups
+from midstream.scenarios.streams.recorded.renaming import renamed_below_windows
+from midstream.scenarios.streams.recorded.script import load_script
 
 STREAMS = "".join(
     f"CREATE STREAM {name}(t TIMESTAMP, k INT, m TEXT) ORDERED BY t SOURCE csv('{name}.csv');\n"

@@ -38,7 +38,7 @@ SUMMARY = {
 def test_no_column_of_a_profile_is_lost(width: int) -> None:
     from midstream.scenarios.reports.contents import Report
     from midstream.scenarios.reports.terminal import show_report
-    from midstream.scenarios.studies.profile.report import bucket_table
+    from midstream.scenarios.stages.profile.report import bucket_table
 
     text = io.StringIO()
     show_report("T", Report(tables=[bucket_table(SUMMARY)]), Console(file=text, width=width))

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from midstream.io import requirements
 from midstream.plans.values.errors import MissingExtra
-from midstream.scenarios.studies.commands import app
+from midstream.scenarios.stages.commands import app
 
 COMMANDS = [
     ["profile", "nycflights13"],
@@ -102,7 +102,7 @@ def test_matplotlib_is_missed_only_where_pictures_are_drawn(
 
 @pytest.mark.slow
 def test_commands_import_nothing_heavy(tmp_path: Path) -> None:
-    code = "import sys, midstream.scenarios.studies.commands; print(*sys.modules)"
+    code = "import sys, midstream.scenarios.stages.commands; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.scenarios.studies.rest import GroupTotal, spread_rest
+from midstream.scenarios.recordings.rest import GroupTotal, spread_rest
 
 columns = st.integers(1, 4).flatmap(
     lambda members: st.lists(

@@ -27,7 +27,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_bytes_depend_on_the_rows_alone(spark: Any, tmp_path: Path) -> None:
-    from midstream.scenarios.studies.sorted_files import FILE, write_sorted_files
+    from midstream.scenarios.spark.sorted_files import FILE, write_sorted_files
 
     schema = "at long, name string, n int, heavy array<struct<value string, count long>>"
     settings = {"spark.sql.execution.arrow.maxRecordsPerBatch": "3"}
@@ -47,7 +47,7 @@ def test_bytes_depend_on_the_rows_alone(spark: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [1, 3, 8, 100])
 def test_parts_of_a_file_have_one_size(length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from midstream.scenarios.studies import sorted_files
+    from midstream.scenarios.spark import sorted_files
 
     monkeypatch.setattr(sorted_files, "ROWS_IN_GROUP", 8)
     table = pa.table({"k": [1] * 20 + [2] * 16, "at": [*range(36)]})

@@ -32,7 +32,7 @@ class Cause:
     ],
 )
 def test_the_file_and_the_first_cause_are_named(outer: str, inner: str, message: str) -> None:
-    from midstream.scenarios.studies.spark_errors import failed
+    from midstream.scenarios.spark.spark_errors import failed
 
     error = RuntimeError("Job failed")
     error.java_exception = Cause(outer, Cause(inner))  # type: ignore[attr-defined]

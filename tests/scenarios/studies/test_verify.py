@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from midstream.migration.strategies import STRATEGIES
-from midstream.scenarios.studies.case_runs import Draw, Findings, shrunk, try_seeds, verify
-from midstream.scenarios.studies.commands import app
+from midstream.scenarios.stages.commands import app
+from midstream.scenarios.stages.verify.case_runs import Draw, Findings, shrunk, try_seeds, verify
 from midstream.testing.families import KINDS
 
 ALL = Draw(tuple(KINDS), tuple(STRATEGIES))
@@ -25,7 +25,7 @@ def invoke(*given: str) -> Result:
 
 @pytest.mark.spark
 def test_executors_find_what_a_process_finds(spark: Any) -> None:
-    from midstream.scenarios.studies.case_jobs import try_on_executors
+    from midstream.scenarios.stages.verify.case_jobs import try_on_executors
 
     seeds = range(3, 63)
     found, alone = try_on_executors(spark, BROKEN, seeds), try_seeds(seeds, BROKEN)

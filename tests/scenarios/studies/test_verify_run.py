@@ -18,10 +18,10 @@ from midstream.io.sinks.csv_sink import CsvSink
 from midstream.io.sinks.json_sink import JsonSink
 from midstream.io.sinks.parquet_sink import ParquetSink
 from midstream.plans.values.streams import Element
-from midstream.scenarios.studies.commands import app
-from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.script import load_script
-from midstream.scenarios.studies.spark_sql import Grid, SparkSql
+from midstream.scenarios.stages.commands import app
+from midstream.scenarios.stages.verify_run.spark_sql import Grid, SparkSql
+from midstream.scenarios.streams.recorded.declaration import load_study
+from midstream.scenarios.streams.recorded.script import load_script
 
 DECLARED = """
 [defaults]
@@ -166,7 +166,7 @@ def written(path: Path, plan: ms.Plan, results: Sequence[Element]) -> str:
 @pytest.fixture(scope="module")
 def recorded(spark: Any, folder: Path) -> Iterator[tuple[Any, Any]]:
     """The inputs as Spark reads them, and their declaration."""
-    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.recordings.recording import open_recording
 
     study = load_study(str(folder / "study.toml"))
     with open_recording(spark, study, 1) as recording:
@@ -174,7 +174,7 @@ def recorded(spark: Any, folder: Path) -> Iterator[tuple[Any, Any]]:
 
 
 def checked(recorded: tuple[Any, Any], plan: ms.Plan, path: str, **more: int) -> Any:
-    from midstream.scenarios.studies.recorded_run import check_run, read_results
+    from midstream.scenarios.stages.verify_run.recorded_run import check_run, read_results
 
     recording, study = recorded
     found = read_results(recording.spark, path, plan.schema)
@@ -268,8 +268,8 @@ def invoke(*given: str) -> Result:
 
 @pytest.mark.spark(fast=True)
 def test_the_command(spark: Any, folder: Path, inputs: dict[str, list[Element]], tmp_path: Path) -> None:
-    from midstream.scenarios.studies.recorded_run import RunCheck
-    from midstream.scenarios.studies.verify_run_command import _told
+    from midstream.scenarios.stages.verify_run.recorded_run import RunCheck
+    from midstream.scenarios.stages.verify_run.verify_run_command import _told
 
     script = tmp_path / "script.sql"
     script.write_text(SCRIPT)
@@ -307,7 +307,7 @@ def test_the_command(spark: Any, folder: Path, inputs: dict[str, list[Element]],
     ],
 )
 def test_bad_results_are_told(name: str, text: str | None, message: str, spark: Any, tmp_path: Path) -> None:
-    from midstream.scenarios.studies.recorded_run import read_results
+    from midstream.scenarios.stages.verify_run.recorded_run import read_results
 
     if text is not None:
         (tmp_path / name).write_text(text)

@@ -16,9 +16,9 @@ from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.expressions.operands import col
-from midstream.scenarios.studies.commands import app
-from midstream.scenarios.studies.declaration import Study, load_study
-from midstream.scenarios.studies.inputs import PlanInput
+from midstream.scenarios.stages.commands import app
+from midstream.scenarios.streams.recorded.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.inputs import PlanInput
 
 from .conftest import rows, write_study
 
@@ -66,8 +66,8 @@ def statistics_by_hand(plan: Plan, distributions: dict[str, dict[int, float]]) -
 
 
 def test_regret_is_what_the_best_order_of_each_bucket_saves(spark: Any, flipping: Study) -> None:
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.what_if.stage import what_if
 
     assert flipping.query is not None
     one, halves = {1: 1.0}, {0: 0.5, 1: 0.5}
@@ -109,8 +109,8 @@ def test_regret_is_what_the_best_order_of_each_bucket_saves(spark: Any, flipping
 
 
 def test_plans_with_conditions_are_priced_by_samples(spark: Any, flipping: Study) -> None:
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.what_if.stage import what_if
 
     one, other = (flipping.streams[name].windowed() for name in "bc")
     below = stream("a", k="integer")
@@ -139,11 +139,11 @@ def test_plans_with_conditions_are_priced_by_samples(spark: Any, flipping: Study
 
 
 def test_streams_without_elements(spark: Any, flipping: Study) -> None:
-    from midstream.scenarios.studies.profile.report import profile_summary
-    from midstream.scenarios.studies.profile.stream_profile import profile
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.report import what_if_summary
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.profile.report import profile_summary
+    from midstream.scenarios.stages.profile.stream_profile import profile
+    from midstream.scenarios.stages.what_if.report import what_if_summary
+    from midstream.scenarios.stages.what_if.stage import what_if
 
     empty = flipping.streams["d"]
     study = replace(flipping, streams={"d": empty, "e": replace(empty, name="e", alias="e")}, query=None)
@@ -163,8 +163,8 @@ def test_streams_without_elements(spark: Any, flipping: Study) -> None:
 
 def test_how_long_and_how_full(spark: Any, flipping: Study) -> None:
     """For how long what came before is valid at the start of each bucket; elements of the fullest buckets."""
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.stage import look_over
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.what_if.stage import look_over
 
     a, b, d = (input_of(flipping, name, length) for name, length in (("a", 10), ("b", 120), ("d", 500)))
     with open_recording(spark, flipping, BUCKET) as recording:
@@ -180,8 +180,8 @@ def input_of(study: Study, name: str, length: int) -> PlanInput:
 
 
 def test_one_stream_without_elements(spark: Any, flipping: Study) -> None:
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.what_if.stage import what_if
 
     a, d = (flipping.streams[name].windowed() for name in "ad")
     query = a.join(d, on=[("a.k", "d.n")]).plan()
@@ -194,8 +194,8 @@ def test_one_stream_without_elements(spark: Any, flipping: Study) -> None:
 
 
 def test_what_was_known_before(spark: Any, flipping: Study) -> None:
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.what_if.stage import what_if
 
     assert flipping.query is not None
     with (
@@ -221,8 +221,8 @@ def test_what_was_known_before(spark: Any, flipping: Study) -> None:
 
 
 def test_plans_are_searched_for_where_they_are_too_many(spark: Any, flipping: Study) -> None:
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.what_if.stage import what_if
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.what_if.stage import what_if
 
     assert flipping.query is not None
     with open_recording(spark, flipping, BUCKET) as recording:

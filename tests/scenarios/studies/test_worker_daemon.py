@@ -13,7 +13,7 @@ import pytest
 
 IMPORTS = """
 import os, sys
-import midstream.scenarios.studies.worker_daemon
+import midstream.scenarios.stages.worker_daemon
 print(len(os.listdir("/proc/self/task")), "pyarrow" in sys.modules, "pandas" in sys.modules)
 """
 
@@ -47,7 +47,7 @@ def has_midstream() -> Callable[[int], bool]:
         import gc
         import sys
 
-        return "midstream.scenarios.studies.pricing" in sys.modules and gc.get_freeze_count() > 10_000
+        return "midstream.scenarios.recordings.pricing" in sys.modules and gc.get_freeze_count() > 10_000
 
     has.__module__ = "__main__"
     has.__annotations__.clear()

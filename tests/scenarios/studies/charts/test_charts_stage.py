@@ -19,7 +19,7 @@ from midstream.optimizer.charts.dimension_requests import dimension_request, req
 from midstream.optimizer.charts.making import ask_optimizer
 from midstream.optimizer.cost.objective import PROCESSING
 from midstream.optimizer.statistics_file import read_statistics
-from midstream.scenarios.studies.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study, load_study
 
 from ..conftest import reversed_settings
 
@@ -52,9 +52,9 @@ def by_hand(study: Study) -> dict[int, tuple[float, float]]:
 
 @pytest.mark.spark(fast=True)
 def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path) -> None:
-    from midstream.scenarios.studies.charts.stage import charts
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.run.charts_stage import STAGE
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.charts.charts_stage import STAGE
+    from midstream.scenarios.stages.charts.stage import charts
 
     plan = study.query
     assert plan is not None

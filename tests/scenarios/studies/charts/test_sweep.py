@@ -24,7 +24,7 @@ from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.builder import relation, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import loads
-from midstream.scenarios.studies.charts.sweep import Sweep, price_batches, search_batches
+from midstream.scenarios.stages.charts.sweep import Sweep, price_batches, search_batches
 
 
 @cache

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from agreeing import chi_square, kolmogorov_smirnov
 
-from midstream.scenarios.nexmark.generator import (
+from midstream.scenarios.stages.generate import auctions
+from midstream.scenarios.stages.generate.auctions import AuctionBlocks
+from midstream.scenarios.streams.nexmark.generator import (
     SCHEMAS,
     AuctionWorkload,
     WorkloadError,
@@ -20,8 +22,6 @@ from midstream.scenarios.nexmark.generator import (
     generate,
     take,
 )
-from midstream.scenarios.studies.generate import auctions
-from midstream.scenarios.studies.generate.auctions import AuctionBlocks
 
 SEEDS = range(10)
 EVENTS = 25_000

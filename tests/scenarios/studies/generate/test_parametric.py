@@ -11,9 +11,13 @@ import pytest
 from agreeing import chi_square, kolmogorov_smirnov
 
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.simulator.distributions import drawing
-from midstream.scenarios.simulator.instants import instants
-from midstream.scenarios.simulator.stream_spec import (
+from midstream.scenarios.stages.generate import arrivals
+from midstream.scenarios.stages.generate.arrivals import arrivals_of
+from midstream.scenarios.stages.generate.parametric import ParametricStream, parametric_streams
+from midstream.scenarios.stages.generate.values import values_of
+from midstream.scenarios.streams.distributions import drawing
+from midstream.scenarios.streams.instants import instants
+from midstream.scenarios.streams.stream_spec import (
     Bursts,
     Changing,
     Choice,
@@ -26,10 +30,6 @@ from midstream.scenarios.simulator.stream_spec import (
     Uniform,
     Zipf,
 )
-from midstream.scenarios.studies.generate import arrivals
-from midstream.scenarios.studies.generate.arrivals import arrivals_of
-from midstream.scenarios.studies.generate.parametric import ParametricStream, parametric_streams
-from midstream.scenarios.studies.generate.values import values_of
 
 SEEDS = range(10)
 DURATION = 40_000

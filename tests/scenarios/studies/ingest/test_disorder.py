@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("pyspark", reason="needs PySpark: pip install 'midstream[spark]'")
 
-from midstream.scenarios.studies.ingest.disorder import EXACT, Disorder, cell
+from midstream.scenarios.stages.ingest.disorder import EXACT, Disorder, cell
 
 LATENESS = st.one_of(st.integers(0, 300), st.integers(0, 2**62))
 

@@ -17,7 +17,7 @@ from midstream.io.ingested import (
     write_manifest,
 )
 from midstream.plans.values.errors import InputFileError, MidstreamError
-from midstream.scenarios.studies.ingest.folder import named_run, new_run, next_name, only_writer
+from midstream.scenarios.stages.ingest.folder import named_run, new_run, next_name, only_writer
 
 
 def run(folder: Path) -> None:

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from midstream.cli import app
 from midstream.io.ingested import Manifest, read_manifest
 from midstream.plans.values.errors import InputFileError, MidstreamError
-from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.ingest.feeds import Feed, feeds_of_study
+from midstream.scenarios.streams.recorded.declaration import load_study
+from midstream.scenarios.streams.recorded.feeds import Feed, feeds_of_study
 
 from ..conftest import reversed_settings
 
@@ -85,7 +85,7 @@ def feeds(folder: Path) -> list[Feed]:
 
 
 def run(spark: Any, folder: Path, **more: Any) -> Any:
-    from midstream.scenarios.studies.ingest.ingest import ingest
+    from midstream.scenarios.stages.ingest.ingest import ingest
 
     return ingest(spark, feeds(folder), folder / "out", **{"piece_size": 700} | more)
 
@@ -115,7 +115,7 @@ def stored(folder: Path, stream: str) -> list[list[tuple[Any, ...]]]:
 @pytest.fixture(scope="module")
 def twice(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Manifest, Manifest, list[str]]:
     """A folder after a run, and one more over a further file; the manifests, and which files were read."""
-    from midstream.scenarios.studies.ingest import ingest as module
+    from midstream.scenarios.stages.ingest import ingest as module
 
     folder = tmp_path_factory.mktemp("twice")
     write_first(folder)
@@ -151,7 +151,7 @@ def test_rows_are_stored_in_order(twice: tuple[Path, Manifest, Manifest, list[st
 
 
 def test_stored_rows_are_read_by_time(spark: Any, twice: tuple[Path, Manifest, Manifest, list[str]]) -> None:
-    from midstream.scenarios.studies.recording import stored_stream
+    from midstream.scenarios.recordings.recording import stored_stream
 
     out = twice[0] / "out"
     frame = stored_stream(spark, out, "a", 200)
@@ -164,7 +164,7 @@ def test_stored_rows_are_read_by_time(spark: Any, twice: tuple[Path, Manifest, M
 def test_studies_read_ingested_streams(
     spark: Any, twice: tuple[Path, Manifest, Manifest, list[str]], tmp_path: Path
 ) -> None:
-    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.recordings.recording import open_recording
 
     def read(declared: str) -> dict[str, list[tuple[Any, ...]]]:
         file = tmp_path / "study.toml"
@@ -227,7 +227,7 @@ def test_bad_rows_are_in_quarantine(twice: tuple[Path, Manifest, Manifest, list[
 
 
 def test_late_and_double_rows_are_told(twice: tuple[Path, Manifest, Manifest, list[str]]) -> None:
-    from midstream.scenarios.studies.ingest.disorder import cell
+    from midstream.scenarios.stages.ingest.disorder import cell
 
     _, first, second, _ = twice
     exact = lateness(FIRST, "A") + lateness(SECOND, "A")
@@ -290,7 +290,7 @@ def test_a_run_that_fails_at_the_end_and_one_over_all_files(
     monkeypatch: pytest.MonkeyPatch,
     twice: tuple[Path, Manifest, Manifest, list[str]],
 ) -> None:
-    from midstream.scenarios.studies.ingest import ingest as module
+    from midstream.scenarios.stages.ingest import ingest as module
 
     write_first(tmp_path)
     write_third(tmp_path)
@@ -338,7 +338,7 @@ def test_long_streams_are_cut_into_files_of_their_times(
     monkeypatch: pytest.MonkeyPatch,
     twice: tuple[Path, Manifest, Manifest, list[str]],
 ) -> None:
-    from midstream.scenarios.studies.ingest import sorting
+    from midstream.scenarios.stages.ingest import sorting
 
     monkeypatch.setattr(sorting, "FILE", 4000)
     frame = spark.createDataFrame(

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.plans.values.errors import InputFileError, MidstreamError
-from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.ingest import survey as survey_module
-from midstream.scenarios.studies.ingest.feeds import Feed, feeds_of_script, feeds_of_study
-from midstream.scenarios.studies.ingest.input_files import InputFile, file_format, input_files
-from midstream.scenarios.studies.ingest.reading import PieceReader
-from midstream.scenarios.studies.ingest.survey import survey
+from midstream.scenarios.stages.ingest import survey as survey_module
+from midstream.scenarios.stages.ingest.reading import PieceReader
+from midstream.scenarios.stages.ingest.survey import survey
+from midstream.scenarios.streams.recorded.declaration import load_study
+from midstream.scenarios.streams.recorded.feeds import Feed, feeds_of_script, feeds_of_study
+from midstream.scenarios.streams.recorded.input_files import InputFile, file_format, input_files
 
 DECLARED = """
 [streams.s]

@@ -11,17 +11,17 @@ import pytest
 
 from midstream.autopilot.settings import BALANCED, CAREFUL
 from midstream.io.time_units import Clock
-from midstream.scenarios.policies.case import Case
-from midstream.scenarios.policies.generated import FEW, MANY, Phase, generated
-from midstream.scenarios.policies.on_engine import fly, plan_of
-from midstream.scenarios.studies.declaration import RecordedStream, Study
+from midstream.scenarios.streams.recorded.declaration import RecordedStream, Study
+from midstream.scenarios.trials.policies.case import Case
+from midstream.scenarios.trials.policies.generated import FEW, MANY, Phase, generated
+from midstream.scenarios.trials.policies.on_engine import fly, plan_of
 
 pytestmark = pytest.mark.spark
 
 
 def test_the_engine_counts_what_the_replay_says(spark: Any, tmp_path: Path) -> None:
-    from midstream.scenarios.studies.policies.stage import policies
-    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.policies.stage import policies
 
     case = generated("turns", [Phase(5, values=(MANY, FEW)), Phase(5, values=(FEW, MANY))] * 2, 4)
     # Of equal times, elements come to a replay in order of their values.

@@ -19,9 +19,9 @@ from midstream.autopilot.settings import EAGER, NAMED, Settings
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, InputFileError
-from midstream.scenarios.studies.policies.grid import grid_of, parsed
-from midstream.scenarios.studies.policies.inner_joins import inner_joins
-from midstream.scenarios.studies.policies.judging import (
+from midstream.scenarios.stages.policies.grid import grid_of, parsed
+from midstream.scenarios.stages.policies.inner_joins import inner_joins
+from midstream.scenarios.stages.policies.judging import (
     Judged,
     flown,
     front,

@@ -24,12 +24,12 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.plans.values.observations import Cell
-from midstream.scenarios.studies.declaration import Study, load_study
-from midstream.scenarios.studies.policies.replayed_autopilot import (
+from midstream.scenarios.stages.policies.replayed_autopilot import (
     Instant,
     ReplayedAutopilot,
     replay_autopilot,
 )
+from midstream.scenarios.streams.recorded.declaration import Study, load_study
 
 from ..conftest import reversed_settings
 
@@ -89,8 +89,8 @@ def study(tmp_path_factory: pytest.TempPathFactory, streams: dict[str, list[Row]
 
 
 def found_with(spark: Any, study: Study) -> Any:
-    from midstream.scenarios.studies.policies.stage import policies
-    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.policies.stage import policies
 
     assert study.query is not None
     with open_recording(spark, study, 1) as recording:
@@ -135,9 +135,9 @@ def test_what_plans_cost_is_counted(found: Any, streams: dict[str, list[Row]]) -
 
 
 def test_cells_are_what_a_collector_tells(spark: Any, study: Study, streams: dict[str, list[Row]]) -> None:
-    from midstream.scenarios.studies.inputs import plan_inputs
-    from midstream.scenarios.studies.policies.cells import cells, instants
-    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.policies.cells import cells, instants
+    from midstream.scenarios.streams.recorded.inputs import plan_inputs
 
     plan = study.query
     assert plan is not None
@@ -181,9 +181,9 @@ def test_policies_do_not_depend_on_settings_or_partitions(spark: Any, study: Stu
 
 
 def test_what_cannot_be_counted_is_priced_by_the_cost_model(spark: Any, study: Study, found: Any) -> None:
-    from midstream.scenarios.studies.policies.modelling import model_courses
-    from midstream.scenarios.studies.policies.stage import policies
-    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.policies.modelling import model_courses
+    from midstream.scenarios.stages.policies.stage import policies
 
     counted: CostSeries = found.courses
     a, b, c = (study.streams[name].windowed() for name in "abc")
@@ -203,8 +203,8 @@ def test_what_cannot_be_counted_is_priced_by_the_cost_model(spark: Any, study: S
 
 
 def test_what_cannot_be_replayed_is_told(spark: Any, study: Study) -> None:
-    from midstream.scenarios.studies.policies.stage import policies
-    from midstream.scenarios.studies.recording import open_recording
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.policies.stage import policies
 
     plan = study.query
     assert plan is not None

@@ -24,12 +24,9 @@ from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.values.errors import ArgumentError, MigrationRefused
-from midstream.scenarios.policies.case import Case, Key, one_key
-from midstream.scenarios.policies.generated import FEW, MANY, Phase, generated
-from midstream.scenarios.policies.on_engine import plan_of
-from midstream.scenarios.studies.policies.inner_joins import InnerJoin, different, inner_joins
-from midstream.scenarios.studies.policies.occupied import Occupied
-from midstream.scenarios.studies.policies.replayed_autopilot import (
+from midstream.scenarios.stages.policies.inner_joins import InnerJoin, different, inner_joins
+from midstream.scenarios.stages.policies.occupied import Occupied
+from midstream.scenarios.stages.policies.replayed_autopilot import (
     Instant,
     ReplayedAutopilot,
     ReplayedMigration,
@@ -37,6 +34,9 @@ from midstream.scenarios.studies.policies.replayed_autopilot import (
     replay_autopilot,
     strategies_between,
 )
+from midstream.scenarios.trials.policies.case import Case, Key, one_key
+from midstream.scenarios.trials.policies.generated import FEW, MANY, Phase, generated
+from midstream.scenarios.trials.policies.on_engine import plan_of
 
 Begun = tuple[int, str, object]
 """When a migration began, what was weighed for it, and the joins below the last one of the plan that it went

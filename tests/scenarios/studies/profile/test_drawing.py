@@ -13,11 +13,11 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.studies.declaration import RecordedStream
-from midstream.scenarios.studies.inputs import plan_inputs
-from midstream.scenarios.studies.profile.conditions import conditions_of
-from midstream.scenarios.studies.profile.drawing import PAIRS, Drawn, pair_members, sampled_share
-from midstream.scenarios.studies.profile.predicates import COUNTED, SAMPLED, UNKNOWN, predicates
+from midstream.scenarios.stages.profile.conditions import conditions_of
+from midstream.scenarios.stages.profile.drawing import PAIRS, Drawn, pair_members, sampled_share
+from midstream.scenarios.stages.profile.predicates import COUNTED, SAMPLED, UNKNOWN, predicates
+from midstream.scenarios.streams.recorded.declaration import RecordedStream
+from midstream.scenarios.streams.recorded.inputs import plan_inputs
 
 COLUMNS = Schema.of(k="integer", x="integer")
 RECORDED = {name: RecordedStream(name, name, "csv", "t", {}, COLUMNS, 60) for name in ("a", "b")}

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from midstream.cli import app
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.studies.run.reading import StudySpec, parse_study_file
-from midstream.scenarios.studies.run.stages import STAGES
+from midstream.scenarios.stages.run.reading import StudySpec, parse_study_file
+from midstream.scenarios.stages.run.stages import STAGES
 
 
 @pytest.fixture

@@ -9,15 +9,15 @@ import pytest
 pytest.importorskip("pydantic", reason="needs pydantic: pip install 'midstream[simulate]'")
 
 from midstream.plans.values.errors import MidstreamError
-from midstream.scenarios.studies.run.records import (
+from midstream.scenarios.stages.base.stage import Outcome
+from midstream.scenarios.stages.run.records import (
     key_of,
     only_runner,
     read_record,
     remove_record,
     write_record,
 )
-from midstream.scenarios.studies.run.run_log import FILE, RunLog
-from midstream.scenarios.studies.run.stage import Outcome
+from midstream.scenarios.stages.run.run_log import FILE, RunLog
 
 
 def write_result(folder: Path) -> None:

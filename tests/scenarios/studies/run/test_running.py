@@ -17,13 +17,13 @@ pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstre
 
 from midstream.plans.values.errors import MidstreamError
 from midstream.scenarios.reports.contents import Report, Table
-from midstream.scenarios.studies.declaration import Study
-from midstream.scenarios.studies.run import reading, running, study_run
-from midstream.scenarios.studies.run.reading import parse_study_file
-from midstream.scenarios.studies.run.running import run_study
-from midstream.scenarios.studies.run.stage import Options, Outcome, Stage, Work
-from midstream.scenarios.studies.run.study_file import StudyFile
-from midstream.scenarios.studies.run.study_run import StudyRun
+from midstream.scenarios.stages.base.stage import Options, Outcome, Stage, Work
+from midstream.scenarios.stages.run import reading, running, study_run
+from midstream.scenarios.stages.run.reading import parse_study_file
+from midstream.scenarios.stages.run.running import run_study
+from midstream.scenarios.stages.run.study_file import StudyFile
+from midstream.scenarios.stages.run.study_run import StudyRun
+from midstream.scenarios.streams.recorded.declaration import Study
 
 HEAD = """
 streams: {s: {path: s.csv, time: t, unit: s, window: 1, columns: {k: integer}}}
@@ -168,7 +168,7 @@ def test_a_stage_that_fails_leaves_those_before_it(tmp_path: Path, table: dict[s
 def test_a_run_that_is_killed_anywhere_is_finished_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from midstream.scenarios.studies.run import report
+    from midstream.scenarios.stages.run import report
 
     monkeypatch.setattr(report, "report_html", lambda run: "page")
     changed = BOTH.replace("number: 3", "number: 2")

@@ -14,13 +14,13 @@ import midstream as ms
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.studies.run.reading import parse_study_file
-from midstream.scenarios.studies.run.simulate_stage import STAGE, _grid, _length, _summary
-from midstream.scenarios.studies.run.stage import Outcome
-from midstream.scenarios.studies.run.study_file import StudyFile
-from midstream.scenarios.studies.simulate.grid import Slice
-from midstream.scenarios.studies.simulate.running import Run
-from midstream.scenarios.studies.simulate.stage import Simulated
+from midstream.scenarios.stages.base.stage import Outcome
+from midstream.scenarios.stages.run.reading import parse_study_file
+from midstream.scenarios.stages.run.study_file import StudyFile
+from midstream.scenarios.stages.simulate.grid import Slice
+from midstream.scenarios.stages.simulate.running import Run
+from midstream.scenarios.stages.simulate.simulate_stage import STAGE, _grid, _length, _summary
+from midstream.scenarios.stages.simulate.stage import Simulated
 
 from .conftest import TEXT
 

@@ -17,8 +17,8 @@ from midstream import studies
 from midstream.plans.values.errors import ArgumentError
 from midstream.scenarios.reports.contents import Report, Table
 from midstream.scenarios.reports.terminal import show_report
-from midstream.scenarios.studies import commands
-from midstream.scenarios.studies.run.stages import STAGES
+from midstream.scenarios.stages import commands
+from midstream.scenarios.stages.run.stages import STAGES
 
 STUDY = """
 [streams.s]
@@ -45,7 +45,7 @@ def test_each_option_has_one_help_text(stage) -> None:
 
 def test_declarations_load_no_spark() -> None:
     """A study file is checked, and help is shown, without it."""
-    code = "import sys, midstream.scenarios.studies.run.stages; print('pyspark' in sys.modules)"
+    code = "import sys, midstream.scenarios.stages.run.stages; print('pyspark' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("pydantic", reason="needs pydantic: pip install 'midstream[simulate]'")
 
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.run.reading import load_study_file, packaged, parse_study_file
-from midstream.scenarios.studies.run.stages import STAGES
-from midstream.scenarios.studies.run.study_file import StudyFile
+from midstream.scenarios.stages.run.reading import load_study_file, packaged, parse_study_file
+from midstream.scenarios.stages.run.stages import STAGES
+from midstream.scenarios.stages.run.study_file import StudyFile
+from midstream.scenarios.streams.recorded.declaration import load_study
 
 from .conftest import TEXT
 

@@ -22,7 +22,7 @@ from pages import Page
 from typer.testing import CliRunner
 
 from midstream.cli import app
-from midstream.scenarios.studies.run.run_log import RunLog
+from midstream.scenarios.stages.run.run_log import RunLog
 
 from .conftest import write_small
 

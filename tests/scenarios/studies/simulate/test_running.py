@@ -19,12 +19,11 @@ from midstream.optimizer.cost.units import STEPS, UnitCosts
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError, PlanError, StatisticsError
-from midstream.scenarios.studies.declaration import load_study
-from midstream.scenarios.studies.simulate.costs import TimedSlice, fit_near, profile_from
-from midstream.scenarios.studies.simulate.grid import Grid, Row, Slice, Target, chunks, slices, with_silence
-from midstream.scenarios.studies.simulate.jobs import read_rows
-from midstream.scenarios.studies.simulate.making import grid_of, other_orders, schemas_of
-from midstream.scenarios.studies.simulate.running import (
+from midstream.scenarios.stages.simulate.costs import TimedSlice, fit_near, profile_from
+from midstream.scenarios.stages.simulate.grid import Grid, Row, Slice, Target, chunks, slices, with_silence
+from midstream.scenarios.stages.simulate.jobs import read_rows
+from midstream.scenarios.stages.simulate.making import grid_of, other_orders, schemas_of
+from midstream.scenarios.stages.simulate.running import (
     FAILED,
     MOVED,
     REFUSED,
@@ -33,6 +32,7 @@ from midstream.scenarios.studies.simulate.running import (
     run_slice,
     timed,
 )
+from midstream.scenarios.streams.recorded.declaration import load_study
 
 WINDOW = 40
 PART = Slice(1000, 1400)

@@ -16,10 +16,10 @@ from midstream import studies
 from midstream.cli import app
 from midstream.optimizer.cost.calibration import Profile
 from midstream.plans.values.errors import ArgumentError, MidstreamError
-from midstream.scenarios.studies.declaration import Study, load_study
-from midstream.scenarios.studies.simulate.grid import Grid, Row, slices
-from midstream.scenarios.studies.simulate.making import grid_of, other_orders
-from midstream.scenarios.studies.simulate.running import Run, run_slice
+from midstream.scenarios.stages.simulate.grid import Grid, Row, slices
+from midstream.scenarios.stages.simulate.making import grid_of, other_orders
+from midstream.scenarios.stages.simulate.running import Run, run_slice
+from midstream.scenarios.streams.recorded.declaration import Study, load_study
 
 from ..conftest import reversed_settings
 
@@ -65,9 +65,9 @@ def test_slices_on_executors(
 ) -> None:
     import pyarrow.parquet as pq
 
-    from midstream.scenarios.studies.recording import open_recording
-    from midstream.scenarios.studies.simulate import jobs
-    from midstream.scenarios.studies.simulate.stage import simulate
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.simulate import jobs
+    from midstream.scenarios.stages.simulate.stage import simulate
 
     asked = grid(study)
     result = studies.simulate(
@@ -143,9 +143,10 @@ def test_another_output_ends_with_1(drifting: Path, study: Study, monkeypatch: p
     pytest.importorskip("pyspark", reason="needs PySpark: pip install 'midstream[spark]'")
     from contextlib import nullcontext
 
-    from midstream.scenarios.studies import recording, session
-    from midstream.scenarios.studies.run import stage_command
-    from midstream.scenarios.studies.simulate import stage
+    from midstream.scenarios.recordings import recording
+    from midstream.scenarios.spark import session
+    from midstream.scenarios.stages.run import stage_command
+    from midstream.scenarios.stages.simulate import stage
 
     asked = grid(study, mutant="results-at-the-split-time", strategies=("moving-states",))
     rows = recorded(study)

@@ -18,7 +18,7 @@ def test_runs_are_spread_evenly_and_each_is_in_one_place(
 ) -> None:
     from pyspark.sql import functions as F
 
-    from midstream.scenarios.studies.what_if import stage
+    from midstream.scenarios.stages.what_if import stage
 
     monkeypatch.setattr(stage, "MOST_PARTITIONS", most)
     facts = spark.range(STARTS.start, STARTS.stop, STARTS.step)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from midstream.plans.algebra.builder import stream
 from midstream.plans.values.errors import ArgumentError
-from midstream.scenarios.studies.pricing import InputFacts, bucket_statistics
-from midstream.scenarios.studies.what_if.past import MOST_BUCKETS, past_statistics, remembered
+from midstream.scenarios.recordings.pricing import InputFacts, bucket_statistics
+from midstream.scenarios.stages.what_if.past import MOST_BUCKETS, past_statistics, remembered
 
 BUCKET = 100
 NODES = tuple(stream(name, **{name: "integer"}).window(60).node for name in "ab")

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from midstream.io.time_units import Clock
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
-from midstream.scenarios.studies.orders import Order
-from midstream.scenarios.studies.pricing import TIE, compare
-from midstream.scenarios.studies.what_if.objectives import WEIGHTED, Aim, aim_of
-from midstream.scenarios.studies.what_if.prices import Prices, best_path, moves_in, prices_of
-from midstream.scenarios.studies.what_if.turns import (
+from midstream.scenarios.recordings.orders import Order
+from midstream.scenarios.recordings.pricing import TIE, compare
+from midstream.scenarios.stages.what_if.objectives import WEIGHTED, Aim, aim_of
+from midstream.scenarios.stages.what_if.prices import Prices, best_path, moves_in, prices_of
+from midstream.scenarios.stages.what_if.turns import (
     BY_PAST,
     CLAIRVOYANT,
     HINDSIGHT,

@@ -23,7 +23,7 @@ VALUES: dict[Any, st.SearchStrategy[Any]] = {
 IMPORTS = """
 import sys
 import pyarrow as pa
-from midstream.scenarios.studies.what_if.row_buffer import RowBuffer
+from midstream.scenarios.stages.what_if.row_buffer import RowBuffer
 kept = RowBuffer(pa.schema([("x", pa.int64()), ("text", pa.string()), ("is_so", pa.bool_())]))
 (batch,) = [*kept.add({"x": [1], "text": ["a"], "is_so": [True]}), *kept.rest()]
 print(batch.num_rows, "pandas" in sys.modules)
@@ -33,7 +33,7 @@ print(batch.num_rows, "pandas" in sys.modules)
 @pytest.mark.parametrize("type_", VALUES, ids=str)
 @given(data=st.data())
 def test_a_column_is_what_arrow_makes_of_its_values(type_: Any, data: st.DataObject) -> None:
-    from midstream.scenarios.studies.what_if.row_buffer import column_of
+    from midstream.scenarios.stages.what_if.row_buffer import column_of
 
     values = data.draw(st.lists(VALUES[type_]))
     column = column_of(values, type_)

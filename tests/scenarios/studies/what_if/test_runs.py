@@ -17,19 +17,19 @@ from midstream.optimizer import PROCESSING, Statistics, UnitCosts, enumerate_pla
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
-from midstream.scenarios.studies.orders import group_by_order
-from midstream.scenarios.studies.pricing import (
+from midstream.scenarios.recordings.orders import group_by_order
+from midstream.scenarios.recordings.pricing import (
     TIE,
     InputFacts,
     bucket_statistics,
     compare,
     price_bucket,
 )
-from midstream.scenarios.studies.what_if.buckets import Buckets
-from midstream.scenarios.studies.what_if.candidates import pack, unpack
-from midstream.scenarios.studies.what_if.objectives import aim_of
-from midstream.scenarios.studies.what_if.past import past_statistics, remembered
-from midstream.scenarios.studies.what_if.stage import Pricing, priced_buckets
+from midstream.scenarios.stages.what_if.buckets import Buckets
+from midstream.scenarios.stages.what_if.candidates import pack, unpack
+from midstream.scenarios.stages.what_if.objectives import aim_of
+from midstream.scenarios.stages.what_if.past import past_statistics, remembered
+from midstream.scenarios.stages.what_if.stage import Pricing, priced_buckets
 
 A, B, C = (stream(name, **{name: "integer"}).window(9) for name in "abc")
 PLANS = list(enumerate_plans(A.join(B, on=[("a", "b")]).join(C, on=[("b", "c")]).plan()))

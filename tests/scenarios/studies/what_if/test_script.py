@@ -10,10 +10,10 @@ from midstream.optimizer import enumerate_plans
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.studies.declaration import FOLDER
-from midstream.scenarios.studies.inputs import plan_inputs
-from midstream.scenarios.studies.orders import group_by_order
-from midstream.scenarios.studies.script import load_declared, load_script
+from midstream.scenarios.recordings.orders import group_by_order
+from midstream.scenarios.streams.recorded.declaration import FOLDER
+from midstream.scenarios.streams.recorded.inputs import plan_inputs
+from midstream.scenarios.streams.recorded.script import load_declared, load_script
 
 DECLARED = """
     SET time_unit = 'seconds';

@@ -1,0 +1,1 @@
+"""Recorded streams in Spark: read, counted, measured and priced."""

@@ -1,0 +1,1 @@
+"""Spark: its session, its workers, its schemas, and files that it writes."""

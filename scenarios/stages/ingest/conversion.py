@@ -1,0 +1,99 @@
+"""Conversion of rows of a file that may hold several streams; rows of other streams are not read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import compress
+from typing import Any
+
+from midstream.io.parquet import Moments
+from midstream.io.sources.conversion import Conversion
+from midstream.io.sources.converter import ODD, Converter, Converters
+from midstream.io.sources.texts import text_converter
+from midstream.io.sources.values import value_converter
+from midstream.io.timestamps import Timestamps
+from midstream.plans.expressions.expressions import CONSTANT_TYPES
+from midstream.plans.sql.declarations import ColumnDeclaration
+from midstream.plans.values.streams import Batch, Element
+from midstream.scenarios.streams.recorded.declaration import Constant
+from midstream.scenarios.streams.recorded.feeds import Feed
+
+
+def conversion_of(feed: Feed, form: str) -> Conversion:
+    """The conversion of a feed's rows to elements."""
+    timestamps = feed.timestamps()
+    converters = _knowing(feed.unknown) if form == "csv" else value_converter
+    if not feed.where:
+        return Conversion(feed.declaration, timestamps, converters)
+    return SelectingConversion(feed, timestamps, converters)
+
+
+class SelectingConversion(Conversion):
+    """Convert rows of one stream, and turn rows of other streams into None.
+
+    A row belongs to the stream if it has the stream's values in some columns. Nothing else is read of other
+    rows. They keep their places, so that line numbers stay right.
+    """
+
+    def __init__(self, feed: Feed, timestamps: Timestamps, converters: Converters) -> None:
+        declared = feed.declaration
+        names = [column.name for column in declared.columns]
+        asked = [ColumnDeclaration(name, CONSTANT_TYPES[type(value)]) for name, value in feed.where.items()]
+        further = tuple(column for column in asked if column.name not in names)
+        super().__init__(replace(declared, columns=(*declared.columns, *further)), timestamps, converters)
+        self._member = Conversion(declared, timestamps, converters)
+        self._width = len(declared.columns)
+        self._tests = [
+            (self.names.index(column.name), converters(column, True, timestamps), feed.where[column.name])
+            for column in asked
+        ]
+
+    def batch(self, columns: Sequence[Sequence[Any]], count: int) -> Batch:
+        flags = [True] * count
+        for position, test, wanted in self._tests:
+            values = columns[position]
+            known = {value: _is(test, wanted, value) for value in set(values)}
+            flags = [flag and known[value] for flag, value in zip(flags, values, strict=True)]
+        declared = columns[: self._width]
+        if all(flags):
+            return self._member.batch(declared, count)
+        found = iter(self._member.batch([_some(column, flags) for column in declared], sum(flags)))
+        return [next(found) if flag else None for flag in flags]  # type: ignore[misc]
+
+    def element(self, values: Sequence[Any]) -> Element:
+        if not all(_is(test, wanted, values[position]) for position, test, wanted in self._tests):
+            return None  # type: ignore[return-value]
+        return self._member.element(values[: self._width])
+
+
+def _is(test: Converter, wanted: Constant, value: Any) -> bool:
+    try:
+        found: Any = test.one(value)
+    except ODD:
+        return False
+    return type(found) is type(wanted) and bool(found == wanted)
+
+
+def _some(column: Sequence[Any], flags: Sequence[bool]) -> Sequence[Any]:
+    kept = compress(column, flags)
+    return Moments(kept) if isinstance(column, Moments) else list(kept)
+
+
+def _knowing(unknown: Sequence[str]) -> Converters:
+    """Converters of texts, where some texts stand for a missing value."""
+    if not unknown:
+        return text_converter
+    empty: Mapping[str, str] = dict.fromkeys(unknown, "")
+
+    def converters(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
+        plain = text_converter(column, is_nullable, timestamps)
+        if not is_nullable:
+            return plain
+
+        def many(texts: Sequence[str]) -> Sequence[Any]:
+            return plain.many([empty.get(text, text) for text in texts] if empty.keys() & texts else texts)
+
+        return Converter(many, lambda text: plain.one(empty.get(text, text)), plain.expected)
+
+    return converters

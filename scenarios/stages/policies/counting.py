@@ -1,0 +1,107 @@
+"""Exact costs of plans over recorded streams: counts of the results of joins that stand below others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame, Row
+
+from midstream.autopilot.costs.series import CostSeries, Counts
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.properties import input_nodes
+from midstream.scenarios.recordings.recording import Recording
+from midstream.scenarios.stages.policies.inner_joins import InnerJoin, inner_joins
+from midstream.scenarios.stages.policies.occupied import Occupied, chronons
+from midstream.scenarios.streams.recorded.inputs import PlanInput
+
+UNIT = "intermediate results"
+
+
+def inner_joins_of(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> list[tuple[InnerJoin, ...]] | None:
+    """The joins below others, plan by plan; None if they cannot be counted.
+
+    They can be counted if the intermediate results of all plans are those of joins of two inputs.
+    """
+    numbers = {one.node: number for number, one in enumerate(inputs)}
+    found = [inner_joins(plan, numbers) if set(input_nodes(plan)) == set(numbers) else None for plan in plans]
+    known = [joins for joins in found if joins is not None]
+    return known if len(known) == len(found) else None
+
+
+def count_courses(
+    recording: Recording,
+    plans: Sequence[Plan],
+    labels: Sequence[str],
+    of_plans: Sequence[tuple[InnerJoin, ...]],
+    window: int,
+    grids: Mapping[int, Occupied],
+    joins: Sequence[InnerJoin],
+    counted: DataFrame | None,
+) -> CostSeries:
+    """Count what plans over the same inputs cost, by their inner joins.
+
+    The costs are known in each bucket of the finest of some grids, and in all chronons in which a move at an
+    instant of one of the grids may have its split time.
+
+    grids     by step, the cells in which something starts
+    joins     all inner joins, and perhaps more
+    counted   the counts of `count_splits` in the chronons of the grids; None where there is no join
+
+    Cost     The chronons come to the driver, at most four for each cell, with two numbers for each join.
+    """
+    step, starts = min(grids), replace(recording, bucket=min(grids)).starts
+    asked = chronons(grids)
+    changes = {row["chronon"]: row for row in ([] if counted is None else counted.collect())}
+    begun, alive = _added_up(asked, changes, len(joins))
+    numbers = {join: number for number, join in enumerate(joins)}
+
+    def of_each(by_join: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+        return tuple(
+            tuple(sum(counts) for counts in zip(*(by_join[numbers[join]] for join in of_one), strict=True))
+            if of_one
+            else (0,) * len(asked)
+            for of_one in of_plans
+        )
+
+    counts = Counts(tuple(asked), of_each(begun), of_each(alive), grids[step].following(starts))
+    return CostSeries(
+        starts,
+        window,
+        UNIT,
+        tuple(plans),
+        tuple(labels),
+        tuple(_rates(counts, of_plan, starts) for of_plan in counts.begun),
+        grids[step].lasting(starts, window),
+        counts,
+    )
+
+
+def _added_up(
+    asked: Sequence[int], changes: Mapping[int, Row], joins: int
+) -> tuple[list[list[int]], list[list[int]]]:
+    """By join and chronon, how many results have started, and how many of these are still valid."""
+    begun: list[list[int]] = [[] for _ in range(joins)]
+    alive: list[list[int]] = [[] for _ in range(joins)]
+    for join in range(joins):
+        so_far = ended = 0
+        for chronon in asked:
+            if (row := changes.get(chronon)) is not None:
+                so_far, ended = so_far + row["met"][join], ended + row["ended"][join]
+            begun[join].append(so_far)
+            alive[join].append(so_far - ended)
+    return begun, alive
+
+
+def _rates(counts: Counts, begun: Sequence[int], starts: range) -> tuple[float, ...]:
+    """The results that start per chronon, by bucket.
+
+    The counts include the last chronon of each bucket in which results start.
+    """
+    found, before = list[float](), 0
+    for start in starts:
+        place = counts.place.get(start + starts.step - 1)
+        by_then = before if place is None else begun[place]
+        found.append((by_then - before) / starts.step)
+        before = by_then
+    return tuple(found)

@@ -1,0 +1,238 @@
+"""The stage that replays policies, and recommends settings of the autopilot."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from midstream.io.new_file import write_file
+from midstream.migration.strategies import find_strategy
+from midstream.optimizer.cost.objective import objective_of
+from midstream.plans.algebra.serialise import dumps
+from midstream.plans.values.errors import ArgumentError, MigrationRefused, StatisticsError
+from midstream.scenarios.reports.contents import Picture, Report, Table
+from midstream.scenarios.stages.base.options import Options, PlanFile
+from midstream.scenarios.stages.base.request import Request
+from midstream.scenarios.stages.base.stage import STREAMS, Outcome, Stage, Work
+from midstream.scenarios.stages.base.summaries import bucket_facts, frame
+from midstream.scenarios.stages.policies.grid import grid_of
+from midstream.scenarios.stages.policies.judging import CLAIRVOYANT, flown
+from midstream.scenarios.streams.recorded.declaration import Study
+
+if TYPE_CHECKING:
+    from midstream.autopilot.settings import Settings
+    from midstream.scenarios.stages.policies.stage import Found as Replayed
+
+NAME = "policies"
+
+VERSION = 1
+"""The version of the summary."""
+
+SUMMARY, COURSES, AUTOPILOT = "policies.json", "courses.json", "autopilot.json"
+"""Files with the costs of policies, the plans' costs over time, and the recommended settings."""
+
+WORTH = 0.01
+"""The least saving of a recommended autopilot, as a share of the best fixed order's cost."""
+
+
+class PoliciesOptions(Options):
+    """Options of a replay of policies."""
+
+    plan: PlanFile = None
+    grid: Annotated[
+        str, BeforeValidator(lambda value: ",".join(map(str, value)) if isinstance(value, list) else value)
+    ] = Field(
+        default="careful,balanced,eager",
+        description="Settings of the autopilot to try: some of careful, balanced, eager; or a JSON file with "
+        "settings by name, or with lists of values, of which all combinations are tried.",
+    )
+    strategy: str = Field(
+        default="auto", description="The strategy that migrates: genmig, moving-states, or auto."
+    )
+    objective: str = Field(
+        default="intermediate",
+        description="The cost that the autopilot compares plans by, as in `midstream optimize`.",
+    )
+    charts: list[Annotated[int, Field(ge=1)]] | None = Field(
+        default=None, description="The number of parts into which charts cut costs; several are tried."
+    )
+    repeat: str | None = Field(
+        default=None, description="The time after which the best order is repeated; by default a window."
+    )
+
+
+def _grid(request: Request, options: PoliciesOptions) -> dict[str, Settings]:
+    place = request.folder / options.grid
+    return grid_of(str(place) if Path(options.grid).suffix == ".json" else options.grid)
+
+
+def _period(request: Request, options: PoliciesOptions) -> int | None:
+    return None if options.repeat is None else request.chronons("repeat", options.repeat)
+
+
+def _check(request: Request, options: PoliciesOptions) -> None:
+    request.plan(options.plan)
+    _period(request, options)
+    for name, check in (
+        ("grid", lambda: _grid(request, options)),
+        ("strategy", lambda: find_strategy(options.strategy)),
+        ("objective", lambda: objective_of(options.objective)),
+    ):
+        with request.errors_of(name, ArgumentError, MigrationRefused, StatisticsError):
+            check()
+
+
+def _depends(request: Request, options: PoliciesOptions) -> Any:
+    grid = {name: one.dumps() for name, one in _grid(request, options).items()}
+    return [request.study.since, request.study.until, dumps(request.plan(options.plan)), grid]
+
+
+def _run(work: Work, options: PoliciesOptions) -> tuple[Replayed, Outcome]:
+    from midstream.scenarios.stages.policies.stage import CHARTS, policies
+
+    recording = work.recording
+    work.tell("replaying")
+    result = policies(
+        recording,
+        work.study,
+        work.request.plan(options.plan),
+        _grid(work.request, options),
+        objective=objective_of(options.objective),
+        strategy=options.strategy,
+        charts=options.charts or CHARTS,
+        period=_period(work.request, options),
+    )
+    return result, Outcome(_summary(work.study, result), {}, work.elements, len(result.judged))
+
+
+def _summary(study: Study, found: Replayed) -> dict[str, Any]:
+    """The cost of each policy, and the recommended settings, as plain data."""
+    courses = found.courses
+    return {
+        "version": VERSION,
+        **frame(study, courses.starts),
+        "window": courses.window,
+        "cost_unit": courses.unit,
+        "strategies": list(found.strategies),
+        "orders": list(courses.labels),
+        "contested": sum(map(courses.is_contested, range(len(courses.starts)))),
+        "hindsight": courses.hindsight,
+        "policies": [asdict(one) for one in found.judged],
+        "front": [one.policy for one in found.front],
+        "recommended": found.recommended,
+        "settings": {name: asdict(one) for name, one in found.grid.items()},
+        "moves": {
+            name: [
+                {"at": move.at, "to": courses.labels[move.to], "strategy": move.strategy} for move in moves
+            ]
+            for name, moves in found.flights.items()
+        },
+    }
+
+
+def _write(result: Replayed, outcome: Outcome, folder: Path) -> None:
+    from midstream.scenarios.spark.writing import write_json
+
+    write_file(folder / COURSES, result.courses.dumps() + "\n")
+    write_file(folder / AUTOPILOT, result.settings.dumps() + "\n")
+    write_json(outcome.summary, folder / SUMMARY)
+
+
+def _tell(study: Study, outcome: Outcome) -> Report:
+    summary = outcome.summary
+    table = Table(
+        f"Costs of policies, {summary['cost_unit']} of all plans that ran",
+        ("policy", "total", "× best\nfixed", "moves", "switches", "fidelity", "regret"),
+        [_row(one, summary["front"]) for one in summary["policies"]],
+        note="* marks policies that no other one beats in both cost and moves.",
+    )
+    facts = [
+        *bucket_facts(study, summary),
+        f"Migrations are made by {' or '.join(summary['strategies'])}. Orders differ in "
+        f"{summary['contested']:,} of {summary['buckets']:,} buckets.",
+    ]
+    return Report(facts, _advice(summary), [table], [_picture(summary)])
+
+
+def _row(one: dict[str, Any], front: list[str]) -> tuple[str, ...]:
+    """The row of a policy."""
+    return (
+        f"{one['policy']}{' *' if one['policy'] in front else ''}",
+        f"{one['total']:,.0f}",
+        _share(one["of_fixed"], "{:.3f}"),
+        f"{one['moves']:,}",
+        f"{one['switches']:,}",
+        _share(one["fidelity"], "{:.0%}"),
+        f"{one['regret']:,.0f}",
+    )
+
+
+def _share(number: float | None, form: str) -> str:
+    return "–" if number is None else form.format(number)
+
+
+def _advice(summary: dict[str, Any]) -> list[str]:
+    """The recommended settings of the autopilot, or the advice to leave it out."""
+    policies = {one["policy"]: one for one in summary["policies"]}
+    best = policies[flown(summary["recommended"])]
+    of_fixed, least = best["of_fixed"], policies[CLAIRVOYANT]["of_fixed"]
+    if of_fixed is None or least is None:
+        return [f"The best settings of the autopilot are {summary['recommended']}; no plan costs anything."]
+    possible = f"the cheapest way that there was costs {least:.3f} of it"
+    if of_fixed > 1 - WORTH:
+        return [
+            f"Do not let the autopilot decide: with the settings {summary['recommended']}, it costs "
+            f"{of_fixed:.3f} of the best fixed order; {possible}."
+        ]
+    return [
+        f"Let the autopilot decide, with the settings {summary['recommended']}, which {AUTOPILOT} has: it "
+        f"costs {of_fixed:.3f} of the best fixed order, with {best['moves']:,} migrations; {possible}."
+    ]
+
+
+def _picture(summary: dict[str, Any]) -> Picture:
+    from midstream.scenarios.stages.policies import pictures
+
+    words = [
+        f"{one['policy']}: {one['total']:,.0f} {summary['cost_unit']}, {one['moves']:,} migrations."
+        for one in summary["policies"]
+    ]
+    return Picture(
+        "policies",
+        "Costs of policies",
+        "Each point is a policy: the cost of all plans that ran, over the number of migrations. The line "
+        "joins those that no other one beats in both.",
+        words,
+        partial(pictures.policies, summary),
+    )
+
+
+STAGE = Stage(
+    NAME,
+    PoliciesOptions,
+    _run,
+    _tell,
+    _write,
+    files=(SUMMARY, COURSES, AUTOPILOT),
+    pictures=("policies",),
+    reads=("plan", "grid"),
+    depends=_depends,
+    check=_check,
+    after=("ingest",),
+    # Costs have buckets of their own.
+    asks=STREAMS,
+    help="""Costs of policies of migration on recorded streams, and settings of the autopilot to recommend.
+
+    Replays the engine's autopilot with several settings beside each fixed order, charts, and the cheapest
+    course in hindsight. A folder for --output gets policies.json, the plans' costs over time as courses.json,
+    and the recommended settings as autopilot.json, for `midstream run --autopilot`.
+    """,
+    examples=(
+        "midstream study policies nycflights13 --data recordings --output found",
+        "midstream study policies study.toml --grid grid.json --strategy genmig --until 2013-07-01",
+    ),
+)

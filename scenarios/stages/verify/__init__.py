@@ -1,0 +1,1 @@
+"""Random migrations, tried on Spark or in one process."""

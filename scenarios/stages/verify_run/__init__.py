@@ -1,0 +1,1 @@
+"""The recorded output of a run, compared with Spark SQL."""

@@ -1,0 +1,1 @@
+"""Streams: described in files and generated, and recorded ones as they are declared."""

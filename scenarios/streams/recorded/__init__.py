@@ -1,0 +1,1 @@
+"""Declarations of recorded streams, and of the query over them."""

@@ -1,1 +1,0 @@
-"""Offline studies on Spark."""

@@ -1,0 +1,41 @@
+"""Changes of windows and granules while a scenario's plans run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from midstream.engine import Engine
+from midstream.plans.algebra.operators import Granularity, Source, TimeWindow
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical, logical_plan
+from midstream.scenarios.trials.simulator.scenario_spec import AdjustmentSpec
+
+
+def adjusted_nodes(plan: Plan, change: AdjustmentSpec) -> list[Node]:
+    """The time windows, or the granularity conversions, of a plan that an adjustment changes."""
+    kind = TimeWindow if change.window is not None else Granularity
+    return [
+        node
+        for node in logical_plan(plan).nodes
+        if isinstance(logical(node), kind) and (change.stream is None or _reads(node, change.stream))
+    ]
+
+
+def adjust(engine: Engine, changes: Iterable[AdjustmentSpec]) -> None:
+    """Carry out changes in an engine's query.
+
+    Raises   PlanError where the engine refuses a change.
+    """
+    for change in changes:
+        for i in range(len(adjusted_nodes(engine.plan, change))):
+            # A change replaces all nodes above the changed one.
+            node = adjusted_nodes(engine.plan, change)[i]
+            if change.window is not None:
+                engine.resize(node, change.window, change.at)
+            else:
+                assert change.granule is not None
+                engine.change_granule(node, change.granule, change.at)
+
+
+def _reads(node: Node, stream: str) -> bool:
+    return any(isinstance(one.operator, Source) and one.operator.stream == stream for one in node.walk())

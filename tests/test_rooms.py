@@ -23,6 +23,7 @@ ROOMS = {
     "optimizer": ("charts", "cost", "online", "rules", "sampling", "search", "verification"),
     "migration": (),
     "autopilot": ("costs",),
+    "scenarios": ("recordings", "reports", "spark", "stages", "streams", "trials"),
 }
 """The top rooms, each with its folders that have a README of their own."""
 MAPPED = [folder for room, inner in ROOMS.items() for folder in (room, *(f"{room}/{one}" for one in inner))]
@@ -52,7 +53,7 @@ def modules(room: Path) -> set[str]:
 
 def faults(names: list[str], inside: set[str]) -> list[str]:
     """The differences between a map and a tree."""
-    folders = {module.rpartition("/")[0] for module in inside} - {""}
+    folders = {parent.as_posix() for module in inside for parent in Path(module).parents}
     wrong = [f"{name} is named twice" for name in sorted({name for name in names if names.count(name) > 1})]
     wrong += [f"{name} is not there" for name in names if name.rstrip("/") not in inside | folders]
     for module in sorted(inside):

@@ -137,7 +137,15 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "scenarios/trials/simulator/priced.py": ({"Project"}, "projections give no intermediate results"),
     "scenarios/stages/verify_run/spark_sql.py": (NAMES, "a plan is written as SQL, operator by operator"),
     "testing/rephrasing.py": (NAMES, "queries are written in other forms, operator by operator"),
-    "scenarios/studies/*.py": (
+    "scenarios/streams/recorded/*.py": (
+        {"Source", "TimeWindow", "Filter", "Project", "Join", "Distinct", "Aggregate"},
+        "queries over recorded streams are plans of these",
+    ),
+    "scenarios/recordings/*.py": (
+        {"Source", "TimeWindow", "Filter", "Project", "Join", "Union"},
+        "facts are counted of these",
+    ),
+    "scenarios/stages/*.py": (
         {"Source", "TimeWindow", "Filter", "Project", "Join", "Union", "Distinct", "Aggregate"},
         "studies over recorded streams are about plans of these",
     ),

@@ -24,7 +24,7 @@ def show_report(title: str, report: Report, console: Console) -> None:
     """Print a report: its title, if it has one, advice and facts, pictures in characters, and tables."""
     if title:
         console.print(Text(title, style="bold"))
-    for line in (*report.advice, *report.facts):
+    for line in (*(f"• {line}" for line in report.advice), *report.facts):
         console.print(Text(line))
     for picture in report.pictures:
         if picture.text is not None:

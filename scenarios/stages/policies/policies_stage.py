@@ -189,7 +189,7 @@ def _advice(summary: dict[str, Any]) -> list[str]:
             f"{of_fixed:.3f} of the best fixed order; {possible}."
         ]
     return [
-        f"Let the autopilot decide, with the settings {summary['recommended']}, which {AUTOPILOT} has: it "
+        f"Let the autopilot decide, with the settings {summary['recommended']} ({AUTOPILOT}): it "
         f"costs {of_fixed:.3f} of the best fixed order, with {best['moves']:,} migrations; {possible}."
     ]
 

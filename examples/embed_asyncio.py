@@ -10,9 +10,8 @@ from random import Random
 from embed_callables import CallableBox, Tagged, keep
 
 import midstream as ms
-from midstream.migration.migrate import migrate_box
-from midstream.migration.strategies import find_strategy
-from midstream.operators.base.box import settled
+from midstream.boxes import Box, migrate_box, settled
+from midstream.migration import find_strategy
 
 
 class CountBy:
@@ -53,7 +52,7 @@ def filter_then_count() -> CallableBox:
 class Service:
     """One task feeds the Box; an exchange comes between two of its events, for neither awaits anything."""
 
-    def __init__(self, box: ms.Box) -> None:
+    def __init__(self, box: Box) -> None:
         self.box, self.results = box, []
         self.inbox: asyncio.Queue = asyncio.Queue(maxsize=32)
         self.under_way: list[tuple[ms.Migration, asyncio.Event]] = []
@@ -75,7 +74,7 @@ class Service:
                 if migration.successor is not None:
                     over.set()
 
-    async def migrate(self, new: ms.Box, strategy: str = "genmig") -> ms.Migration:
+    async def migrate(self, new: Box, strategy: str = "genmig") -> ms.Migration:
         """Return when it is over; one under way becomes part of the old plan. What is refused raises here."""
         how = find_strategy(strategy)
         migration, (ready,) = migrate_box(self.box, new, how, self.max_ends, self.reached)

@@ -9,9 +9,9 @@ from random import Random
 from embed_callables import CallableBox, Tagged
 
 import midstream as ms
-from midstream.migration.migrate import migrate_box
-from midstream.migration.strategies import find_strategy
-from midstream.operators.base.box import settled
+from midstream.autopilot import Decision, KeyCounts
+from midstream.boxes import migrate_box, settled
+from midstream.migration import find_strategy
 
 WINDOW = 200
 INPUTS = {"a": ("a.x",), "b": ("b.x", "b.y"), "c": ("c.y",)}
@@ -46,10 +46,10 @@ PLANS: dict[str, Callable[[], CallableBox]] = {
 }
 
 
-def run(stream: Tagged, running: str, decides: bool = True) -> tuple[list, int, list[ms.Decision]]:
+def run(stream: Tagged, running: str, decides: bool = True) -> tuple[list, int, list[Decision]]:
     """The results, how many pairs first joins gave, and the moves."""
     pilot = ms.Autopilot(running, WINDOW)
-    known = ms.KeyCounts({"a, b first": ("a.x", "b.x"), "b, c first": ("b.y", "c.y")}, WINDOW)
+    known = KeyCounts({"a, b first": ("a.x", "b.x"), "b, c first": ("b.y", "c.y")}, WINDOW)
     box = PLANS[running]()
     boxes, results, moves, look_at, to = [box], [], [], 0, running
     for port, (start, end, row) in stream:

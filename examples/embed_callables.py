@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
 import midstream as ms
-from midstream.migration.migrate import migrate_box
-from midstream.migration.strategies import find_strategy
-from midstream.operators.base.box import settled
+from midstream.boxes import Box, migrate_box, settled
+from midstream.migration import find_strategy
 
 Tagged = list[tuple[int, tuple]]  # a port, and an element: start, end, payload
 Step = Callable[[Tagged, float], Tagged]  # told what comes in order of time, and how far time is behind it
@@ -93,7 +92,7 @@ def filter_then_join() -> CallableBox:
     return CallableBox(("orders", "payments"), keep(lambda row: row[1] > 50), Join())
 
 
-def run(box: ms.Box, stream: Tagged, new: ms.Box | None = None, strategy: str = "genmig") -> tuple:
+def run(box: Box, stream: Tagged, new: Box | None = None, strategy: str = "genmig") -> tuple:
     """The results, and the migration in the middle of the stream, if there is a new box."""
     results, migration = [], None
     for number, (port, element) in enumerate(stream):

@@ -6,8 +6,8 @@ python examples/own_boxes.py
 from collections.abc import Callable, Iterable, Mapping
 
 import midstream as ms
-from midstream.migration.migrate import migrate_box
-from midstream.migration.strategies import STRATEGIES
+from midstream.boxes import migrate_box
+from midstream.migration import STRATEGIES
 
 
 class FunctionBox:

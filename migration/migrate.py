@@ -199,7 +199,8 @@ def migrate_box(
              wrong; for `moving-states`, as a box does not show which elements are still valid. The old box
              goes on.
     """
-    require("migrate_box", strategy, Strategy, "a strategy, such as ms.find_strategy('genmig')")
+    expected = "a strategy, such as midstream.migration.find_strategy('genmig')"
+    require("migrate_box", strategy, Strategy, expected)
     require("migrate_box: stateless", stateless, bool, "True or False")
     for box in (old, new):
         require_box("migrate_box", box)

@@ -1,4 +1,14 @@
-"""The optimizer: rules and their verification, statistics, the cost model, the search for the best plan."""
+"""The optimizer: rules and their verification, statistics, the cost model, the search for the best plan.
+
+rules         Rule, Shape; verify_rule, with a RuleCheck as its result
+statistics    Statistics, StreamStatistics, Sample
+costs         price, PlanCost; CostModel, Estimate, UnitCosts
+objectives    Objective, Terms, om; in OBJECTIVES, by the names that commands use, are INTERMEDIATE, LATENCY,
+              MEMORY, OUTPUT_RATE, PROCESSING
+search        optimize, with a Choice as its result; alternatives, enumerate_plans, equivalent; Search, which
+              goes on while a query runs
+budgets       Budget: Steps, Milliseconds
+"""
 
 from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.cost.estimate import Estimate
@@ -14,6 +24,7 @@ from midstream.optimizer.cost.objective import (
     om,
 )
 from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.rules import Rule, Shape
 from midstream.optimizer.search import (
     Budget,
     Choice,
@@ -42,9 +53,11 @@ __all__ = [
     "Milliseconds",
     "Objective",
     "PlanCost",
+    "Rule",
     "RuleCheck",
     "Sample",
     "Search",
+    "Shape",
     "Statistics",
     "Steps",
     "StreamStatistics",

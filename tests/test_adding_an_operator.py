@@ -160,7 +160,7 @@ def test_it_stands_in_plans() -> None:
 
 
 def test_it_has_a_meaning() -> None:
-    at = ms.snapshots(QUERY, STREAMS)
+    at = ms.plans.snapshots(QUERY, STREAMS)
     assert at[3] == Counter({(7,): 3})
     assert at[21] == Counter({(7,): 3})
 
@@ -195,7 +195,7 @@ def test_it_runs_and_is_migrated(strategy: str, compile: bool) -> None:
     engine.push("a", STREAMS["a"][2:])
     engine.push("b", STREAMS["b"][1:])
     engine.close()
-    assert ms.normal_form(results) == ms.specified(QUERY, STREAMS)
+    assert ms.plans.normal_form(results) == ms.plans.specified(QUERY, STREAMS)
 
 
 def test_it_is_compared_with_other_plans() -> None:

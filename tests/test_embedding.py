@@ -27,8 +27,8 @@ from midstream.testing import Event, check_box, elements, interleavings, is_orde
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 FILES = [EXAMPLES / "embed_callables.py", EXAMPLES / "embed_asyncio.py", EXAMPLES / "peers/embed_streamz.py"]
-ALLOWED = ("midstream.migration", "midstream.operators.base.box", "midstream.plans.values.streams")
-OF_THE_FACADE = {"BEGINNING", "FOREVER", "Box", "Migration", "equivalent", "report"}
+ALLOWED = ("midstream.boxes", "midstream.migration", "midstream.plans.values.streams")
+OF_THE_FACADE = {"BEGINNING", "FOREVER", "Migration", "equivalent", "report"}
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.exists(), reason="the examples are not next to the tests")
 

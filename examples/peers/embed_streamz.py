@@ -10,9 +10,8 @@ from random import Random
 from streamz import Stream
 
 import midstream as ms
-from midstream.migration.migrate import migrate_box
-from midstream.migration.strategies import find_strategy
-from midstream.operators.base.box import settled
+from midstream.boxes import migrate_box, settled
+from midstream.migration import find_strategy
 
 Item = tuple[int | None, tuple]  # a port and an element; (None, (time, time, None)) is a heartbeat
 

@@ -131,7 +131,9 @@ def read_rules(path: Path) -> tuple[list[Rule], dict[str, list[Node]]]:
     defined = definitions(path)
     rules, examples = defined.get("RULES"), defined.get("EXAMPLES", {})
     if not isinstance(rules, Sequence) or not all(isinstance(rule, Rule) for rule in rules):
-        raise InputFileError(f"{path}: found no RULES, expected a list of rules (ms.Rule)", path=path)
+        raise InputFileError(
+            f"{path}: found no RULES, expected a list of rules (midstream.optimizer.Rule)", path=path
+        )
     if not isinstance(examples, Mapping):
         raise InputFileError(f"{path}: EXAMPLES must be a mapping from names of rules", path=path)
     return list(rules), {name: [_node(path, one) for one in given] for name, given in examples.items()}

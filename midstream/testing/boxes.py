@@ -66,7 +66,8 @@ def check_box(
 
     Raises   BrokenPromise with the smallest streams that were found, and the promise.
 
-    >>> from midstream import PlanBox, stream
+    >>> from midstream import stream
+    >>> from midstream.boxes import PlanBox
     >>> pairs = stream("s", intervals=True, x="integer", y="integer").distinct().plan()
     >>> check_box(lambda: PlanBox(pairs), means=pairs, examples=20)
     """

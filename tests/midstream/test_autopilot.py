@@ -533,7 +533,7 @@ def test_a_window_of_another_size_is_another_query() -> None:
 def test_a_query_without_windows_needs_a_time_from_look_to_look() -> None:
     plan = ms.stream("a", ax="integer").window(None).distinct().plan()
     engine = ms.Engine(plan)
-    with pytest.raises(ms.ArgumentError, match=r"query query has no time window.*give every="):
+    with pytest.raises(ms.errors.ArgumentError, match=r"query query has no time window.*give every="):
         engine.autopilot()
     pilot = engine.autopilot(Silent(), every=10)
     engine.push("a", [(t, t + 1, (t,)) for t in range(35)])
@@ -544,7 +544,7 @@ def test_two_autopilots_do_not_watch_the_same() -> None:
     engine = ms.Engine(AB_FIRST)
     engine.add(BC_FIRST, name="other")
     first = engine.autopilot(queries=["other"])
-    with pytest.raises(ms.ArgumentError, match="another autopilot watches other"):
+    with pytest.raises(ms.errors.ArgumentError, match="another autopilot watches other"):
         engine.autopilot()
     second = engine.autopilot(queries=["query"])
     assert (first.queries, second.queries) == (["other"], ["query"])

@@ -230,7 +230,7 @@ def test_joins_of_two_streams_are_what_is_inside_orders_of_three(
     """Of queries that come, go, are replaced, and move among orders, also before a migration is over and back
     again: what all operators gave that join two streams, while the query used them."""
     engine, now, number = ms.Engine(), 0, 0
-    reference, transitions = CountReference(engine), list[ms.Transition]()
+    reference, transitions = CountReference(engine), list[ms.migration.Transition]()
     for kind, which, what in steps:
         names = [name for name in engine.queries if not name.endswith("to come")]
         name = names[which % len(names)] if names and isinstance(which, int) else ""
@@ -261,5 +261,5 @@ def test_joins_of_two_streams_are_what_is_inside_orders_of_three(
             assert counters.intermediate == (0 if is_of_two else joined), query
 
 
-def _joins_two(node: ms.Node) -> bool:
+def _joins_two(node: ms.plans.Node) -> bool:
     return [one for one in node.walk() if isinstance(one.operator, Join)] == [node]

@@ -84,7 +84,7 @@ def test_what_is_chosen_is_migrated_to_with_its_proof() -> None:
         engine.close()
     assert ms.report(transition).phase == "done"
     assert len(results[0]) > 10
-    assert ms.normal_form(results[0]) == ms.normal_form(results[1])
+    assert ms.plans.normal_form(results[0]) == ms.plans.normal_form(results[1])
 
 
 def test_a_search_in_slices_finds_the_same() -> None:

@@ -191,7 +191,7 @@ def test_where_no_pair_was_found_a_share_is_expected_nevertheless() -> None:
 
 def test_a_sampler_needs_something_to_compare() -> None:
     a, b = ms.stream("a", u="integer").window(10), ms.stream("b", v="integer").window(10)
-    with pytest.raises(ms.StatisticsError, match="two inputs by anything but equal columns"):
+    with pytest.raises(ms.errors.StatisticsError, match="two inputs by anything but equal columns"):
         Sampler(a.join(b, on=[("u", "v")]).plan())
 
 

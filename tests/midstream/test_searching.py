@@ -37,7 +37,7 @@ def engine() -> ms.Engine:
     return engine
 
 
-def advanced(engine: ms.Engine, search: ms.Search) -> int:
+def advanced(engine: ms.Engine, search: ms.optimizer.Search) -> int:
     """Heartbeats until a search is done; gives how many it took."""
     for beats in range(1, 10_000):
         engine.advance("a", engine.progress("a") + 1)

@@ -97,7 +97,7 @@ def test_all_queries_together(engine: ms.Engine) -> None:
         running.close()
     assert separate > engine.size()
     from_then = [e for e in given if e[0] >= BATCHES + 60]
-    assert ms.normal_form(e for e in results if e[0] >= BATCHES + 60) == ms.normal_form(from_then)
+    assert ms.plans.normal_form(e for e in results if e[0] >= BATCHES + 60) == ms.plans.normal_form(from_then)
 
 
 def test_the_sum_is_never_more_than_that_of_queries_alone(engine: ms.Engine) -> None:
@@ -113,7 +113,7 @@ def test_the_sum_is_never_more_than_that_of_queries_alone(engine: ms.Engine) -> 
 def test_another_window_of_a_known_stream_has_a_price(engine: ms.Engine) -> None:
     wide = ms.stream("bids", item="integer", price="integer").window(90).distinct()
     assert engine.optimize(wide).cost.total > 0
-    with pytest.raises(ms.StatisticsError, match="other"):
+    with pytest.raises(ms.errors.StatisticsError, match="other"):
         engine.optimize(ms.stream("other", x="integer").window(9).distinct())
 
 

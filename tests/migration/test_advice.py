@@ -53,7 +53,7 @@ def test_what_is_named_instead_can_be_done(name: str, strategy: str) -> None:
     arrivals = [
         ("ab"[t % 2], (t, t + 1, (t // 2 % 3, t % 4) if t % 2 == 0 else (t // 2 % 3,))) for t in range(60)
     ]
-    expected = ms.specified(old, {s: [e for at, e in arrivals if at == s] for s in old_streams(old)})
+    expected = ms.plans.specified(old, {s: [e for at, e in arrivals if at == s] for s in old_streams(old)})
     engine = ms.Engine(old)
     try:
         engine.migrate(new, strategy)

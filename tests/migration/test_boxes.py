@@ -42,7 +42,7 @@ def drive(
     reached: list[Time] = [BEGINNING] * 2
     expected: Batch = []
     found: Batch = []
-    running: ms.Box = box
+    running: ms.boxes.Box = box
     for number, (start, port, element) in enumerate(arrivals):
         if number == at:
             told = [BEGINNING if forgets[p] else ends[p] for p in range(2)]

@@ -203,7 +203,7 @@ def test_pushes_are_held_up_by_one_input_only(monkeypatch: pytest.MonkeyPatch) -
     assert 0 < len(tried) <= 101
 
 
-@pytest.mark.parametrize("strategy", ms.STRATEGIES)
+@pytest.mark.parametrize("strategy", ms.migration.STRATEGIES)
 @pytest.mark.parametrize("name", WRONG)
 def test_every_strategy_refuses_wrong_changes(name: str, strategy: str) -> None:
     old, new = WRONG[name]

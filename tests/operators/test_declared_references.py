@@ -59,7 +59,7 @@ def test_what_has_no_partner_goes_to_the_dead_letters(
     engine.close()
     assert sorted(letter.element for letter in refused) == sorted(expected)
     assert {(letter.stream, letter.reason) for letter in refused} <= {(one.label, "declaration")}
-    assert ms.normal_form(results) == ms.specified(plan, streams)
+    assert ms.plans.normal_form(results) == ms.plans.specified(plan, streams)
 
 
 def test_it_is_told_when_the_other_stream_has_gone_past() -> None:

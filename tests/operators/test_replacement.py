@@ -105,7 +105,7 @@ def test_what_cannot_be_done_changes_nothing() -> None:
         engine.replace(S.last(2, ties="arrival"))
     with pytest.raises(ms.PlanError, match="has the outputs a, expected out"):
         engine.replace(ms.Plan({"a": QUERIES[1].node}))
-    with pytest.raises(ms.ArgumentError, match=r"replace: at: found 1\.5"):
+    with pytest.raises(ms.errors.ArgumentError, match=r"replace: at: found 1\.5"):
         engine.replace(QUERIES[1], at=1.5)  # type: ignore[arg-type]
     engine.migrate(QUERIES[0].filter(y > 1).union(QUERIES[0].filter(~(y > 1))), unproved="accept")
     assert list(engine.queries) == ["query"]

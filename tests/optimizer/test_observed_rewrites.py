@@ -80,7 +80,7 @@ REWRITES = {
 }
 
 
-def run(query: ms.Stream, streams: Streams) -> tuple[ms.Engine, dict[ms.Node, Metadata]]:
+def run(query: ms.Stream, streams: Streams) -> tuple[ms.Engine, dict[ms.plans.Node, Metadata]]:
     """An engine that has run a query, and what was measured of its operators."""
     engine = ms.Engine(query)
     with engine.watch() as measured:

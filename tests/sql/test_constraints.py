@@ -137,5 +137,5 @@ def test_an_engine_checks_what_a_script_declares() -> None:
     query = catalog.query("CREATE STREAM s(x INT PRIMARY KEY); SELECT * FROM s")
     engine = ms.Engine(query.plan)
     engine.push("s", [(1, 2, (7,)), (2, 3, (7,))])
-    with pytest.raises(ms.DeclarationError, match=r"agrees on x .* expected unique \(x\)"):
+    with pytest.raises(ms.errors.DeclarationError, match=r"agrees on x .* expected unique \(x\)"):
         engine.push("s", [(2, 3, (7,))])

@@ -19,7 +19,7 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import reads_stream
 
 
-def operators_of(box: ms.Box) -> Iterator[tuple[Node, Operator]]:
+def operators_of(box: ms.boxes.Box) -> Iterator[tuple[Node, Operator]]:
     """All operators inside of a Box that may be a migration, and have further ones inside."""
     box = settled(box)
     while hasattr(box, "_box"):  # one that is to fail
@@ -89,7 +89,7 @@ class CountReference:
         held = sum(self._engine.held().values())
         assert held == sum(operator.size() for operator in graph_of(self._engine).base.running.values())
         in_bytes = sum(self._engine.held(in_bytes=True).values())
-        assert in_bytes == ms.state_size(graph_of(self._engine).base).bytes
+        assert in_bytes == ms.boxes.state_size(graph_of(self._engine).base).bytes
 
     def _see(self) -> None:
         """Take note of operators that have come and gone."""

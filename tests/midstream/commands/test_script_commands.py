@@ -200,7 +200,7 @@ def test_a_run_that_waits_for_rows_can_be_interrupted(folder: Path) -> None:
 
 
 FUNCTIONS = """
-from midstream import UserAggregate
+from midstream.functions import UserAggregate
 
 
 def register(catalog):

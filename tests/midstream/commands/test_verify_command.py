@@ -26,13 +26,13 @@ def is_unbounded(node, window):
     return window.operator.size is None
 
 RULES = [
-    ms.Rule(
+    ms.optimizer.Rule(
         name="nothing-leaves",
         equation="dstream(window(unbounded, S)) = filter(false, S)",
-        shape=ms.Shape(Dstream, ms.Shape(TimeWindow)),
+        shape=ms.optimizer.Shape(Dstream, ms.optimizer.Shape(TimeWindow)),
         match=lambda node: [node.inputs[0]],
         guards=(is_unbounded,),
-        rewrite=lambda node, window: ms.Node(Filter(Const(False)), window.inputs),
+        rewrite=lambda node, window: ms.plans.Node(Filter(Const(False)), window.inputs),
     )
 ]
 """

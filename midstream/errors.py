@@ -1,0 +1,67 @@
+"""All errors that Midstream raises for bad input; each is a `MidstreamError`.
+
+    from midstream import errors
+
+    try:
+        engine.push("bids", elements)
+    except errors.LateElementError as error:
+        print(error)
+
+calls         ArgumentError, EndedError, UnknownStreamError, MissingExtra
+queries       SqlError, PlanError, PlanFormatError, SchemaError, ExpressionError, FunctionError
+elements      StreamOrderError, LateElementError, IntervalError, DeclarationError, TieError
+migrations    MigrationRefused, EnumerationLimit, StatisticsError
+files         InputFileError; sources and sinks raise `midstream.io.ConnectorError` besides
+warnings      Note
+
+The message says who complains, what was found and what was expected. The docstring of each class says what to
+do.
+"""
+
+from midstream.plans.values.errors import (
+    ArgumentError,
+    DeclarationError,
+    EndedError,
+    EnumerationLimit,
+    ExpressionError,
+    FunctionError,
+    InputFileError,
+    IntervalError,
+    LateElementError,
+    MidstreamError,
+    MigrationRefused,
+    MissingExtra,
+    Note,
+    PlanError,
+    PlanFormatError,
+    SchemaError,
+    SqlError,
+    StatisticsError,
+    StreamOrderError,
+    TieError,
+    UnknownStreamError,
+)
+
+__all__ = [
+    "ArgumentError",
+    "DeclarationError",
+    "EndedError",
+    "EnumerationLimit",
+    "ExpressionError",
+    "FunctionError",
+    "InputFileError",
+    "IntervalError",
+    "LateElementError",
+    "MidstreamError",
+    "MigrationRefused",
+    "MissingExtra",
+    "Note",
+    "PlanError",
+    "PlanFormatError",
+    "SchemaError",
+    "SqlError",
+    "StatisticsError",
+    "StreamOrderError",
+    "TieError",
+    "UnknownStreamError",
+]

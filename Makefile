@@ -78,8 +78,8 @@ $(READY): pyproject.toml
 demo: $(READY) ## Run the demonstration
 	@$(BIN)/midstream demo
 
-bench: $(READY) ## Measure operators beside hand-written loops and other libraries, in one run
-	@$(BIN)/midstream bench
+bench: $(READY) ## Measure operators beside hand-written loops and other libraries, or what ARGS says
+	@$(BIN)/python -m midstream.benchmarks $(ARGS)
 
 format: $(READY) ## Format the code and sort the imports
 	$(BIN)/ruff check --select I --fix --quiet .

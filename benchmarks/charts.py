@@ -1,4 +1,4 @@
-"""Hits of charts, the rounds in which they choose the best plan: the tables of `midstream bench charts`."""
+"""The rounds in which charts choose the best plan, their hits: `python -m midstream.benchmarks charts`."""
 
 from __future__ import annotations
 

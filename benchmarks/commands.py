@@ -1,4 +1,4 @@
-"""`midstream bench`: the speed of operators beside hand-written loops and other libraries."""
+"""Commands of `python -m midstream.benchmarks`: operators beside hand-written loops and other libraries."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from midstream.benchmarks.options import (
     positive,
 )
 from midstream.benchmarks.peers import INSTALL, PEERS, installed
+from midstream.commands.calibrate_command import Costs, costs_in_use
 from midstream.console.help import examples
 from midstream.console.options import AsJson
+from midstream.console.process import ErrorReportingGroup
 from midstream.console.progress import progress_bar
 from midstream.io.distinct_files import require_distinct_files
 from midstream.io.new_file import checked_folder, nothing_written, write_file
@@ -29,14 +31,25 @@ from midstream.io.output import STDOUT
 from midstream.io.pictures import require_picture
 from midstream.io.progress import counted
 
+PROGRAM = "python -m midstream.benchmarks"
+
+
+def calls(*arguments: str) -> str:
+    """The end of a help text: examples of calls with these arguments."""
+    return examples(*(f"{PROGRAM} {some}" for some in arguments))
+
+
 app = typer.Typer(
+    cls=ErrorReportingGroup,
     help="How fast operators are, beside hand-written loops and other libraries.",
-    epilog=examples(
-        "midstream bench --quick --no-peers",
-        "midstream bench --items join,max-avg --chart bench.png --output bench.json",
+    epilog=calls(
+        "--quick --no-peers",
+        "--items join,max-avg --chart bench.png --output bench.json",
     ),
     invoke_without_command=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 ELEMENTS, REPETITIONS = 100_000, 3
@@ -86,11 +99,13 @@ def bench(
     as_json: AsJson = False,
     output: OUTPUT = None,
     chart: CHART = None,
+    costs: Costs = None,
 ) -> None:
     """Measure operators beside a hand-written Python loop for the same work, and beside Bytewax and streamz.
 
     All results are compared. Exit status: 0 if they are the same, 1 if not, 2 for bad input.
     """
+    context.with_resource(costs_in_use(costs))
     if context.invoked_subcommand is not None:
         _refuse_options_before(context)
         return
@@ -126,7 +141,7 @@ def bench(
     _finish(benchmark, benchmark.is_equal, show, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench memory --elements 1000000 --chart memory.svg"))
+@app.command(epilog=calls("memory --elements 1000000 --chart memory.svg"))
 def memory(
     elements: Annotated[int, typer.Option(help="How many elements to process.")] = 5_000_000,
     seed: SEED = 1,
@@ -155,7 +170,7 @@ def memory(
     _finish(run, run.is_flat, show_memory, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench arrivals --items join,group-count --collector on,off"))
+@app.command(epilog=calls("arrivals --items join,group-count --collector on,off"))
 def arrivals(
     items: Annotated[str | None, typer.Option(help="What to measure, by default all.")] = None,
     elements: Annotated[
@@ -196,7 +211,7 @@ def arrivals(
         raise typer.Exit(1)
 
 
-@app.command(epilog=examples("midstream bench costs --chart docs/cost-model.svg"))
+@app.command(epilog=calls("costs --chart docs/cost-model.svg"))
 def costs(
     quick: Annotated[bool, typer.Option("--quick", help="A few points of the grid: a first look.")] = False,
     as_json: AsJson = False,
@@ -220,7 +235,7 @@ def costs(
     _finish(run, run.is_good, show_predictions, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench files --rows 100000 --json"))
+@app.command(epilog=calls("files --rows 100000 --json"))
 def files(
     rows: Annotated[int, typer.Option(help="How many rows the CSV file has.")] = 1_000_000,
     repetitions: Annotated[int, typer.Option(help="How often both are measured.")] = REPETITIONS,
@@ -243,7 +258,7 @@ def files(
     _finish(run, run.is_good, show_files, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench queries --sizes 100,1000"))
+@app.command(epilog=calls("queries --sizes 100,1000"))
 def queries(
     sizes: Annotated[str, typer.Option(help="How many queries run, to compare.")] = "100,300,1000",
     as_json: AsJson = False,
@@ -263,7 +278,7 @@ def queries(
     _finish(run, run.is_good, show_queries, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench autopilot --cases selectivity-flip,flips-3 --workers 2"))
+@app.command(epilog=calls("autopilot --cases selectivity-flip,flips-3 --workers 2"))
 def autopilot(
     cases: AUTOPILOT_CASES = None,
     data: DATA = None,
@@ -288,7 +303,12 @@ def autopilot(
     _finish(run, run.is_good, show_autopilot, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench charts --quick", "midstream bench charts --chart charts.svg"))
+@app.command(
+    epilog=calls(
+        "charts --quick",
+        "charts --chart charts.svg",
+    )
+)
 def charts(
     data: DATA = None,
     quick: Annotated[bool, typer.Option("--quick", help="One trace of two filters, and few trees.")] = False,
@@ -316,7 +336,7 @@ def charts(
     _finish(run, run.is_good, show_charts, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench orders --landscapes 3"))
+@app.command(epilog=calls("orders --landscapes 3"))
 def orders(
     landscapes: Annotated[
         int, typer.Option(help="How many joins of each kind, of streams drawn at random.")
@@ -343,7 +363,7 @@ def orders(
     _finish(run, run.is_good, show_orders, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench auctions --json"))
+@app.command(epilog=calls("auctions --json"))
 def auctions(as_json: AsJson = False, output: OUTPUT = None) -> None:
     """Search the best plans of NEXMark's auction queries by every rule there is: how long it takes.
 
@@ -357,7 +377,7 @@ def auctions(as_json: AsJson = False, output: OUTPUT = None) -> None:
     _finish(run, run.is_good, show_auctions, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench searches --runs 10"))
+@app.command(epilog=calls("searches --runs 10"))
 def searches(
     runs: Annotated[int, typer.Option(help="How many runs without a search, and as many with one.")] = 100,
     as_json: AsJson = False,
@@ -377,7 +397,7 @@ def searches(
     _finish(run, run.is_good, show_searches, as_json, output)
 
 
-@app.command(epilog=examples("midstream bench statistics --elements 200000"))
+@app.command(epilog=calls("statistics --elements 200000"))
 def statistics(
     elements: Annotated[int, typer.Option(help="How many elements an item has at least.")] = 100_000,
     as_json: AsJson = False,
@@ -396,7 +416,7 @@ def statistics(
     _finish(run, run.is_good, show_statistics, as_json, output)
 
 
-@app.command("what-if", epilog=examples("midstream bench what-if --data recordings"))
+@app.command("what-if", epilog=calls("what-if --data recordings"))
 def what_if(
     data: Annotated[Path, typer.Option(help="The folder with departures.csv of nycflights13.")],
     repetitions: Annotated[int, typer.Option(help="How often to measure; medians are told.")] = 5,
@@ -420,7 +440,7 @@ def what_if(
     _finish(run, run.is_good, show_what_if_run, as_json, output)
 
 
-@app.command("studies", epilog=examples("midstream bench studies --elements 10000000"))
+@app.command("studies", epilog=calls("studies --elements 10000000"))
 def studies(
     elements: Annotated[int, typer.Option(help="How many elements three streams have at first.")] = 1_000_000,
     as_json: AsJson = False,
@@ -446,8 +466,8 @@ def studies(
 
 
 def _refuse_options_before(context: typer.Context) -> None:
-    """Raise an error for options before `memory`, as they would have no effect."""
-    for name in context.params:
+    """Raise an error for options before `memory`, as they would have no effect; `--costs` has one."""
+    for name in context.params.keys() - {"costs"}:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             raise BenchmarkError(

@@ -1,4 +1,4 @@
-"""Growth of a study's cost with its data: `midstream bench studies`.
+"""Growth of a study's cost with its data: `python -m midstream.benchmarks studies`.
 
 It runs in a warm session on two cores with a heap of 2 GB.
 """

@@ -1,4 +1,4 @@
-"""Time of a what-if study, with Spark's start and in a warm session: `midstream bench what-if`."""
+"""Time of a what-if study, with Spark's start and without: `python -m midstream.benchmarks what-if`."""
 
 from __future__ import annotations
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from midstream.benchmarks.commands import app as bench
 from midstream.commands.calibrate_command import Costs, calibrate, costs_in_use
 from midstream.commands.chart_command import chart
 from midstream.commands.migrate_command import migrate
@@ -22,7 +20,7 @@ from midstream.commands.script_commands import explain, run
 from midstream.commands.verify_command import verify
 from midstream.console.help import examples
 from midstream.console.options import AsJson
-from midstream.console.process import as_process, reported
+from midstream.console.process import ErrorReportingGroup, as_process
 from midstream.console.progress import progress_bar
 from midstream.io.new_file import nothing_written
 from midstream.scenarios.stages.commands import app as study
@@ -60,17 +58,8 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
 }
 """By command, calls that its help shows."""
 
-SUB_APPS: tuple[tuple[str, typer.Typer], ...] = (("bench", bench), ("study", study))
+SUB_APPS: tuple[tuple[str, typer.Typer], ...] = (("study", study),)
 """Groups of commands, by name; the modules that define them import nothing heavy at the top."""
-
-
-class ErrorReportingGroup(TyperGroup):
-    """Commands whose errors and interruptions become messages on stderr and an exit status."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
-        with reported():
-            return super().invoke(ctx)
 
 
 def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typer:

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import setuptools
 
 NOT_ROOMS = {"docs", "examples", "tests"}
 UNSHIPPED = {"benchmarks"}
-"""Rooms whose data files are for readers of the repository."""
+"""Rooms that are for a checkout of the repository only."""
 HEAVY = {
     "duckdb",
     "hypothesis",
@@ -70,6 +71,20 @@ def test_midstream_links_to_every_other_room(source_tree: Path) -> None:
 def test_folders_with_python_files_are_packages(source_tree: Path) -> None:
     folders = {file.parent for room in rooms(source_tree).values() for file in room.rglob("*.py")}
     assert [str(f) for f in sorted(folders) if not (f / "__init__.py").is_file()] == []
+
+
+def test_the_other_rooms_are_shipped(source_tree: Path, project: dict[str, Any]) -> None:
+    find = project["tool"]["setuptools"]["packages"]["find"]
+    found = setuptools.find_packages(str(source_tree), include=find["include"], exclude=find["exclude"])
+    shipped = {name.split(".")[1] for name in found if "." in name}
+    assert set(rooms(source_tree)) - shipped == UNSHIPPED | {"midstream"}
+    assert shipped & UNSHIPPED == set()
+
+
+def test_an_installed_package_has_no_benchmarks(root: Path, module_names: tuple[str, ...]) -> None:
+    if (root / "midstream").is_dir():
+        pytest.skip("the rooms are next to the tests: no wheel is installed")
+    assert [name for name in module_names if UNSHIPPED & set(name.split(".")[1:2])] == []
 
 
 def test_data_files_are_shipped(source_tree: Path, project: dict[str, Any]) -> None:

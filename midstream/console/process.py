@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TextIO
 
+from typer.core import TyperGroup
+
 from midstream.io.errors import ConnectorError
 from midstream.io.output import forget
 from midstream.plans.values.errors import MidstreamError, Note
@@ -68,6 +70,15 @@ def reported() -> Iterator[None]:
     except (MidstreamError, OSError, RecursionError, MemoryError) as error:
         tell(_message(error), *getattr(error, "__notes__", ()))
         raise SystemExit(2) from error
+
+
+class ErrorReportingGroup(TyperGroup):
+    """Commands whose errors and interruptions become messages on stderr and an exit status."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        with reported():
+            return super().invoke(ctx)
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from midstream.benchmarks.arrivals import ARRIVALS, ArrivalItem, draw
 from midstream.benchmarks.commands import app
 from midstream.benchmarks.contenders import BY_HAND
 from midstream.benchmarks.peers import installed
-from midstream.cli import build
 from midstream.operators.engine.garbage_collection import THRESHOLDS
 
 NAMES = [BY_HAND, *([BYTEWAX] if installed()[BYTEWAX] else []), MIDSTREAM]
@@ -25,7 +24,7 @@ items = pytest.mark.parametrize("item", ARRIVALS, ids=lambda item: item.name)
 
 
 def invoke(*arguments: object) -> Any:
-    return CliRunner().invoke(build(sub_apps=(("bench", app),)), ["bench", "arrivals", *map(str, arguments)])
+    return CliRunner().invoke(app, ["arrivals", *map(str, arguments)])
 
 
 @items

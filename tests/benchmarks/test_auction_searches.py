@@ -18,7 +18,7 @@ from midstream.benchmarks.auction_searches import (
     run_query,
     show_auctions,
 )
-from midstream.cli import app
+from midstream.benchmarks.commands import app
 
 QUICK = AuctionFigures("q1", 0.001, 0.9 * MARK, 2, 1.0)
 SLOW = AuctionFigures("q2", 0.001, MARK, 2, 1.0)
@@ -51,6 +51,6 @@ def test_the_verdict(
         "by every rule: kept.\n" if is_good else "by every rule: not kept.\n"
     )
     monkeypatch.setattr(auction_searches, "measure_auctions", lambda *_: run)
-    done = CliRunner().invoke(app, ["bench", "auctions", "--output", str(tmp_path / "auctions.json")])
+    done = CliRunner().invoke(app, ["auctions", "--output", str(tmp_path / "auctions.json")])
     assert done.exit_code == (0 if is_good else 1)
     assert json.loads((tmp_path / "auctions.json").read_text())["good"] is is_good

@@ -1,4 +1,4 @@
-"""`midstream bench autopilot`: what is promised, and whether it is kept."""
+"""`python -m midstream.benchmarks autopilot`: what is promised, and whether it is kept."""
 
 from __future__ import annotations
 
@@ -133,7 +133,8 @@ def test_the_exit_status_tells(
 )
 def test_bad_input_is_told(options: list[str], told: str) -> None:
     result = CliRunner().invoke(app, ["autopilot", *options])
-    assert told in str(result.exception)
+    assert result.exit_code == 2
+    assert told in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`midstream bench charts`: what it says, and when it is content."""
+"""`python -m midstream.benchmarks charts`: what it says, and when it is content."""
 
 from __future__ import annotations
 

@@ -19,15 +19,13 @@ from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
 from midstream.benchmarks.measuring import ItemResult
 from midstream.benchmarks.memory import SHORTEST, MemorySample
-from midstream.cli import build
 
-COMMANDS = build(sub_apps=(("bench", app),))
 SMALL = ("--elements", 400, "--repetitions", 2, "--no-peers")
 
 
 def invoke(*arguments: object) -> Any:
-    """Run `midstream bench` in this process."""
-    return CliRunner().invoke(COMMANDS, ["bench", *map(str, arguments)])
+    """Run `python -m midstream.benchmarks` in this process."""
+    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 def assert_refused(result: Any, *messages: str) -> None:

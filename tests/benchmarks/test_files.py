@@ -13,9 +13,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from midstream.benchmarks import files
+from midstream.benchmarks.commands import app
 from midstream.benchmarks.files import MARK, FilesRun, by_hand, measure_files, show_files
 from midstream.benchmarks.memory import Halves
-from midstream.cli import app
 
 GOOD = FilesRun(1000, 500, (1.0, 2.0, 3.0), (2.0, 4.0, 6.0), Halves(100, 100), True)
 
@@ -104,8 +104,8 @@ def test_what_is_shown_and_written(memory: Halves | None, is_equal: bool) -> Non
 
 
 def invoke(*arguments: object) -> Any:
-    """Run `midstream bench files` in this process."""
-    return CliRunner().invoke(app, ["bench", "files", *map(str, arguments)])
+    """Run `python -m midstream.benchmarks files` in this process."""
+    return CliRunner().invoke(app, ["files", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("is_equal", [True, False])

@@ -12,6 +12,7 @@ from solving import solve
 from typer.testing import CliRunner
 
 from midstream.benchmarks import join_orders
+from midstream.benchmarks.commands import app
 from midstream.benchmarks.join_orders import (
     ExactFigures,
     Joins,
@@ -23,7 +24,6 @@ from midstream.benchmarks.join_orders import (
 )
 from midstream.benchmarks.landscapes import edges, landscape
 from midstream.benchmarks.least_cost import least_cost
-from midstream.cli import app
 
 CHAIN, STAR = Joins("chain", 4, mark=0.1), Joins("star", 6)
 GOOD = OrdersRun(
@@ -105,11 +105,11 @@ def test_the_verdict(run: OrdersRun, is_good: bool, monkeypatch: pytest.MonkeyPa
     show_orders(run, console)
     assert console.export_text().endswith("given: kept.\n" if is_good else "given: not kept.\n")
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: run)
-    done = CliRunner().invoke(app, ["bench", "orders", "--output", str(tmp_path / "orders.json")])
+    done = CliRunner().invoke(app, ["orders", "--output", str(tmp_path / "orders.json")])
     assert done.exit_code == (0 if is_good else 1)
     assert json.loads((tmp_path / "orders.json").read_text())["good"] is is_good
 
 
 @pytest.mark.parametrize("options", [["--landscapes", "0"], ["--seconds", "0"], ["--seconds", "nan"]])
 def test_bad_input(options: list[str]) -> None:
-    assert CliRunner().invoke(app, ["bench", "orders", *options]).exit_code == 2
+    assert CliRunner().invoke(app, ["orders", *options]).exit_code == 2

@@ -12,8 +12,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from midstream.benchmarks import queries
+from midstream.benchmarks.commands import app
 from midstream.benchmarks.queries import Cost, QueriesRun, measure_queries, query, show_queries
-from midstream.cli import app
 from midstream.plans.equivalence.prover import same_meaning
 
 EVEN = (Cost(10, 1.0, 4.0, 0.5), Cost(100, 1.0, 4.0, 0.5))
@@ -80,7 +80,7 @@ def test_the_verdict_is_the_exit_status(is_right: bool, monkeypatch: pytest.Monk
         return replace(GOOD, is_right=is_right)
 
     monkeypatch.setattr(queries, "measure_queries", measured)
-    result = CliRunner().invoke(app, ["bench", "queries", "--sizes", "10,100"])
+    result = CliRunner().invoke(app, ["queries", "--sizes", "10,100"])
     assert result.exit_code == (0 if is_right else 1)
     assert asked == [(10, 100)]
 
@@ -88,11 +88,11 @@ def test_the_verdict_is_the_exit_status(is_right: bool, monkeypatch: pytest.Monk
 def test_the_answer_goes_to_a_file_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "measure_queries", lambda *_: GOOD)
     output = tmp_path / "queries.json"
-    result = CliRunner().invoke(app, ["bench", "queries", "--json", "--output", str(output)])
+    result = CliRunner().invoke(app, ["queries", "--json", "--output", str(output)])
     assert json.loads(result.stdout) == json.loads(output.read_text()) == GOOD.as_dict()
 
 
 def test_bad_sizes_are_refused() -> None:
-    result = CliRunner().invoke(app, ["bench", "queries", "--sizes", "10,none"])
+    result = CliRunner().invoke(app, ["queries", "--sizes", "10,none"])
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--sizes: found 'none'" in result.stderr

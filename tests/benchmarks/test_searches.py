@@ -10,8 +10,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from midstream.benchmarks import searches
+from midstream.benchmarks.commands import app
 from midstream.benchmarks.searches import SearchesRun, longest_delay, measure_searches, show_searches
-from midstream.cli import app
 
 GOOD = SearchesRun((0.001, 0.002, 0.003), (0.004, 0.006, 0.9), (3, 4, 5))
 BAD = SearchesRun((0.001,), (0.0061,), (3,))
@@ -39,10 +39,10 @@ def test_the_verdict(
     show_searches(run, console)
     assert console.export_text().endswith("ms: kept.\n" if is_good else "ms: not kept.\n")
     monkeypatch.setattr(searches, "measure_searches", lambda *_: run)
-    done = CliRunner().invoke(app, ["bench", "searches", "--output", str(tmp_path / "searches.json")])
+    done = CliRunner().invoke(app, ["searches", "--output", str(tmp_path / "searches.json")])
     assert done.exit_code == (0 if is_good else 1)
     assert json.loads((tmp_path / "searches.json").read_text())["is_good"] is is_good
 
 
 def test_bad_input() -> None:
-    assert CliRunner().invoke(app, ["bench", "searches", "--runs", "0"]).exit_code == 2
+    assert CliRunner().invoke(app, ["searches", "--runs", "0"]).exit_code == 2

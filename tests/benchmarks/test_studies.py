@@ -1,4 +1,4 @@
-"""`midstream bench studies`: what it says."""
+"""`python -m midstream.benchmarks studies`: what it says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from midstream.benchmarks.commands import app
-from midstream.benchmarks.options import BenchmarkError
 from midstream.benchmarks.studies import (
     STAGES,
     StudiesRun,
@@ -48,4 +47,5 @@ def test_what_ended_processes_took_counts() -> None:
 
 def test_elements_that_are_none() -> None:
     found = CliRunner().invoke(app, ["studies", "--elements", "0"])
-    assert isinstance(found.exception, BenchmarkError)
+    assert found.exit_code == 2
+    assert "--elements: found 0, expected a positive integer" in found.stderr

@@ -178,6 +178,12 @@ def test_errors_of_mounted_commands_are_reported_alike() -> None:
     assert_refused(invoke("study", "profile", of=mounted), "pip install 'midstream[spark]'")
 
 
+def test_benchmarks_are_no_command() -> None:
+    refused = invoke("bench")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "No such command 'bench'" in refused.stderr
+
+
 def run(*arguments: object, **settings: Any) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own."""
     command = [sys.executable, "-m", "midstream.cli", *map(str, arguments)]

@@ -58,9 +58,11 @@ from midstream.benchmarks import costs as costs_benchmark
 from midstream.benchmarks import studies as studies_benchmark
 from midstream.benchmarks import what_if as what_if_benchmark
 from midstream.benchmarks.arrivals import ARRIVALS
+from midstream.benchmarks.commands import PROGRAM
+from midstream.benchmarks.commands import app as bench
 from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
-from midstream.cli import app
+from midstream.cli import SUB_APPS, build
 from midstream.console.process import as_process
 from midstream.io.ingested import IngestRun, Manifest, write_manifest
 from midstream.optimizer.charts.fidelity import Followed
@@ -77,6 +79,9 @@ from midstream.scenarios.trials.simulator.scenario import load_scenario
 from midstream.testing.cases import case_of, case_to_json
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full and named pipes")
+
+app = build((*SUB_APPS, ("bench", bench)))
+"""All commands, those of the benchmarks too."""
 
 Name = tuple[str, ...]
 
@@ -164,7 +169,11 @@ CASES: dict[Name, dict[str, Case]] = {
         "--data": reads("data", folder=True),
     },
     ("demo",): {"--data": reads("data", folder=True), "--to": reads("plan.json")},
-    ("bench",): {"--output": writes("bench.json"), "--chart": writes("bench.png")},
+    ("bench",): {
+        "--output": writes("bench.json"),
+        "--chart": writes("bench.png"),
+        "--costs": reads("profile.json"),
+    },
     ("bench", "memory"): {"--output": writes("memory.json"), "--chart": writes("memory.png")},
     ("bench", "files"): {"--output": writes("files.json")},
     ("bench", "arrivals"): {"--output": writes("arrivals.json")},
@@ -322,7 +331,9 @@ def test_the_help_of_every_command_has_examples_that_name_what_there_is(name: Na
     calls = [line.split() for line in examples.splitlines() if line.strip()]
     assert calls
     for call in calls:
-        assert call[: 1 + len(name)] == ["midstream", *name]
+        program = PROGRAM.split() if name[0] == "bench" else ["midstream", name[0]]
+        start = [*program, *name[1:]]
+        assert call[: len(start)] == start
         assert {word for word in call if word.startswith("--")} <= known
 
 
@@ -331,6 +342,7 @@ READ = [(name, flag) for name, flags in CASES.items() for flag, case in flags.it
 each_written = pytest.mark.parametrize(("name", "flag"), WRITTEN, ids=[" ".join((*n, f)) for n, f in WRITTEN])
 each_read = pytest.mark.parametrize(("name", "flag"), READ, ids=[" ".join((*n, f)) for n, f in READ])
 
+PROFILE = Profile(UnitCosts(), "2026-11-23", "a machine", 0.1)
 JOIN = "SELECT a.x FROM s {} WINDOW(RANGE 5), s {} WINDOW(RANGE 5) WHERE a.x = b.x"
 SQL = f"CREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts TIME_UNIT ms;\n{JOIN.format('a', 'b')}"
 STUDY = """
@@ -426,6 +438,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("paths")
     texts = {
         "q.sql": SQL,
+        "profile.json": json.dumps(PROFILE.to_json()),
         "new.sql": JOIN.format("b", "a"),
         "s.csv": "ts,x\n1,7\n2,bad\n3,8\n",
         "f.py": "def register(catalog):\n    pass\n",
@@ -498,8 +511,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     point = Compared("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))
     predictions = costs_benchmark.Predictions((point,), (point,))
     monkeypatch.setattr(costs_benchmark, "predict", lambda *_: predictions)
-    profile = Profile(UnitCosts(), "2026-11-23", "a machine", 0.1)
-    monkeypatch.setattr(calibrating, "calibrate", lambda *_: (profile, [], []))
+    monkeypatch.setattr(calibrating, "calibrate", lambda *_: (PROFILE, [], []))
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", Figure.savefig)
     _without_spark(monkeypatch)
     return tmp_path

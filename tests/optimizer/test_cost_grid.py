@@ -1,5 +1,5 @@
 """Predictions by statistics of the sources alone against what the operators keep and give, on Poisson streams
-with fixed seeds: a few points of the grid that `midstream bench costs` compares in full."""
+with fixed seeds: a few points of the grid that `python -m midstream.benchmarks costs` compares in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`midstream bench studies`: a small run, in the session of these tests."""
+"""`python -m midstream.benchmarks studies`: a small run, in the session of these tests."""
 
 from __future__ import annotations
 

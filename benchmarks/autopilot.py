@@ -74,7 +74,7 @@ AIMS: Mapping[str, Aim] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Flown:
+class PilotRun:
     """An autopilot's run from one first order, over one stream.
 
     cost       intermediate results of all plans that ran
@@ -106,17 +106,17 @@ class Flown:
 class AutopilotRun:
     """All runs of the autopilot."""
 
-    flown: tuple[Flown, ...]
+    runs: tuple[PilotRun, ...]
 
     @property
     def is_good(self) -> bool:
         """True if every run keeps its limits."""
-        return all(one.is_good for one in self.flown)
+        return all(one.is_good for one in self.runs)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        flown = [{**asdict(one), "good": one.is_good} for one in self.flown]
-        return {"format": "midstream-autopilot", "version": 1, "good": self.is_good, "flown": flown}
+        runs = [{**asdict(one), "good": one.is_good} for one in self.runs]
+        return {"format": "midstream-autopilot", "version": 2, "good": self.is_good, "runs": runs}
 
 
 def chosen_cases(names: str | None, data: Path | None) -> list[str]:
@@ -145,34 +145,34 @@ def case_of(name: str, data: Path | None, seed: int) -> Case:
     return RECORDED[name](data)
 
 
-def flights_of(names: Sequence[str], data: Path | None, seed: int) -> Sequence[Callable[[], Flown]]:
+def all_runs(names: Sequence[str], data: Path | None, seed: int) -> Sequence[Callable[[], PilotRun]]:
     """Runs from each first order of each case, once by each strategy; each can have its own process."""
-    found: list[Callable[[], Flown]] = []
+    found: list[Callable[[], PilotRun]] = []
     for name in names:
         for one in range(seed, seed + AIMS[name].seeds):
             for order in case_of(name, data, one).orders:
-                found += [partial(flown, name, data, one, order, by) for by in get_args(By)]
+                found += [partial(run_autopilot, name, data, one, order, by) for by in get_args(By)]
     return found
 
 
-def flown(name: str, data: Path | None, seed: int, first: Order, by: By) -> Flown:
+def run_autopilot(name: str, data: Path | None, seed: int, first: Order, by: By) -> PilotRun:
     """Let the engine's autopilot decide over one stream."""
     case, aim = case_of(name, data, seed), AIMS[name]
     best = best_fixed(case.costs)
     fixed, beyond = case.costs.totals[best], case.hindsight
-    flight = fly(case, first, "genmig" if by == "genmig" else "moving-states")
-    return Flown(
+    outcome = fly(case, first, "genmig" if by == "genmig" else "moving-states")
+    return PilotRun(
         name,
         seed,
         first,
         by,
-        flight.total,
+        outcome.total,
         fixed,
         beyond,
         _allowed(aim, case, first, by, fixed, beyond),
-        flight.moves,
+        outcome.moves,
         (0 if first == case.orders[best] else 1) if aim.once else None,
-        flight.seconds,
+        outcome.seconds,
     )
 
 
@@ -196,16 +196,16 @@ def measure_autopilot(
     advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> AutopilotRun:
     """Run the autopilot on all cases, several at a time; the number of workers does not change results."""
-    flights, found = flights_of(names, data, seed), list[Flown]()
+    calls, found = all_runs(names, data, seed), list[PilotRun]()
     with ProcessPoolExecutor(workers) as pool:
-        for one in pool.map(_call, flights):
+        for one in pool.map(_call, calls):
             found.append(one)
-            advance(len(found), len(flights))
+            advance(len(found), len(calls))
     return AutopilotRun(tuple(found))
 
 
-def _call(flight: Callable[[], Flown]) -> Flown:
-    return flight()
+def _call(run: Callable[[], PilotRun]) -> PilotRun:
+    return run()
 
 
 def show_autopilot(run: AutopilotRun, console: Console) -> None:
@@ -215,17 +215,17 @@ def show_autopilot(run: AutopilotRun, console: Console) -> None:
     table.add_column("by", no_wrap=True)
     for heading in ("cost", "aim", "/ fixed", "/ hindsight", "moves", "kept"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for case, by in dict.fromkeys((one.case, one.by) for one in run.flown):
-        flights = [one for one in run.flown if (one.case, one.by) == (case, by)]
-        worst = max(flights, key=_nearness)
+    for case, by in dict.fromkeys((one.case, one.by) for one in run.runs):
+        runs = [one for one in run.runs if (one.case, one.by) == (case, by)]
+        worst = max(runs, key=_nearness)
         aim = "" if worst.allowed is None else f"{worst.allowed:,.0f}"
         ratios = (f"{worst.cost / of:.2f}" if of else "" for of in (worst.fixed, worst.hindsight))
-        moves = str(max(one.moves for one in flights))
-        kept = f"{sum(one.is_good for one in flights)}/{len(flights)}"
+        moves = str(max(one.moves for one in runs))
+        kept = f"{sum(one.is_good for one in runs)}/{len(runs)}"
         table.add_row(case, by, f"{worst.cost:,}", aim, *ratios, moves, kept)
     console.print(table)
     console.print(Text(f"Every promise: {'kept' if run.is_good else 'not kept'}."))
 
 
-def _nearness(one: Flown) -> tuple[bool, float]:
+def _nearness(one: PilotRun) -> tuple[bool, float]:
     return not one.is_good, one.cost / (one.allowed or one.fixed or 1)

@@ -119,9 +119,9 @@ def bench(
     versions = installed() if peers else dict.fromkeys(PEERS)
     taking_part = [name for name, version in versions.items() if version is not None]
 
+    from midstream.benchmarks.contests import measure
     from midstream.benchmarks.measuring import ItemResult, runs
     from midstream.benchmarks.report import Benchmark, show
-    from midstream.benchmarks.turns import measure
 
     # Without windows of its own, an item is measured once.
     plan = [(item, windows if item.window else (None,)) for item in chosen]
@@ -190,7 +190,7 @@ def arrivals(
 
     Exit status: 0 if the results are the same, 1 if not, 2 for bad input.
     """
-    from midstream.benchmarks.arrival_turns import BYTEWAX, COLLECTORS, compare, show_arrivals
+    from midstream.benchmarks.arrival_contests import BYTEWAX, COLLECTORS, compare, show_arrivals
     from midstream.benchmarks.arrivals import ARRIVALS
 
     chosen = chosen_items(items, ARRIVALS)
@@ -287,9 +287,11 @@ def autopilot(
     as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
-    """What the engine's autopilot costs on streams that change, from every first order, by the cheapest
-    strategy and by GenMig alone: in intermediate results, beside the best fixed order, the best order of each
-    bucket, and what is promised. All cases take some twenty minutes of one processor.
+    """Count what the engine's autopilot costs on streams that change, in intermediate results.
+
+    It begins with every order of the joins, and migrates by the cheapest strategy or by GenMig alone. Beside
+    its costs are those of the best fixed order and of the best order of each bucket, and the promised ones.
+    All cases take some twenty minutes of one processor.
 
     Exit status: 0 if every promise is kept, 1 if not, 2 for bad input.
     """
@@ -298,7 +300,7 @@ def autopilot(
     names = chosen_cases(cases, data)
     positive("--workers", workers)
     _check_files(output)
-    with progress_bar("flights") as advance, nothing_written():
+    with progress_bar("runs") as advance, nothing_written():
         run = measure_autopilot(names, data, seed, workers, advance)
     _finish(run, run.is_good, show_autopilot, as_json, output)
 
@@ -317,8 +319,9 @@ def charts(
     output: OUTPUT = None,
     chart: CHART = None,
 ) -> None:
-    """How often charts choose the best plan while selectivities or rates change, by the number of parts, and
-    how near decision trees come that ask the optimizer as often.
+    """Count how often charts choose the best plan while selectivities or rates change.
+
+    It depends on the number of parts. Decision trees that ask the optimizer as often are beside charts.
 
     Exit status: 0 if, with two plans and values within a quarter of the ranges, 80 percent are hits with 10
     parts and 95 percent with 40, within 3 percentage points, and if trees beat grids; 1 if not; 2 for bad
@@ -446,10 +449,9 @@ def studies(
     as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
-    """Ingest, profile and price generated elements on Spark, and four times as many: how much more does that
-    take?
+    """Ingest, profile and price generated elements on Spark, and four times as many, and compare the times.
 
-    In seconds of the processor, of all processes, in a warm session on two cores with a heap of 2 GB.
+    Times are seconds of the processor, of all processes, in a warm session on two cores with a heap of 2 GB.
 
     Exit status: 0 if no stage takes more than 4.8 times as much of four times the data; 1 if one does; 2 for
     bad input.

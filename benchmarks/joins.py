@@ -162,7 +162,7 @@ def four_way_elements(feed: Iterable[Tagged], window: int, emit: Emit) -> None:
 
 
 def combinations(
-    start: Time, port: int, row: tuple[Any, ...], one: KeyedRows, two: KeyedRows, three: KeyedRows
+    start: Time, port: int, row: tuple[Any, ...], first: KeyedRows, second: KeyedRows, third: KeyedRows
 ) -> list[Element]:
     """A new row combined with the rows of the other three streams, columns in order of the streams.
 
@@ -170,9 +170,9 @@ def combinations(
     [(5, 7, ('a', 'b', 'c', 'd'))]
     """
     if port == 0:
-        return [(start, min(i, j, k), row + x + y + z) for i, x in one for j, y in two for k, z in three]
+        return [(start, min(i, j, k), row + x + y + z) for i, x in first for j, y in second for k, z in third]
     if port == 1:
-        return [(start, min(i, j, k), x + row + y + z) for i, x in one for j, y in two for k, z in three]
+        return [(start, min(i, j, k), x + row + y + z) for i, x in first for j, y in second for k, z in third]
     if port == 2:
-        return [(start, min(i, j, k), x + y + row + z) for i, x in one for j, y in two for k, z in three]
-    return [(start, min(i, j, k), x + y + z + row) for i, x in one for j, y in two for k, z in three]
+        return [(start, min(i, j, k), x + y + row + z) for i, x in first for j, y in second for k, z in third]
+    return [(start, min(i, j, k), x + y + z + row) for i, x in first for j, y in second for k, z in third]

@@ -95,14 +95,14 @@ class ItemResult:
         """True if all contenders gave equivalent results."""
         return all(one.problem is None for one in self.measured)
 
-    def rate(self, one: Measured) -> Spread:
+    def rate(self, contender: Measured) -> Spread:
         """Elements per second."""
-        return Spread.of([self.elements / seconds for seconds in one.seconds])
+        return Spread.of([self.elements / seconds for seconds in contender.seconds])
 
-    def of_by_hand(self, one: Measured) -> Spread:
+    def of_by_hand(self, contender: Measured) -> Spread:
         """Speed relative to the hand-written loop of the same batch size, repetition by repetition."""
-        by_hand = next(m for m in self.measured if (m.name, m.batch_size) == (BY_HAND, one.batch_size))
-        return Spread.of([a / b for a, b in zip(by_hand.seconds, one.seconds, strict=True)])
+        by_hand = next(m for m in self.measured if (m.name, m.batch_size) == (BY_HAND, contender.batch_size))
+        return Spread.of([a / b for a, b in zip(by_hand.seconds, contender.seconds, strict=True)])
 
     def of_window(self, first: ItemResult) -> tuple[Spread, ...]:
         """Speed of each contender relative to its own with another window, repetition by repetition."""

@@ -34,17 +34,17 @@ def chosen_items(names: str | None, items: Sequence[N]) -> tuple[N, ...]:
     return tuple(known[name] for name in chosen_words("--items", names, tuple(known)))
 
 
-def chosen_words(option: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
-    """Some of the known words, separated by commas, each once.
+def chosen_words(option: str, text: str, words: Sequence[str]) -> tuple[str, ...]:
+    """The words that a text names, separated by commas, each once.
 
     >>> chosen_words("--collector", "off, on", ("on", "off"))
     ('off', 'on')
     """
     wanted = [word.strip() for word in text.split(",")]
     for word in wanted:
-        if word not in known:
+        if word not in words:
             raise BenchmarkError(
-                f"{option}: found {word!r}{suggest(word, known)}, expected some of {', '.join(known)}",
+                f"{option}: found {word!r}{suggest(word, words)}, expected some of {', '.join(words)}",
                 found=word,
             )
     return tuple(dict.fromkeys(wanted))

@@ -16,13 +16,13 @@ from midstream.plans.values.errors import StatisticsError
 _NOTHING = dict.fromkeys(STEPS, 0.0)
 
 
-def timings(measured: Iterable[Metadata], known: Statistics) -> list[Timed]:
+def timings(measured: Iterable[Metadata], statistics: Statistics) -> list[Timed]:
     """The times that `engine.watch()` measured for operators, with their steps in the cost model.
 
-    `known` are the statistics of the streams at that time, from `engine.statistics()`. Sources, and operators
+    `statistics` are those of the streams at that time, from `engine.statistics()`. Sources, and operators
     that have not had two elements yet, are left out.
     """
-    models = {step: CostModel(known, unit_costs({**_NOTHING, step: 1.0})) for step in STEPS}
+    models = {step: CostModel(statistics, unit_costs({**_NOTHING, step: 1.0})) for step in STEPS}
     found = []
     for one in measured:
         if not one.node.inputs or one.microseconds is None or not one.input_rate:
@@ -38,7 +38,9 @@ def timings(measured: Iterable[Metadata], known: Statistics) -> list[Timed]:
     return found
 
 
-def profile_of(measured: Iterable[Metadata], known: Statistics, before: UnitCosts | None = None) -> Profile:
+def profile_of(
+    measured: Iterable[Metadata], statistics: Statistics, before: UnitCosts | None = None
+) -> Profile:
     """Make a cost profile from measurements of running operators.
 
     Store it in a file for everything that prices plans: then decisions depend on the file, and not on the
@@ -55,7 +57,7 @@ def profile_of(measured: Iterable[Metadata], known: Statistics, before: UnitCost
     >>> sorted(profile.units.factors)
     ['distinct', 'filter', 'time_window']
     """
-    runs = timings(measured, known)
+    runs = timings(measured, statistics)
     units = corrected(before or units_in_use(), runs)
     date = datetime.now(UTC).date().isoformat()
     return Profile(units, date, machine(), round(median(errors(runs, units)), 4))

@@ -36,7 +36,7 @@ Rounds = Sequence[tuple[float, ...]]
 
 def made_chart(
     plan: Plan,
-    known: Statistics | None,
+    statistics: Statistics | None,
     along: Sequence[DimensionRequest],
     seen: Sequence[Statistics],
     *,
@@ -53,10 +53,10 @@ def made_chart(
     """
     if not is_free(plan):
         raise PlanError("the plan says how results are cut, or names implementations: it has no alternatives")
-    given = requested_measures(plan, along)
-    base = known or (seen[-1] if seen else _assumed(plan))
-    rounds = rounds_of([measure for _, measure in given], seen)
-    changing = changing_along(given, base, rounds, parts=parts, is_logarithmic=is_logarithmic)
+    requested = requested_measures(plan, along)
+    base = statistics or (seen[-1] if seen else _assumed(plan))
+    rounds = rounds_of([measure for _, measure in requested], seen)
+    changing = changing_along(requested, base, rounds, parts=parts, is_logarithmic=is_logarithmic)
     return ask_optimizer(plan, base, changing, objective, tell=tell)
 
 

@@ -67,8 +67,7 @@ def migrate(
     unit: options.Unit = None,
     functions: options.Functions = None,
 ) -> None:
-    """Run a query, and change its plan when application time reaches --at: no result is lost, doubled or
-    delayed.
+    """Run a query, and change its plan at application time --at: no result is lost, doubled or delayed.
 
     Both plans must mean the same. That is checked first: a plan that does not is refused, with a small input
     that shows it. The query begins with its plan as written. Results are as those of run; a file for them is
@@ -92,7 +91,7 @@ def migrate(
         is_verified=verify,
         trace=trace,
     )
-    wishes = RunSettings(
+    settings = RunSettings(
         options.sources_of(catalog, source or []),
         output,
         form,
@@ -104,7 +103,9 @@ def migrate(
         times,
     )
     with progress_bar("elements") as advance:
-        summary = migrate_query(catalog, query, wishes, planned, advance if output != "-" else options.silent)
+        summary = migrate_query(
+            catalog, query, settings, planned, advance if output != "-" else options.silent
+        )
     if as_json:
         typer.echo(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False), err=output == "-")
     else:
@@ -126,7 +127,8 @@ def _instant(text: str, catalog: Catalog) -> int:
 
     column = ColumnDeclaration("at", Type.INTEGER, nullable=False, is_timestamp=True)
     try:
-        return int(text_converter(column, False, Timestamps(catalog.unit, catalog.number_unit)).one(text))
+        converter = text_converter(column, False, Timestamps(catalog.unit, catalog.number_unit))
+        return int(converter.single(text))
     except UndeclaredUnit as error:
         raise typer.BadParameter(
             f"found {text}, and nothing says what an integer counts; expected a date or a date with a time "

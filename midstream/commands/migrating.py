@@ -50,7 +50,7 @@ from midstream.plans.values.verdicts import Equivalence
 def migrate_query(
     catalog: Catalog,
     query: Query,
-    wishes: RunSettings,
+    settings: RunSettings,
     planned: PlannedMigration,
     progress: Progress = lambda done, total: None,
 ) -> MigrationSummary:
@@ -64,10 +64,10 @@ def migrate_query(
     Raises   MigrationRefused, before anything is read if the plans alone show it; MidstreamError if the
              instant is not reached; the errors of `run_queries`.
     """
-    require_known(catalog, wishes.sources)
-    check_files(catalog, wishes, [wishes.output], [("--trace", planned.trace)])
+    require_known(catalog, settings.sources)
+    check_files(catalog, settings, [settings.output], [("--trace", planned.trace)])
     with ExitStack() as stack:
-        relations = load_relations(catalog, (query.plan, planned.to or query.plan), wishes)
+        relations = load_relations(catalog, (query.plan, planned.to or query.plan), settings)
         # An engine without elements refuses a migration if the plans alone do not permit it.
         dry = Engine(query.plan, relations=relations)
         if is_logged := find_strategy(planned.strategy).needs_log:
@@ -75,20 +75,20 @@ def migrate_query(
         target = planned.to or query.plan
         proof = equivalent(query.plan, target)
         dry.migrate(target, planned.strategy, proof=proof, unproved=planned.unproved)
-        bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
-        inputs = open_inputs(stack, catalog, [query.plan], wishes, bad_rows)
+        bad_rows = stack.enter_context(BadRows(settings.dead_letters))
+        inputs = open_inputs(stack, catalog, [query.plan], settings, bad_rows)
         trace = None if planned.trace is None else stack.enter_context(_Trace(planned.trace))
-        times = Times(catalog.unit, wishes.times, inputs.values())
-        output = stack.enter_context(output_of(wishes, query, wishes.output, False, times))
-        refused = Refused(inputs, bad_rows, wishes.slack or 0, times)
-        engine = new_engine(wishes, inputs, relations, refused.bury)
+        times = Times(catalog.unit, settings.times, inputs.values())
+        output = stack.enter_context(output_of(settings, query, settings.output, False, times))
+        refused = Refused(inputs, bad_rows, settings.slack or 0, times)
+        engine = new_engine(settings, inputs, relations, refused.bury)
         run = _Run(engine, planned, None if planned.to is None else proof, trace, times)
         engine.add(query.plan, output.take, name=query.name)
         if is_logged:
             engine.keep_log()
         if planned.is_verified:
-            run.verify_by(new_engine(wishes, inputs, relations, lambda found: None), query)
-        since = planned.at + (wishes.slack or 0)
+            run.verify_by(new_engine(settings, inputs, relations, lambda found: None), query)
+        since = planned.at + (settings.slack or 0)
         is_held = not any(one.is_live for one in inputs.values())
         events = meeting(arrivals(inputs), inputs, planned.at, since, is_held=is_held)
         driven = refused.driven(run.trials, events)
@@ -110,7 +110,7 @@ class _Trace:
     def __init__(self, path: Path) -> None:
         self._count = 0
         self._files = ExitStack()
-        self.file = self._files.enter_context(NewFile(path, told=self._told))
+        self.file = self._files.enter_context(NewFile(path, describe=self._description))
         self._output = self._files.enter_context(closing(TextOutput(self.file.place, self.file.name)))
 
     def take(self, entry: dict[str, Any]) -> None:
@@ -119,7 +119,7 @@ class _Trace:
         self._output.flush()
         self._count += 1
 
-    def _told(self) -> str:
+    def _description(self) -> str:
         return f"{self._count:,} entries of the trace" if self._count else ""
 
     def __enter__(self) -> _Trace:
@@ -176,8 +176,8 @@ class _Run:
                 progress(self._elements)
         except KeyboardInterrupt as interruption:
             if self._migration is None:
-                told = output.told() or f"no results of {output.name}"
-                interruption.add_note(f"so far {self._elements:,} elements, {told}")
+                written = output.description() or f"no results of {output.name}"
+                interruption.add_note(f"so far {self._elements:,} elements, {written}")
                 raise
             self._is_interrupted = True
         except MigrationRefused:

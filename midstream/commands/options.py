@@ -144,13 +144,13 @@ def _register(path: Path, catalog: Catalog) -> None:
         register(catalog)
 
 
-def sources_of(catalog: Catalog, given: Sequence[str]) -> Mapping[str, str | SourceClause]:
+def sources_of(catalog: Catalog, values: Sequence[str]) -> Mapping[str, str | SourceClause]:
     """The values of --source, by stream or relation."""
     from midstream.plans.sql.declarations import SourceClause
 
     found: dict[str, str | SourceClause] = {}
     names = {name.lower(): name for name in (*catalog.streams, *catalog.relations)}
-    for text in given:
+    for text in values:
         name, is_named, path = text.partition("=")
         if text == GENERATED:
             continue
@@ -160,7 +160,7 @@ def sources_of(catalog: Catalog, given: Sequence[str]) -> Mapping[str, str | Sou
         if name in found:
             raise MidstreamError(f"--source {name}: found {found[name]} and {path}, expected one source")
         found[name] = path
-    if GENERATED in given:
+    if GENERATED in values:
         for declared in catalog.streams.values():
             if declared.source is None or declared.source.kind.lower() != GENERATED:
                 found.setdefault(declared.name, SourceClause(GENERATED))

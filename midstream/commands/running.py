@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from midstream.commands import generated
+from midstream.commands.autopilot_options import AutopilotOptions
 from midstream.commands.explaining import plan_to_run
 from midstream.commands.feeding import arrivals
-from midstream.commands.flying import Flight
 from midstream.commands.refused import Refused
 from midstream.commands.relations import load
 from midstream.commands.seen_statistics import SeenStatistics
@@ -56,7 +56,7 @@ class RunSettings:
     read            further files that are read, such as the script, and that no output may overwrite
     times           the form of times, iso or integer; by default that of the input
     stats           a file for statistics of the streams
-    flight          the settings of an autopilot
+    autopilot       the options of an autopilot
     """
 
     sources: Mapping[str, str | SourceClause] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class RunSettings:
     read: Sequence[PossibleUse] = ()
     times: str | None = None
     stats: Path | None = None
-    flight: Flight | None = None
+    autopilot: AutopilotOptions | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class RunSummary:
 def run_queries(
     catalog: Catalog,
     queries: Sequence[Query],
-    wishes: RunSettings,
+    settings: RunSettings,
     progress: Progress = lambda done, total: None,
 ) -> RunSummary:
     """Run the queries of a script until their sources have ended.
@@ -106,26 +106,26 @@ def run_queries(
              place, where a window counts rows of equal timestamps. An error or an interruption has notes on
              the results so far.
     """
-    require_known(catalog, wishes.sources)
-    targets = output_targets(wishes, queries)
-    written: list[PossibleUse] = [("--save-stats", wishes.stats)]
-    if (flight := wishes.flight) is not None:
-        wishes = replace(wishes, read=[*wishes.read, *flight.reads])
-        written += flight.writes
-    check_files(catalog, wishes, targets.values(), written)
+    require_known(catalog, settings.sources)
+    targets = output_targets(settings, queries)
+    written: list[PossibleUse] = [("--save-stats", settings.stats)]
+    if (autopilot := settings.autopilot) is not None:
+        settings = replace(settings, read=[*settings.read, *autopilot.reads])
+        written += autopilot.writes
+    check_files(catalog, settings, targets.values(), written)
     with ExitStack() as stack:
-        bad_rows = stack.enter_context(BadRows(wishes.dead_letters))
-        stats_file = None if wishes.stats is None else stack.enter_context(NewFile(wishes.stats))
+        bad_rows = stack.enter_context(BadRows(settings.dead_letters))
+        stats_file = None if settings.stats is None else stack.enter_context(NewFile(settings.stats))
         plans = [query.plan for query in queries]
-        inputs = open_inputs(stack, catalog, plans, wishes, bad_rows)
-        relations = load_relations(catalog, plans, wishes)
-        times = Times(catalog.unit, wishes.times, inputs.values())
+        inputs = open_inputs(stack, catalog, plans, settings, bad_rows)
+        relations = load_relations(catalog, plans, settings)
+        times = Times(catalog.unit, settings.times, inputs.values())
         outputs = [
-            stack.enter_context(output_of(wishes, query, targets[query.name], len(queries) > 1, times))
+            stack.enter_context(output_of(settings, query, targets[query.name], len(queries) > 1, times))
             for query in queries
         ]
-        refused = Refused(inputs, bad_rows, wishes.slack or 0, times)
-        engine = new_engine(wishes, inputs, relations, refused.bury)
+        refused = Refused(inputs, bad_rows, settings.slack or 0, times)
+        engine = new_engine(settings, inputs, relations, refused.bury)
         for query, output in zip(queries, outputs, strict=True):
             engine.add(plan_to_run(query.plan), output.take, name=query.name)
         seen = (
@@ -133,7 +133,7 @@ def run_queries(
             if stats_file is None
             else SeenStatistics(engine, {query.name: query.plan for query in queries})
         )
-        grain = None if flight is None else stack.enter_context(flight.over(engine, times.instant))
+        grain = None if autopilot is None else stack.enter_context(autopilot.over(engine, times.instant))
         taken = 0
 
         def summary() -> RunSummary:
@@ -173,8 +173,8 @@ class Output:
         self.sink.write(batch)
         self.count += len(batch)
 
-    def told(self) -> str:
-        """Describe the written results in words; empty if there are none."""
+    def description(self) -> str:
+        """The number of written results in words; empty if there are none."""
         return f"{self.count:,} results of {self.name}" if self.count else ""
 
 
@@ -200,25 +200,27 @@ def _first(source: Input, rows: int) -> Iterator[Batch]:
 
 
 def open_inputs(
-    stack: ExitStack, catalog: Catalog, plans: Sequence[Plan], wishes: RunSettings, bad_rows: BadRows
+    stack: ExitStack, catalog: Catalog, plans: Sequence[Plan], settings: RunSettings, bad_rows: BadRows
 ) -> dict[str, Input]:
     """Open the sources of all streams that some plans read; the stack closes them."""
     names = dict.fromkeys(source.stream for plan in plans for source in plan.sources)
-    return {name: stack.enter_context(opened(catalog, name, wishes, bad_rows)) for name in names}
+    return {name: stack.enter_context(opened(catalog, name, settings, bad_rows)) for name in names}
 
 
-def load_relations(catalog: Catalog, plans: Sequence[Plan], wishes: RunSettings) -> dict[str, list[Element]]:
+def load_relations(
+    catalog: Catalog, plans: Sequence[Plan], settings: RunSettings
+) -> dict[str, list[Element]]:
     """Load the rows of all relations that some plans read and the catalog declares."""
     names = dict.fromkeys(relation.relation for plan in plans for relation in plan.relations)
     return {
-        name: load(catalog.relations[name], catalog.unit, wishes.sources.get(name), wishes.rows)
+        name: load(catalog.relations[name], catalog.unit, settings.sources.get(name), settings.rows)
         for name in names
         if name in catalog.relations
     }
 
 
 def new_engine(
-    wishes: RunSettings,
+    settings: RunSettings,
     inputs: Iterable[str],
     relations: Mapping[str, list[Element]],
     take: Callable[[list[DeadLetter]], object],
@@ -226,8 +228,8 @@ def new_engine(
     """Make an engine with the requested slack; `take` gets dead letters if there is a file for them."""
     return Engine(
         relations=relations,
-        slack=None if wishes.slack is None else dict.fromkeys(inputs, wishes.slack),
-        dead_letters=None if wishes.dead_letters is None else take,
+        slack=None if settings.slack is None else dict.fromkeys(inputs, settings.slack),
+        dead_letters=None if settings.dead_letters is None else take,
     )
 
 
@@ -241,47 +243,47 @@ def require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:
             )
 
 
-def opened(catalog: Catalog, name: str, wishes: RunSettings, bad_rows: BadRows) -> Input:
+def opened(catalog: Catalog, name: str, settings: RunSettings, bad_rows: BadRows) -> Input:
     """Open the source of a stream: the requested one, or that of its declaration."""
     declared = catalog.streams.get(name)
     if declared is None:
         raise InputFileError(f"stream {name} was not declared in SQL, so that it has no source")
-    source = wishes.sources.get(name, declared.source)
+    source = settings.sources.get(name, declared.source)
     if isinstance(source, SourceClause) and source.kind.lower() == generated.KIND:
-        return generated.generated_stream(declared, catalog.unit, source, wishes.rows)
+        return generated.generated_stream(declared, catalog.unit, source, settings.rows)
     timestamps = Timestamps(catalog.unit, declared.unit)
-    opened = open_source(declared, timestamps, source, bad_rows=bad_rows, has_header=wishes.has_header)
-    return _limited(opened, wishes.rows)
+    opened = open_source(declared, timestamps, source, bad_rows=bad_rows, has_header=settings.has_header)
+    return _limited(opened, settings.rows)
 
 
-def output_targets(wishes: RunSettings, queries: Sequence[Query]) -> dict[str, str]:
+def output_targets(settings: RunSettings, queries: Sequence[Query]) -> dict[str, str]:
     """The target of each query's results.
 
     Standard output, devices and pipes take the results of all queries. Otherwise each of several queries has
     its own file.
     """
-    path = Path(wishes.output)
-    if len(queries) == 1 or wishes.output == STDOUT or is_special(path):
-        return dict.fromkeys((query.name for query in queries), wishes.output)
+    path = Path(settings.output)
+    if len(queries) == 1 or settings.output == STDOUT or is_special(path):
+        return dict.fromkeys((query.name for query in queries), settings.output)
     return {one.name: str(file_of(path, one.name)) for one in queries}
 
 
 def check_files(
-    catalog: Catalog, wishes: RunSettings, targets: Iterable[str], written: Sequence[PossibleUse] = ()
+    catalog: Catalog, settings: RunSettings, targets: Iterable[str], written: Sequence[PossibleUse] = ()
 ) -> None:
     """Raise MidstreamError where a file that is written is also read, or written twice."""
-    reads = [*wishes.read, *source_files(catalog, wishes.sources)]
+    reads = [*settings.read, *source_files(catalog, settings.sources)]
     writes = [("--output", target) for target in dict.fromkeys(targets)]
-    require_distinct_files(reads, [*writes, ("--dead-letters", wishes.dead_letters), *written])
+    require_distinct_files(reads, [*writes, ("--dead-letters", settings.dead_letters), *written])
 
 
-def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> Iterator[Use]:
-    """The files of a script's streams and relations; `given` replaces the declared sources."""
+def source_files(catalog: Catalog, replacements: Mapping[str, str | SourceClause]) -> Iterator[Use]:
+    """The files of a script's streams and relations; `replacements` take the place of declared sources."""
     declarations: list[StreamDeclaration | RelationDeclaration]
     declarations = [*catalog.streams.values(), *catalog.relations.values()]
     for declared in declarations:
-        source = given.get(declared.name, declared.source)
-        use = f"--source {declared.name}" if declared.name in given else f"SOURCE of {declared.name}"
+        source = replacements.get(declared.name, declared.source)
+        use = f"--source {declared.name}" if declared.name in replacements else f"SOURCE of {declared.name}"
         if isinstance(source, str):
             yield use, source
         elif source is not None and source.kind.lower() == "stdin":
@@ -293,15 +295,15 @@ def source_files(catalog: Catalog, given: Mapping[str, str | SourceClause]) -> I
 
 @contextmanager
 def output_of(
-    wishes: RunSettings, query: Query, target: str, is_one_of_several: bool, times: Times
+    settings: RunSettings, query: Query, target: str, is_one_of_several: bool, times: Times
 ) -> Iterator[Output]:
     """The output of a query, to a file that gets its name at the end."""
     with NewFile(target) as file:
         output = Output(query.name, file)
-        file.told = output.told
+        file.describe = output.description
         name = query.name if is_one_of_several and file.is_special else None
         with open_sink(
-            file.place, query.plan.root.schema, wishes.form, name=target, times=times, query=name
+            file.place, query.plan.root.schema, settings.form, name=target, times=times, query=name
         ) as sink:
             output.sink = sink
             yield output

@@ -16,9 +16,9 @@ from midstream.console.progress import progress_bar
 from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
+    from midstream.commands.autopilot_options import AutopilotOptions
     from midstream.commands.comparing import Comparison
     from midstream.commands.explaining import Stage
-    from midstream.commands.flying import Flight
 
 Drawing = tuple[str, str, Path]
 """An option, the query that it draws, and the file."""
@@ -69,7 +69,7 @@ def run(
     from midstream.commands.running import RunSettings, run_queries
 
     catalog, queries = options.read(script, unit, functions)
-    wishes = RunSettings(
+    settings = RunSettings(
         options.sources_of(catalog, source or []),
         output,
         form,
@@ -80,27 +80,29 @@ def run(
         options.also_read(script, functions),
         times,
         save_stats,
-        _flight(autopilot, decisions, autopilot_chart, options.every_of(every, catalog)),
+        _autopilot_options(autopilot, decisions, autopilot_chart, options.every_of(every, catalog)),
     )
     with progress_bar("elements") as advance:
-        summary = run_queries(catalog, queries, wishes, advance if output != "-" else options.silent)
+        summary = run_queries(catalog, queries, settings, advance if output != "-" else options.silent)
     if output != "-":
         typer.echo(str(summary), err=True)
     options.tell(summary.notes)
 
 
-def _flight(
+def _autopilot_options(
     settings: str | None, decisions: Path | None, chart: Path | None, every: int | None
-) -> Flight | None:
+) -> AutopilotOptions | None:
     """The autopilot's settings; None if no option mentions an autopilot."""
-    from midstream.commands.flight_chart import require_form
-    from midstream.commands.flying import Flight
+    from midstream.commands.autopilot_chart import require_form
+    from midstream.commands.autopilot_options import AutopilotOptions
 
     if settings is None and decisions is None and chart is None and every is None:
         return None
     if chart is not None:
         require_form(chart)
-    return Flight(settings or "balanced", decisions, chart, lambda line: typer.echo(line, err=True), every)
+    return AutopilotOptions(
+        settings or "balanced", decisions, chart, lambda line: typer.echo(line, err=True), every
+    )
 
 
 def explain(
@@ -136,8 +138,10 @@ def explain(
     unit: options.Unit = None,
     functions: options.Functions = None,
 ) -> None:
-    """Show how the queries of a script are carried out: the plan as written, each rewriting, the plan that
-    runs, and what is known of every operator."""
+    """Show how the queries of a script are carried out, with the facts about each operator.
+
+    That is the plan as written, each rewriting, and the plan that runs.
+    """
     from midstream.commands.comparing import compare
     from midstream.commands.explaining import explain as explained
     from midstream.commands.explaining import shared_parts
@@ -204,7 +208,7 @@ def _show_alternatives(compared: Mapping[str, Comparison], as_json: bool, unit: 
         typer.echo(f"{title}{one.text()}\ntime is counted in {unit}\n")
 
 
-def _drawings(wishes: Mapping[str, Path | None], queries: Sequence[str]) -> list[Drawing]:
+def _drawings(paths: Mapping[str, Path | None], queries: Sequence[str]) -> list[Drawing]:
     """The drawings that the options ask for; each of several queries has its own file.
 
     Raises   MidstreamError where several queries would be drawn to standard output.
@@ -213,7 +217,7 @@ def _drawings(wishes: Mapping[str, Path | None], queries: Sequence[str]) -> list
     from midstream.io.output import STDOUT
 
     found: list[Drawing] = []
-    for option, path in wishes.items():
+    for option, path in paths.items():
         if path is None:
             continue
         if len(queries) == 1:

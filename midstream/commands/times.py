@@ -24,10 +24,10 @@ class Times:
     once some input has come.
     """
 
-    def __init__(self, unit: TimeUnit, wish: str | None, inputs: Collection[Input]) -> None:
+    def __init__(self, unit: TimeUnit, form: str | None, inputs: Collection[Input]) -> None:
         self.unit = unit
         """The chronon."""
-        self._wish = wish
+        self._form = form
         self._inputs = inputs
 
     def __call__(self) -> TimeUnit | None:
@@ -35,8 +35,8 @@ class Times:
         seen = [one.timestamps for one in self._inputs if one.timestamps is not None]
         is_iso = (
             any(one.has_dates or one.unit is None for one in seen)
-            if self._wish is None
-            else self._wish == ISO
+            if self._form is None
+            else self._form == ISO
         )
         return self.unit if is_iso else None
 

@@ -38,11 +38,11 @@ def verify(
     unit: options.Unit = None,
     functions: options.Functions = None,
 ) -> None:
-    """Tell whether two queries mean the same: proved, with the steps; refuted, with a small input on which
-    they differ; or unknown.
+    """Tell whether two queries mean the same.
 
-    Nothing is run, and no file is read but those that are named. Rules that --rules defines are tried on
-    random plans and all small inputs first; one that is refuted is bad input.
+    The answer is proved, with the steps of the proof; refuted, with a small input on which the queries
+    differ; or unknown. Nothing is run, and no file is read but those that are named. Rules that --rules
+    defines are tried on random plans and all small inputs first; one that is refuted is bad input.
 
     Exit status: 0 proved, 1 refuted, 3 unknown, 2 bad input.
     """

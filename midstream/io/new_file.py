@@ -31,8 +31,8 @@ class NewFile:
     If the name is a link, its target is replaced. Standard output, a device or a pipe is written directly.
 
     name    the file's name in errors; by default its path
-    told    describes the content so far, in words; "" if it is not worth keeping. If the block fails, the
-            content goes to the file NAME.unfinished, and a note on the error says so
+    describe    describes the content so far, in words; "" if it is not worth keeping. If the block fails,
+            the content goes to the file NAME.unfinished, and a note on the error says so
 
     Raises   ConnectorError, at construction, where the file cannot be made.
 
@@ -42,7 +42,7 @@ class NewFile:
     False
     >>> Path("results.txt").read_text()
     'all'
-    >>> with NewFile("results.txt", told=lambda: "half of it") as file:
+    >>> with NewFile("results.txt", describe=lambda: "half of it") as file:
     ...     size = Path(file.place).write_text("ha")
     ...     file.hold_back()
     >>> Path("results.txt").read_text(), file.note
@@ -50,11 +50,11 @@ class NewFile:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, name: str | None = None, told: Callable[[], str] = _nothing
+        self, path: str | os.PathLike[str], *, name: str | None = None, describe: Callable[[], str] = _nothing
     ) -> None:
         self.path = os.fspath(path)
         self.name = self.path if name is None else name
-        self.told = told
+        self.describe = describe
         self.note = ""
         """The path and content of the unfinished file that was kept, in words."""
         self._is_held_back = False
@@ -100,7 +100,7 @@ class NewFile:
 
     def discard(self) -> None:
         """Keep no unfinished file if the block fails."""
-        self.told = _nothing
+        self.describe = _nothing
 
     def finish(self) -> None:
         """Give the file its name."""
@@ -117,8 +117,8 @@ class NewFile:
         """Keep an unfinished file under another name if it is worth keeping; else remove it."""
         if self._target is None or not os.path.exists(self.place):
             return
-        told = self.told()
-        if not told:
+        description = self.describe()
+        if not description:
             with suppress(OSError):
                 os.unlink(self.place)
             return
@@ -131,7 +131,7 @@ class NewFile:
             kept = self.place
         # Show the user's path, unless it is a link to a file elsewhere.
         folder = os.path.dirname(kept if os.path.islink(self.path) else self.path)
-        self.note = f"{os.path.join(folder, os.path.basename(kept))} holds {told}"
+        self.note = f"{os.path.join(folder, os.path.basename(kept))} holds {description}"
 
     def __enter__(self) -> NewFile:
         return self

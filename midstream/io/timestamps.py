@@ -79,13 +79,13 @@ class Timestamps:
         assert chronon is not None
         return chronon
 
-    def instants(self, found: Sequence[int | None]) -> list[int | None]:
+    def instants(self, nanoseconds: Sequence[int | None]) -> list[int | None]:
         """The chronons of several instants in nanoseconds since 1970; None stands for an unknown one."""
         self.has_dates = True
         length = self.chronon.nanoseconds
         if length > 1:
-            cut = [instant for instant in found if instant is not None and instant % length]
+            cut = [instant for instant in nanoseconds if instant is not None and instant % length]
             if cut:
                 self.cut += len(cut)
                 self.example = self.example or iso_format(1)(cut[0]).rstrip("0").rstrip(".")
-        return [None if instant is None else instant // length for instant in found]
+        return [None if instant is None else instant // length for instant in nanoseconds]

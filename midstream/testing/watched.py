@@ -45,18 +45,18 @@ class BrokenPromise(AssertionError):
     The message gives the events so far, the violation, the promise, and where to read about it.
     """
 
-    def __init__(self, who: str, promise: str, found: str, log: Sequence[str]) -> None:
+    def __init__(self, who: str, promise: str, observed: str, log: Sequence[str]) -> None:
         events = "\n".join(f"    {line}" for line in log) or "    nothing yet"
         super().__init__(
             f"{who} breaks a promise of Boxes: {promise}\n"
             f"  What happened:\n{events}\n"
-            f"  What was found:\n    {found}\n"
+            f"  What was found:\n    {observed}\n"
             f"  What is asked:\n{_indented(PROMISES[promise])}\n"
             f'  Read docs/embedding.md, "What a Box must promise": {promise}.'
         )
         self.promise = promise
         """The promise's name in `PROMISES`."""
-        self.found = found
+        self.observed = observed
 
 
 class Watched:
@@ -168,9 +168,9 @@ class Watched:
         """The smallest progress of all outputs."""
         return min(self._progress, default=FOREVER)
 
-    def broken(self, promise: str, found: str) -> BrokenPromise:
+    def broken(self, promise: str, observed: str) -> BrokenPromise:
         """The exception for a broken promise, with the events so far."""
-        return BrokenPromise(self.name, promise, found, self.log)
+        return BrokenPromise(self.name, promise, observed, self.log)
 
     def _call(self, event: str, *args: Any) -> list[Batch]:
         """Send an event to the Box; returns its results, if they have the right form."""

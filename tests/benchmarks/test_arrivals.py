@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from midstream.benchmarks import arrival_turns
-from midstream.benchmarks.arrival_turns import BYTEWAX, MIDSTREAM, Figures, measure
+from midstream.benchmarks import arrival_contests
+from midstream.benchmarks.arrival_contests import BYTEWAX, MIDSTREAM, Figures, measure
 from midstream.benchmarks.arrivals import ARRIVALS, ArrivalItem, draw
 from midstream.benchmarks.commands import app
 from midstream.benchmarks.contenders import BY_HAND
@@ -32,16 +32,16 @@ def invoke(*arguments: object) -> Any:
 def test_all_contenders_give_the_same(
     item: ArrivalItem, batch_size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrival_turns, "CHECKED", 3_000)
-    assert arrival_turns._difference(item, NAMES, batch_size, seed=3) is None
+    monkeypatch.setattr(arrival_contests, "CHECKED", 3_000)
+    assert arrival_contests._difference(item, NAMES, batch_size, seed=3) is None
 
 
 @pytest.mark.parametrize("item", [item for item in ARRIVALS if item.window > 1], ids=lambda item: item.name)
 def test_a_contender_that_is_wrong_is_found(item: ArrivalItem, monkeypatch: pytest.MonkeyPatch) -> None:
     """Our window is a tenth longer."""
-    monkeypatch.setattr(arrival_turns, "CHECKED", 50_000 if item.window > 1000 else 5_000)
+    monkeypatch.setattr(arrival_contests, "CHECKED", 50_000 if item.window > 1000 else 5_000)
     wrong = replace(item, plan=lambda window: item.plan(window * 11 // 10))
-    assert arrival_turns._difference(wrong, [BY_HAND, MIDSTREAM], 100, seed=1) is not None
+    assert arrival_contests._difference(wrong, [BY_HAND, MIDSTREAM], 100, seed=1) is not None
 
 
 def test_keys_are_skewed() -> None:
@@ -51,7 +51,7 @@ def test_keys_are_skewed() -> None:
     assert 1_000 < len(set(keys)) < 10_000
 
 
-@pytest.mark.parametrize("collector", arrival_turns.COLLECTORS)
+@pytest.mark.parametrize("collector", arrival_contests.COLLECTORS)
 def test_the_collector_is_as_it_was_afterwards(collector: str) -> None:
     before = gc.isenabled(), gc.get_threshold()
     assert before[1] != THRESHOLDS
@@ -62,7 +62,7 @@ def test_the_collector_is_as_it_was_afterwards(collector: str) -> None:
 @pytest.mark.slow
 def test_the_peak_of_a_process_is_not_that_of_the_one_that_started_it() -> None:
     ballast = b"x" * 2**28
-    figures = arrival_turns._alone("filter-map", MIDSTREAM, 1_000, 100, "on", seed=1)
+    figures = arrival_contests._alone("filter-map", MIDSTREAM, 1_000, 100, "on", seed=1)
     assert figures.peak is None or 2**20 < figures.peak < len(ballast)
 
 
@@ -80,8 +80,8 @@ def test_the_command_prints_a_table_or_json() -> None:
 
 
 def test_results_that_differ_make_the_exit_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrival_turns, "_difference", lambda *_: "midstream: another result")
-    monkeypatch.setattr(arrival_turns, "_alone", lambda *_: Figures(1.0, 1, None, None))
+    monkeypatch.setattr(arrival_contests, "_difference", lambda *_: "midstream: another result")
+    monkeypatch.setattr(arrival_contests, "_alone", lambda *_: Figures(1.0, 1, None, None))
     result = invoke("--items", "join", "--no-peers", "--repetitions", 1)
     assert result.exit_code == 1
     assert "join: midstream: another result" in result.stdout

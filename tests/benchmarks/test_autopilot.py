@@ -18,7 +18,7 @@ from midstream.benchmarks.autopilot import (
     AIMS,
     CASES,
     Aim,
-    Flown,
+    PilotRun,
     chosen_cases,
     measure_autopilot,
     show_autopilot,
@@ -27,7 +27,7 @@ from midstream.benchmarks.commands import app
 from midstream.benchmarks.options import BenchmarkError
 from midstream.scenarios.trials.policies.case import Case, one_key
 
-FLOWN = Flown("roads", 1, ("a", "b"), "auto", 30, 20, 10, 40.0, 2, None, 0.5)
+RUN = PilotRun("roads", 1, ("a", "b"), "auto", 30, 20, 10, 40.0, 2, None, 0.5)
 
 
 def by_hand(*_: Any) -> Case:
@@ -54,7 +54,7 @@ def test_what_is_allowed(
     """The best fixed order gives 1 result, as the best order of each bucket does; a and b give 2."""
     monkeypatch.setattr(autopilot, "case_of", by_hand)
     monkeypatch.setattr(autopilot, "AIMS", {"by hand": aim})
-    one = autopilot.flown("by hand", None, 1, (first[0], first[1]), "auto")
+    one = autopilot.run_autopilot("by hand", None, 1, (first[0], first[1]), "auto")
     assert (one.fixed, one.hindsight, one.allowed, one.allowed_moves) == (1, 1, allowed, moves)
 
 
@@ -62,10 +62,10 @@ def test_each_first_order_flies_by_each_strategy(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(autopilot, "case_of", by_hand)
     monkeypatch.setattr(autopilot, "AIMS", {"by hand": Aim(seeds=2)})
     run = measure_autopilot(["by hand"], None, 7, 1)
-    assert [(one.seed, "".join(one.first), one.by) for one in run.flown] == [
+    assert [(one.seed, "".join(one.first), one.by) for one in run.runs] == [
         (seed, order, by) for seed in (7, 8) for order in ("ab", "ac", "bc") for by in ("auto", "genmig")
     ]
-    assert {one.cost for one in run.flown} == {1, 2} and run.is_good
+    assert {one.cost for one in run.runs} == {1, 2} and run.is_good
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,19 @@ def test_each_first_order_flies_by_each_strategy(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_a_promise_is_kept_or_not(change: dict[str, Any], good: bool) -> None:
-    assert replace(FLOWN, **change).is_good is good
+    assert replace(RUN, **change).is_good is good
 
 
-def test_the_flight_that_comes_nearest_to_its_aim_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_run_that_comes_nearest_to_its_aim_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     # As wide as columns may become.
-    long = replace(FLOWN, case="selectivity-flip", by="genmig", cost=29_876, allowed=38_686.0, fixed=30_271)
-    flights = [
+    long = replace(RUN, case="selectivity-flip", by="genmig", cost=29_876, allowed=38_686.0, fixed=30_271)
+    runs = [
         *[partial(replace, long)] * 40,
-        partial(replace, FLOWN, cost=3),
-        partial(replace, FLOWN, cost=39, moves=1),
-        partial(replace, FLOWN, case="periodic-100", by="genmig", cost=41),
+        partial(replace, RUN, cost=3),
+        partial(replace, RUN, cost=39, moves=1),
+        partial(replace, RUN, case="periodic-100", by="genmig", cost=41),
     ]
-    monkeypatch.setattr(autopilot, "flights_of", lambda *_: flights)
+    monkeypatch.setattr(autopilot, "all_runs", lambda *_: runs)
     told: list[tuple[int, int]] = []
     run = measure_autopilot([], None, 1, 2, lambda done, total: told.append((done, total)))
     console = Console(file=io.StringIO(), width=80)
@@ -112,12 +112,12 @@ def test_every_case_has_an_aim() -> None:
 def test_the_exit_status_tells(
     cost: int, status: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(autopilot, "flights_of", lambda *_: [partial(replace, FLOWN, cost=cost)])
+    monkeypatch.setattr(autopilot, "all_runs", lambda *_: [partial(replace, RUN, cost=cost)])
     file = tmp_path / "found.json"
     result = CliRunner().invoke(app, ["autopilot", "--cases", "rate-burst", "--output", str(file)])
     assert result.exit_code == status, result.output
     told = json.loads(file.read_text(encoding="utf-8"))
-    assert (told["format"], told["good"], told["flown"][0]["good"]) == (
+    assert (told["format"], told["good"], told["runs"][0]["good"]) == (
         "midstream-autopilot",
         status == 0,
         status == 0,

@@ -13,7 +13,7 @@ import pytest
 from comparing import compared
 from typer.testing import CliRunner
 
-from midstream.benchmarks import commands, memory, turns
+from midstream.benchmarks import commands, contests, memory
 from midstream.benchmarks.commands import app
 from midstream.benchmarks.item import workload
 from midstream.benchmarks.items import ITEMS
@@ -48,7 +48,7 @@ def wrong_join(monkeypatch: pytest.MonkeyPatch) -> None:
     ) -> list[ItemResult]:
         return [compared(workload(wrong, elements, seed, windows[0]), seed, sizes)]
 
-    monkeypatch.setattr(turns, "measure", measured_here)
+    monkeypatch.setattr(contests, "measure", measured_here)
 
 
 @pytest.mark.slow

@@ -42,17 +42,17 @@ from typer.testing import CliRunner, Result
 import midstream as ms
 from midstream.autopilot.settings import BALANCED
 from midstream.benchmarks import (
-    arrival_turns,
+    arrival_contests,
     auction_searches,
     autopilot,
     charts,
+    contests,
     files,
     join_orders,
     memory,
     queries,
     searches,
     statistics_cost,
-    turns,
 )
 from midstream.benchmarks import costs as costs_benchmark
 from midstream.benchmarks import studies as studies_benchmark
@@ -398,7 +398,7 @@ def arrived() -> Any:
     return real_compare(ARRIVALS[-1:], 100, 1, 50, ["off"], [], 1)
 
 
-real_compare = arrival_turns.compare
+real_compare = arrival_contests.compare
 
 
 def fidelity() -> charts.ChartsRun:
@@ -487,12 +487,12 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(report, "report_html", lambda _: "<!doctype html>\n</html>\n")
     monkeypatch.setattr(report, "plain_svg", lambda *_: "<svg></svg>\n")
     monkeypatch.setattr(demo, "demonstrate", lambda *_: demonstrated())
-    monkeypatch.setattr(turns, "measure", lambda *_: measured())
+    monkeypatch.setattr(contests, "measure", lambda *_: measured())
     samples = tuple(memory.MemorySample(i, 2**20 * value, value) for i, value in enumerate((5, 10, 10, 10)))
     monkeypatch.setattr(memory, "watch", lambda *_: memory.MemoryRun(4, 1, 1, samples))
     run = files.FilesRun(1, 1, (1.0,), (1.0,), None, True)
     monkeypatch.setattr(files, "measure_files", lambda *_: run)
-    monkeypatch.setattr(arrival_turns, "compare", lambda *_: arrived())
+    monkeypatch.setattr(arrival_contests, "compare", lambda *_: arrived())
     costs = (queries.Cost(1, 0.1, 0.1, 0.1), queries.Cost(2, 0.1, 0.1, 0.1))
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)

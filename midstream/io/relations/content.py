@@ -25,8 +25,8 @@ CHUNK = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """The origin of rows, for error messages.
+class RelationOrigin:
+    """The origin of a relation's rows, for error messages.
 
     name    the file, or the table and its database
     unit    the unit of row numbers: lines or rows
@@ -41,7 +41,7 @@ class Origin:
         self,
         number: int | None,
         column: str | None,
-        found: str,
+        value: str,
         expected: str,
         error: type[MidstreamError] | None = None,
     ) -> MidstreamError:
@@ -51,8 +51,8 @@ class Origin:
             place.append(f"{self.unit} {number}")
         if column is not None:
             place.append(f"column {column}")
-        message = f"{', '.join(place)}: found {found}, expected {expected}"
-        facts = {self.unit: number, "column": column, "found": found, "expected": expected}
+        message = f"{', '.join(place)}: found {value}, expected {expected}"
+        facts = {self.unit: number, "column": column, "found": value, "expected": expected}
         return (error or self.error)(message, origin=self.name, **facts)
 
     def position(self, columns: Sequence[str], name: str) -> int:
@@ -103,7 +103,7 @@ def rows_of(columns: Sequence[Sequence[Any]], count: int) -> list[tuple[Any, ...
 def collect(
     chunks: Iterable[Chunk],
     declared: Declaration,
-    origin: Origin,
+    origin: RelationOrigin,
     progress: Progress | None,
     total: int | None = None,
 ) -> list[Element]:
@@ -128,7 +128,7 @@ def collect(
     return elements
 
 
-def _check(chunk: Chunk, schema: Schema, origin: Origin) -> None:
+def _check(chunk: Chunk, schema: Schema, origin: RelationOrigin) -> None:
     try:
         schema.check(chunk.payloads)
     except SchemaError:
@@ -142,7 +142,7 @@ def _check(chunk: Chunk, schema: Schema, origin: Origin) -> None:
 
 
 def _validity(
-    chunk: Chunk, period: Period, clock: Clock | None, origin: Origin
+    chunk: Chunk, period: Period, clock: Clock | None, origin: RelationOrigin
 ) -> tuple[Sequence[Time], Sequence[Time]]:
     starts: Sequence[Time] = chunk.starts
     is_plain = not isinstance(clock, DatesOnly)
@@ -173,7 +173,7 @@ def _validity(
     return starts, ends
 
 
-def _instant(number: int, column: str, value: Any, clock: Clock | None, origin: Origin) -> int:
+def _instant(number: int, column: str, value: Any, clock: Clock | None, origin: RelationOrigin) -> int:
     try:
         return chronon(value, clock)
     except ValueError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from midstream.io.progress import Progress
 from midstream.io.readers import CsvStream
-from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, Period, collect
+from midstream.io.relations.content import CHUNK, Chunk, Declaration, Period, RelationOrigin, collect
 from midstream.io.relations.instants import as_clock
 from midstream.io.time_units import Clock
 from midstream.plans.values.errors import InputFileError
@@ -47,7 +47,7 @@ def load_csv(
     [(0, 2, (1, 'Ann')), (1, inf, (2, 'Bob'))]
     """
     declared = Declaration(schema, columns or {}, period, as_clock(clock))
-    origin = Origin(os.fspath(path), "line", InputFileError)
+    origin = RelationOrigin(os.fspath(path), "line", InputFileError)
     return collect(_CsvFile(Path(path), "", {}).chunks(declared), declared, origin, progress)
 
 

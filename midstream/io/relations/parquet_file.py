@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from midstream.io.parquet import Moments, opened_parquet, read_columns
 from midstream.io.progress import Progress
-from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, Period, collect, rows_of
+from midstream.io.relations.content import CHUNK, Chunk, Declaration, Period, RelationOrigin, collect, rows_of
 from midstream.io.relations.instants import Nanoseconds, as_clock
 from midstream.io.time_units import NANOSECONDS, Clock
 from midstream.plans.values.errors import InputFileError
@@ -44,14 +44,14 @@ def load_parquet(
     [(0, 9, (1,)), (5, inf, (2,))]
     """
     declared = Declaration(schema, columns or {}, period, as_clock(clock))
-    origin = Origin(os.fspath(path), "row", InputFileError)
+    origin = RelationOrigin(os.fspath(path), "row", InputFileError)
     with opened_parquet(path) as file:
         positions = _positions(file, declared, origin)
         total = file.metadata.num_rows
     return collect(_chunks(path, positions, declared, origin), declared, origin, progress, total)
 
 
-def _positions(file: pq.ParquetFile, declared: Declaration, origin: Origin) -> list[str]:
+def _positions(file: pq.ParquetFile, declared: Declaration, origin: RelationOrigin) -> list[str]:
     """Names of the columns to read.
 
     Raises   The origin's error where a column is missing or its type does not fit.
@@ -65,7 +65,7 @@ def _positions(file: pq.ParquetFile, declared: Declaration, origin: Origin) -> l
 
 
 def _chunks(
-    path: str | os.PathLike[str], names: Sequence[str], declared: Declaration, origin: Origin
+    path: str | os.PathLike[str], names: Sequence[str], declared: Declaration, origin: RelationOrigin
 ) -> Iterator[Chunk]:
     """The rows in the order of the file.
 
@@ -80,7 +80,7 @@ def _chunks(
         yield Chunk(numbers, rows_of(payload, count), *times)
 
 
-def _require_type(found: pa.DataType, name: str, column: Column, origin: Origin) -> None:
+def _require_type(found: pa.DataType, name: str, column: Column, origin: RelationOrigin) -> None:
     from pyarrow import types
 
     values = found.value_type if types.is_dictionary(found) else found
@@ -95,7 +95,7 @@ def _require_type(found: pa.DataType, name: str, column: Column, origin: Origin)
         raise origin.misfit(None, name, str(found), column.type.value)
 
 
-def _values(column: pa.Array | Moments, name: str, origin: Origin) -> list[Any]:
+def _values(column: pa.Array | Moments, name: str, origin: RelationOrigin) -> list[Any]:
     import pyarrow as pa
 
     if isinstance(column, Moments):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from midstream.io.progress import Progress
-from midstream.io.relations.content import Declaration, Origin, Period, collect
+from midstream.io.relations.content import Declaration, Period, RelationOrigin, collect
 from midstream.io.relations.instants import as_clock
 from midstream.io.requirements import require_libraries
 from midstream.io.time_units import Clock
@@ -64,7 +64,7 @@ def load_sql(
     declared = Declaration(schema, columns or {}, period, as_clock(clock))
     with sql_access.opened(database) as engine:
         source = "query" if table is None else f"table {table}"
-        origin = Origin(f"{sql_access.shown(engine)}, {source}", "row", SchemaError)
+        origin = RelationOrigin(f"{sql_access.shown(engine)}, {source}", "row", SchemaError)
         with sql_access.translated(origin.name):
             return collect(
                 sql_reading.chunks(engine, declared, origin, table, query), declared, origin, progress

@@ -10,12 +10,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from midstream.io.errors import DatabaseError
-from midstream.io.relations.content import CHUNK, Chunk, Declaration, Origin, rows_of
+from midstream.io.relations.content import CHUNK, Chunk, Declaration, RelationOrigin, rows_of
 from midstream.plans.values.schema import Column, Type, suggest
 
 
 def chunks(
-    engine: sa.Engine, declared: Declaration, origin: Origin, table: str | None, query: str | None
+    engine: sa.Engine, declared: Declaration, origin: RelationOrigin, table: str | None, query: str | None
 ) -> Iterator[Chunk]:
     """Read the rows of a table or a query.
 
@@ -49,7 +49,7 @@ def chunks(
 
 
 def _selection(
-    connection: sa.Connection, name: str, wanted: Sequence[str], origin: Origin
+    connection: sa.Connection, name: str, wanted: Sequence[str], origin: RelationOrigin
 ) -> tuple[sa.Executable, set[str]]:
     """A statement that reads the wanted columns of a table, and the columns that hold JSON as text."""
     try:
@@ -71,7 +71,12 @@ def _selection(
 
 
 def _converted(
-    numbers: Sequence[int], name: str, column: Column, values: Sequence[Any], is_json: bool, origin: Origin
+    numbers: Sequence[int],
+    name: str,
+    column: Column,
+    values: Sequence[Any],
+    is_json: bool,
+    origin: RelationOrigin,
 ) -> Sequence[Any]:
     """Values converted from the database's types to the column's type.
 
@@ -88,7 +93,7 @@ def _converted(
     return values
 
 
-def _parsed(number: int, name: str, value: Any, origin: Origin) -> Any:
+def _parsed(number: int, name: str, value: Any, origin: RelationOrigin) -> Any:
     try:
         return json.loads(value) if isinstance(value, str) else value
     except ValueError:

@@ -19,11 +19,11 @@ SHOWN = 80
 class Misfit(Exception):
     """A row does not fit: the column, the value found there, and what was expected."""
 
-    def __init__(self, column: str | None, found: str, expected: str) -> None:
+    def __init__(self, column: str | None, value: str, expected: str) -> None:
         place = f"column {column}: " if column is not None else ""
-        super().__init__(readable(f"{place}found {found}, expected {expected}"))
+        super().__init__(readable(f"{place}found {value}, expected {expected}"))
         self.column = column
-        self.found = found
+        self.value = value
         self.expected = expected
 
 
@@ -80,7 +80,7 @@ class BadRows:
         if dead_letters is not None:
             # Open it now: a path that cannot be written must fail at once, not after hours.
             name = f"dead letters, {dead_letters}"
-            file = self._files.enter_context(NewFile(dead_letters, name=name, told=self._told))
+            file = self._files.enter_context(NewFile(dead_letters, name=name, describe=self._description))
             self._output = self._files.enter_context(closing(TextOutput(file.place, name)))
 
     def report(self, source: str, unit: str, number: int, misfit: Misfit, row: str) -> None:
@@ -92,7 +92,7 @@ class BadRows:
                 f"{place}{misfit}",
                 path=Path(source),
                 column=misfit.column,
-                found=misfit.found,
+                found=misfit.value,
                 expected=misfit.expected,
                 **{unit: number},
             )
@@ -109,7 +109,7 @@ class BadRows:
             self._output.write(json.dumps(letter, ensure_ascii=False) + "\n")
             self._output.flush()  # a full disk must fail at once, not after hours
 
-    def _told(self) -> str:
+    def _description(self) -> str:
         return f"{self.count:,} rows that were rejected" if self.count else ""
 
     def __enter__(self) -> BadRows:

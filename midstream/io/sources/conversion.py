@@ -153,7 +153,7 @@ def _elements(times: Sequence[int], payloads: Iterable[tuple[Any, ...]]) -> Batc
 
 def _read(name: str, converter: Converter, value: Any) -> Any:
     try:
-        return converter.one(value)
+        return converter.single(value)
     except UndeclaredUnit as error:
         error.column = name
         raise

@@ -22,14 +22,14 @@ class Converter:
 
     many       converts all values of a batch at once, in C loops; it may refuse unusual values by one of ODD,
                even if they are correct
-    one        converts a value; raises ValueError for a wrong value, and UndeclaredUnit
-    expected   the values that `one` accepts, in words
+    single     converts a value; raises ValueError for a wrong value, and UndeclaredUnit
+    expected   the values that `single` accepts, in words
 
-    If `many` accepts a value, `one` accepts it with the same result: a property test checks this.
+    If `many` accepts a value, `single` accepts it with the same result: a property test checks this.
     """
 
     many: Callable[[Sequence[Any]], Sequence[Any]]
-    one: Callable[[Any], Any]
+    single: Callable[[Any], Any]
     expected: str
 
 

@@ -95,12 +95,12 @@ class Keys:
         rows = list(map(self.values, objects))
         return [list(map(itemgetter(position), rows)) for position in range(len(self.names))]
 
-    def values(self, found: Object) -> list[Any]:
+    def values(self, record: Object) -> list[Any]:
         """The values of one object.
 
         Raises   Misfit.
         """
-        return [found[key] for key in self.of(tuple(found))]
+        return [record[key] for key in self.of(tuple(record))]
 
 
 class JsonReader(TextReader):
@@ -135,14 +135,14 @@ class JsonReader(TextReader):
         """
         return self.conversion.batch(self.keys.columns(objects), len(objects))
 
-    def element(self, found: Object) -> Element:
+    def element(self, record: Object) -> Element:
         """The element of one object.
 
         Raises   Misfit.
         """
-        return self.conversion.element(self.keys.values(found))
+        return self.conversion.element(self.keys.values(record))
 
-    def reads(self, found: Object) -> bool:
+    def reads(self, record: Object) -> bool:
         """True if an object is one of the stream's rows."""
         return True
 
@@ -203,13 +203,13 @@ class ElementReader(JsonReader):
         self._seen: dict[str, None] = {}
         """The queries that objects have named, in order; of many only the first ones."""
 
-    def reads(self, found: Object) -> bool:
+    def reads(self, record: Object) -> bool:
         if self._query is None:
             return True
-        query = _query_of(found)
+        query = _query_of(record)
         if len(self._seen) < MOST_QUERIES:
             self._seen[query] = None
-        return query == self._query or _repeats(found, "query")
+        return query == self._query or _repeats(record, "query")
 
     def begin(self, block: bytes) -> None:
         """Note the query of the first line when reading starts later in the file."""
@@ -246,15 +246,15 @@ class ElementReader(JsonReader):
             payloads = self.conversion.payloads(self.keys.columns(rows), len(rows))
             return list(zip(since, until, payloads, strict=True))
 
-    def element(self, found: Object) -> Element:
-        self._require_one_query([_query_of(found)])
+    def element(self, record: Object) -> Element:
+        self._require_one_query([_query_of(record)])
         for key in ("start", "end", "row"):
-            if key not in found:
+            if key not in record:
                 raise Misfit(key, "no such key", "start, end and row")
         for key in ("start", "end", "row", "query"):
-            if _repeats(found, key):
+            if _repeats(record, key):
                 raise Misfit(key, "several keys of this name", "one")
-        start, end, row = found["start"], found["end"], found["row"]
+        start, end, row = record["start"], record["end"], record["row"]
         since = self._instant("start", start, INSTANT)
         expected = f"an integer after start, {start}, or null"
         if isinstance(start, str):

@@ -55,7 +55,7 @@ def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> It
                 f"{path}, {misfit}",
                 path=path,
                 column=misfit.column,
-                found=misfit.found,
+                found=misfit.value,
                 expected=misfit.expected,
             ) from None
     read = 0

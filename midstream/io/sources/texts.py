@@ -37,7 +37,7 @@ def text_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Tim
     >>> from midstream.plans.values.units import TimeUnit
     >>> seconds = Timestamps.of(TimeUnit.of("seconds"))
     >>> price = text_converter(ColumnDeclaration("price", Type.FLOAT), True, seconds)
-    >>> price.many(["12.5", "", "8"]), price.one("8")
+    >>> price.many(["12.5", "", "8"]), price.single("8")
     ([12.5, None, 8.0], 8.0)
     >>> day = ColumnDeclaration("day", Type.INTEGER, is_timestamp=True)
     >>> text_converter(day, True, seconds).many(["1970-01-02", "7", "1970-01-01 00:00:01.5+00:01"])

@@ -32,7 +32,7 @@ def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Ti
     >>> from midstream.plans.values.units import TimeUnit
     >>> seconds = Timestamps.of(TimeUnit.of("seconds"))
     >>> price = value_converter(ColumnDeclaration("price", Type.FLOAT), True, seconds)
-    >>> price.many([12.5, None, 8]), price.one(8)
+    >>> price.many([12.5, None, 8]), price.single(8)
     ([12.5, None, 8.0], 8.0)
     """
     parse: Callable[[Any], Any]
@@ -140,7 +140,7 @@ PLAIN: dict[Type, frozenset[type]] = {
 
 def _instant(timestamps: Timestamps) -> Callable[[Any], int]:
     column = ColumnDeclaration("", Type.INTEGER, is_timestamp=True)
-    parse = text_converter(column, False, timestamps).one
+    parse = text_converter(column, False, timestamps).single
 
     def read(value: Any) -> int:
         if isinstance(value, str):

@@ -69,7 +69,7 @@ class SelectingConversion(Conversion):
 
 def _is(test: Converter, wanted: Constant, value: Any) -> bool:
     try:
-        found: Any = test.one(value)
+        found: Any = test.single(value)
     except ODD:
         return False
     return type(found) is type(wanted) and bool(found == wanted)
@@ -94,6 +94,6 @@ def _knowing(unknown: Sequence[str]) -> Converters:
         def many(texts: Sequence[str]) -> Sequence[Any]:
             return plain.many([empty.get(text, text) for text in texts] if empty.keys() & texts else texts)
 
-        return Converter(many, lambda text: plain.one(empty.get(text, text)), plain.expected)
+        return Converter(many, lambda text: plain.single(empty.get(text, text)), plain.expected)
 
     return converters

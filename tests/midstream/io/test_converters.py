@@ -67,7 +67,7 @@ def require_agreement(converter: Converter, values: list[Any], column: ColumnDec
         whole = list(converter.many(values))
     except ODD:
         return
-    assert list(map(repr, whole)) == [repr(converter.one(value)) for value in values]
+    assert list(map(repr, whole)) == [repr(converter.single(value)) for value in values]
     Schema((Column("x", column.type, column.nullable),)).check([(value,) for value in whole])
     assert float("inf") not in whole and float("-inf") not in whole
 
@@ -101,13 +101,13 @@ def test_values(column: ColumnDeclaration, data: st.DataObject) -> None:
 )
 def test_ordinary_texts_are_taken_whole(column: ColumnDeclaration, texts: list[str]) -> None:
     converter = text_converter(column, column.nullable, counting(10**6))
-    assert list(converter.many(texts)) == [converter.one(text) for text in texts]
+    assert list(converter.many(texts)) == [converter.single(text) for text in texts]
 
 
 @pytest.mark.parametrize("text", [" 7", "7 ", "1_000", "٣", "7.0", "", "0x10", "9" * 5000])
 def test_what_is_no_integer(text: str) -> None:
     converter = text_converter(ColumnDeclaration("x", Type.INTEGER, False), False, counting(1))
-    for read in (converter.one, lambda t: converter.many([t])):
+    for read in (converter.single, lambda t: converter.many([t])):
         with pytest.raises(ValueError):
             read(text)
 
@@ -115,7 +115,7 @@ def test_what_is_no_integer(text: str) -> None:
 @pytest.mark.parametrize("text", ["nan", "inf", "-Infinity", "1e999", "1_0.5", " 1.5", ""])
 def test_what_is_no_float(text: str) -> None:
     converter = text_converter(ColumnDeclaration("x", Type.FLOAT, False), False, counting(1))
-    for read in (converter.one, lambda t: converter.many([t])):
+    for read in (converter.single, lambda t: converter.many([t])):
         with pytest.raises(ValueError):
             read(text)
 
@@ -153,7 +153,7 @@ def test_dates_with_times_are_rounded_down_to_chronons(instant: datetime, offset
         (value, local),
         (value, instant),
     ):
-        assert converter.one(spelled) == expected
+        assert converter.single(spelled) == expected
         assert converter.many([spelled]) == [expected]
 
 
@@ -169,7 +169,7 @@ def test_what_else_a_timestamp_may_be() -> None:
 def test_dates_are_read_alike_alone_and_among_others(text: str) -> None:
     converter = text_converter(ColumnDeclaration("ts", Type.INTEGER, False, True), False, counting(1))
     for other in ("1970-01-01", "1970-01-01T00:00:00Z"):
-        assert converter.many([other, text]) == [0, converter.one(text)]
+        assert converter.many([other, text]) == [0, converter.single(text)]
 
 
 def test_values_keep_their_meaning() -> None:
@@ -178,5 +178,5 @@ def test_values_keep_their_meaning() -> None:
     integer = value_converter(ColumnDeclaration("x", Type.INTEGER), True, counting(1))
     for wrong in (True, 7.0, "7", Decimal("7.5")):
         with pytest.raises(ValueError):
-            integer.one(wrong)
+            integer.single(wrong)
     assert integer.many([10**400, None, Decimal(7)]) == [10**400, None, 7]

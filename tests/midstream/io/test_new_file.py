@@ -34,7 +34,7 @@ def test_what_a_link_leads_to_is_replaced(tmp_path: Path) -> None:
 def test_what_an_earlier_run_left_unfinished_stays(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     for number in (1, 2, 3):
-        with pytest.raises(RuntimeError), NewFile(path, told=lambda: "a part") as file:
+        with pytest.raises(RuntimeError), NewFile(path, describe=lambda: "a part") as file:
             file.write(f"part {number}")
             raise RuntimeError
     names = ("results.jsonl.unfinished", "results.jsonl.unfinished-2", "results.jsonl.unfinished-3")

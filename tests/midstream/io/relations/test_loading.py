@@ -444,7 +444,7 @@ def test_json_of_sqlite_is_read(tmp_path: Path) -> None:
 )
 def test_values_that_other_drivers_give(type_: str, found: object, expected: object) -> None:
     column = Column("x", Type(type_))
-    origin = content.Origin("t", "row", SchemaError)
+    origin = content.RelationOrigin("t", "row", SchemaError)
     (value,) = sql_reading._converted([1], "x", column, [found], False, origin)
     assert type(value) is type(found if expected is None else expected)
     assert expected is None or value == expected

@@ -45,17 +45,17 @@ def measure(
     ]
     try:
         with ExitStack() as stack:
-            turns = [
+            processes = [
                 (stack.enter_context(ProcessPoolExecutor(1, mp_context=get_context("spawn"))), contest)
                 for contest in contests
             ]
-            counts = [pool.submit(_ask, contest, len) for pool, contest in turns]
+            counts = [pool.submit(_ask, contest, len) for pool, contest in processes]
             for run in (Contest.warm_up, *[Contest.repeat] * repetitions):
                 for number in range(counts[0].result()):
-                    for pool, contest in turns:
+                    for pool, contest in processes:
                         pool.submit(_ask, contest, run, number).result()
                         progress()
-            results = [pool.submit(_ask, contest, _result) for pool, contest in turns]
+            results = [pool.submit(_ask, contest, _result) for pool, contest in processes]
             return tuple(ItemResult(item, *result.result()) for result in results)
     except BrokenProcessPool as error:
         raise BenchmarkError(

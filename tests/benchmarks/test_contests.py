@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from midstream.benchmarks import turns
+from midstream.benchmarks import contests
 from midstream.benchmarks.items import ITEMS
 from midstream.benchmarks.measuring import Contest, runs
 from midstream.benchmarks.options import BenchmarkError
@@ -18,7 +18,7 @@ JOIN = ITEMS[0]
 @pytest.mark.slow
 def test_each_window_is_measured_in_turn() -> None:
     steps: list[int] = []
-    results = turns.measure(JOIN, (20, None), 400, 1, (1, 64), (), 3, lambda: steps.append(1))
+    results = contests.measure(JOIN, (20, None), 400, 1, (1, 64), (), 3, lambda: steps.append(1))
     assert [(one.item, one.window, one.elements) for one in results] == [(JOIN, 20, 400), (JOIN, 5000, 400)]
     assert len(steps) == 2 * runs((1, 64), (), 3) == 32
     for result in results:
@@ -38,4 +38,4 @@ def die(contest: Contest, number: int) -> None:
 def test_a_process_that_ends_before_its_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Contest, "repeat", die)
     with pytest.raises(BenchmarkError, match=r"join: a process that measured it with 400 elements was ended"):
-        turns.measure(JOIN, (20,), 400, 1, (64,), (), 1)
+        contests.measure(JOIN, (20,), 400, 1, (64,), (), 1)

@@ -14,7 +14,7 @@ import midstream as ms
 from midstream.autopilot.records import Record
 from midstream.autopilot.settings import EAGER
 from midstream.cli import app
-from midstream.commands import flight_chart
+from midstream.commands import autopilot_chart
 from midstream.commands.feeding import arrivals
 from midstream.io.sources.source import Source
 
@@ -80,7 +80,7 @@ def test_a_chart_begins_where_the_first_look_is() -> None:
         for n in range(10)
     ]
     axes = Figure().subplots()
-    flight_chart._draw_query(axes, "q", records)
+    autopilot_chart._draw_query(axes, "q", records)
     assert [(min(line.get_xdata()), max(line.get_xdata())) for line in axes.lines] == [(0, 9000)] * 4
 
 

@@ -24,8 +24,8 @@ SHARE = 16
 
 
 @dataclass(frozen=True)
-class Flight:
-    """The settings of an autopilot for the queries of a script.
+class AutopilotOptions:
+    """The options of an autopilot for the queries of a script.
 
     settings    careful, balanced, eager, or a file
     decisions   a file for every decision, as JSON lines; without it, decisions are printed
@@ -59,7 +59,7 @@ class Flight:
 
         Raises   MidstreamError where no query can be watched.
         """
-        from midstream.commands.flight_chart import draw
+        from midstream.commands.autopilot_chart import draw
 
         windows = {name: largest_window(query.plan) or self.every for name, query in engine.queries.items()}
         names = [name for name, window in windows.items() if window is not None]

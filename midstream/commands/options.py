@@ -24,17 +24,17 @@ Sources = Annotated[
     list[str] | None,
     typer.Option(
         "--source",
-        help="NAME=PATH: where a stream or relation comes from (.csv, .jsonl, .parquet; - is standard "
-        "input), instead of what the script says. nexmark: generated auctions for all streams.",
+        help="NAME=PATH: a file for a stream or relation (.csv, .jsonl, .parquet; - is standard input), "
+        "instead of the source in the script. nexmark: generated auctions for all streams.",
     ),
 ]
 Output = Annotated[str, typer.Option(help="A file for the results; - is standard output.")]
 Format = Annotated[
-    str | None, typer.Option("--format", help="jsonl, csv or parquet; by default what the suffix says.")
+    str | None, typer.Option("--format", help="jsonl, csv or parquet; by default that of the suffix.")
 ]
 Rows = Annotated[
     int | None,
-    typer.Option(min=0, help="Take so many rows of each stream at most; of nexmark, events in all."),
+    typer.Option(min=0, help="The largest number of rows of each stream; of nexmark, of events in all."),
 ]
 DeadLetters = Annotated[
     Path | None,
@@ -42,18 +42,18 @@ DeadLetters = Annotated[
 ]
 Slack = Annotated[
     str | None,
-    typer.Option(help="By how much rows may come late: 90s, 2 minutes, or a number in units of time."),
+    typer.Option(help="The largest delay of rows: 90s, 2 minutes, or a number in units of time."),
 ]
-Header = Annotated[bool, typer.Option(help="Whether CSV files begin with the names of their columns.")]
+Header = Annotated[bool, typer.Option(help="CSV files begin with the names of their columns.")]
 Unit = Annotated[
     str | None,
     typer.Option(
-        "--time-unit", help="What integer timestamps and bare numbers count, unless the script sets it."
+        "--time-unit", help="The unit of integer timestamps and bare numbers, unless the script sets it."
     ),
 ]
 
 
-class TimesWish(StrEnum):
+class TimesForm(StrEnum):
     """The form of times in results."""
 
     ISO = "iso"
@@ -61,10 +61,10 @@ class TimesWish(StrEnum):
 
 
 Times = Annotated[
-    TimesWish | None,
+    TimesForm | None,
     typer.Option(
-        help="How times are written: 2013-01-01T05:17:00 (UTC), or integers in the unit of time; by default "
-        "as the input has them."
+        help="The form of times: 2013-01-01T05:17:00 (UTC), or integers in the unit of time; by default "
+        "that of the input."
     ),
 ]
 Stats = Annotated[

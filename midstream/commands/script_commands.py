@@ -41,22 +41,22 @@ def run(
         str | None,
         typer.Option(
             help="Move queries to cheaper plans as streams change: careful, balanced, eager, or a file of "
-            "settings (JSON). What happens is told on standard error."
+            "settings (JSON). Decisions are printed on standard error."
         ),
     ] = None,
     decisions: Annotated[
         Path | None,
-        typer.Option(help="A file for all that the autopilot decides (JSON lines), instead of telling it."),
+        typer.Option(help="A file for the autopilot's decisions (JSON Lines), which are printed else."),
     ] = None,
     autopilot_chart: Annotated[
         Path | None,
-        typer.Option(help="A file for a chart (.svg, .png) of what plans cost by when, and of migrations."),
+        typer.Option(help="A file for a chart (.svg, .png) of migrations and of costs of plans."),
     ] = None,
     every: Annotated[
         str | None,
         typer.Option(
-            help="How often the autopilot looks, in application time, such as 90s or '5 minutes'; by default "
-            "eight times in a query's largest window. Queries without a time window need it."
+            help="The application time between the autopilot's looks, such as 90s or '5 minutes'; by default "
+            "an eighth of a query's largest window. Queries without a time window need it."
         ),
     ] = None,
     unit: options.Unit = None,
@@ -115,22 +115,22 @@ def explain(
     ] = None,
     dot: Annotated[Path | None, typer.Option(help="A file for the same in Graphviz' language.")] = None,
     stage: Annotated[
-        str, typer.Option(help="Which plan to draw: physical, logical, or the number of a stage from 1.")
+        str, typer.Option(help="The plan to draw: physical, logical, or the number of a stage from 1.")
     ] = "physical",
-    notes: Annotated[bool, typer.Option(help="Whether to tell the properties of each operator.")] = True,
+    notes: Annotated[bool, typer.Option(help="Show the properties of each operator.")] = True,
     number: Annotated[
         int | None,
         typer.Option(
             "--alternatives",
             min=1,
-            help="Show so many of the cheapest plans instead, and why the first wins.",
+            help="Show this number of the cheapest plans instead, and why the first wins.",
         ),
     ] = None,
     stats: options.Stats = None,
     objective: Annotated[
         str,
         typer.Option(
-            help="What is wanted little of: processing, memory, state, latency, rate (1 / results), buffers, "
+            help="The costs to keep small: processing, memory, state, latency, rate (1 / results), buffers, "
             "intermediate (results); sums such as 'processing + 0.001 memory'; or om(0.4, 0.6)."
         ),
     ] = "processing",

@@ -30,9 +30,10 @@ def verify(
             help="A Python file with RULES, a list of rules that proofs may use. Each is tried first."
         ),
     ] = None,
-    steps: Annotated[int, typer.Option(min=0, help="How many small inputs are tried.")] = 500,
+    steps: Annotated[int, typer.Option(min=0, help="The number of small inputs to try.")] = 500,
     seconds: Annotated[
-        float | None, typer.Option(min=0.0, help="End the search then; else the answer is always the same.")
+        float | None,
+        typer.Option(min=0.0, help="End the search then; without it, answers are always the same."),
     ] = None,
     as_json: AsJson = False,
     unit: options.Unit = None,

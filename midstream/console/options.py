@@ -9,8 +9,9 @@ import typer
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 Logarithmic = Annotated[
-    bool, typer.Option("--logarithmic", help="Parts of rates are equal times as large, not equally long.")
+    bool,
+    typer.Option("--logarithmic", help="Parts of rates grow by equal factors."),
 ]
 LittleOf = Annotated[
-    str, typer.Option(help="What is wanted little of, as in explain: processing, memory, state, …")
+    str, typer.Option(help="The costs to keep small, as in explain: processing, memory, state, …")
 ]

@@ -98,7 +98,7 @@ def test_an_output_that_another_query_reads_on_is_intermediate_for_that_one() ->
 def test_results_that_an_old_output_held_count_once_when_a_swap_gives_them_out() -> None:
     """It gives them as it is ended, before the migration takes its place."""
     a, b = (ms.stream(name, x="integer").window(WINDOW) for name in "ab")
-    results: list[ms.Element] = []
+    results: list[Element] = []
     engine = ms.Engine(a.union(b), results.extend)
     reference = CountReference(engine)
     reference.look()
@@ -132,7 +132,7 @@ def test_what_a_new_plan_did_before_it_was_put_in_place_counts() -> None:
 
 def test_results_are_counted_on_where_a_window_has_another_size() -> None:
     window = ms.stream("a", a="integer").window(WINDOW, bounds=(1, 20))
-    results: list[ms.Element] = []
+    results: list[Element] = []
     engine = ms.Engine(window, results.extend)
     feed(engine, 0, 5)
     engine.resize(window, 3, 7)

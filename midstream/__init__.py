@@ -47,11 +47,11 @@ from midstream.functions import (
 from midstream.migration import Migration, MigrationReport
 from midstream.migration.report import report
 from midstream.operators.engine.garbage_collection import streaming_gc
-from midstream.operators.engine.measuring.counting import Counters
 from midstream.operators.engine.input.input_manager import DeadLetter
+from midstream.operators.engine.input.relations import constant
+from midstream.operators.engine.measuring.counting import Counters
 from midstream.operators.engine.measuring.metadata import Metadata
 from midstream.operators.engine.running.planner import physical_plan
-from midstream.operators.engine.input.relations import constant
 from midstream.operators.signs import signed_plan
 from midstream.optimizer import (
     Statistics,

@@ -19,6 +19,7 @@ from midstream.optimizer import CostModel, Statistics, StreamStatistics
 from midstream.optimizer.cost.objective import INTERMEDIATE
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.properties import logical_node
+from midstream.plans.values.streams import Element
 from midstream.testing.law import vouched
 
 WINDOW, END = 8, 40

@@ -23,6 +23,8 @@ ROOMS = {
     "optimizer": ("charts", "cost", "online", "rules", "sampling", "search", "verification"),
     "migration": (),
     "autopilot": ("costs",),
+    "benchmarks": (),
+    "midstream": ("commands", "console", "io", "testing"),
     "scenarios": ("recordings", "reports", "spark", "stages", "streams", "trials"),
 }
 """The top rooms, each with its folders that have a README of their own."""

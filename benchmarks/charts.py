@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from midstream.scenarios.trials.fidelity.following import Fidelity
-from midstream.scenarios.trials.fidelity.running import Compared, parts
+from midstream.scenarios.trials.fidelity.running import FidelityComparison, parts
 
 HEADLINE = {10: 0.80, 40: 0.95}
 """OM's results for two plans, by k; reproduced where values stay within a quarter of the ranges."""
@@ -24,7 +24,7 @@ class ChartsRun:
 
     seed: int
     followed: tuple[Fidelity, ...]
-    trees: tuple[Compared, ...]
+    trees: tuple[FidelityComparison, ...]
 
     @property
     def is_good(self) -> bool:
@@ -56,10 +56,10 @@ def measure_charts(
     """Run everything; `tell` takes the number of finished parts and of all parts."""
     todo = list(parts(data, seed, is_quick=is_quick))
     followed: list[Fidelity] = []
-    trees: list[Compared] = []
+    trees: list[FidelityComparison] = []
     for done, part in enumerate(todo, 1):
         found = part()
-        if isinstance(found, Compared):
+        if isinstance(found, FidelityComparison):
             trees.append(found)
         else:
             followed += found

@@ -12,7 +12,13 @@ from rich.console import Console
 from rich.table import Table
 
 from midstream.io.progress import counted
-from midstream.scenarios.trials.costs.comparing import Compared, compare, compare_whole, error, median_error
+from midstream.scenarios.trials.costs.comparing import (
+    CostComparison,
+    compare,
+    compare_whole,
+    error,
+    median_error,
+)
 from midstream.scenarios.trials.costs.grid import QUERIES, SETTINGS, SMALL, TABLE, plan_at
 
 OF_OPERATORS, OF_PLANS = 0.1, 0.2
@@ -23,8 +29,8 @@ OF_OPERATORS, OF_PLANS = 0.1, 0.2
 class Predictions:
     """All points of the grid, for every stateful operator and every plan of Table 24.1."""
 
-    operators: tuple[Compared, ...]
-    plans: tuple[Compared, ...]
+    operators: tuple[CostComparison, ...]
+    plans: tuple[CostComparison, ...]
 
     @property
     def is_good(self) -> bool:
@@ -49,15 +55,15 @@ class Predictions:
         }
 
 
-def by_name(points: Sequence[Compared]) -> dict[str, list[Compared]]:
+def by_name(points: Sequence[CostComparison]) -> dict[str, list[CostComparison]]:
     """The points of each query."""
-    found: dict[str, list[Compared]] = {}
+    found: dict[str, list[CostComparison]] = {}
     for point in points:
         found.setdefault(point.name, []).append(point)
     return found
 
 
-def _medians(found: Sequence[Compared]) -> dict[str, float]:
+def _medians(found: Sequence[CostComparison]) -> dict[str, float]:
     return {
         what: round(median(error(getattr(one, what)) for one in found), 4)
         for what in ("rate", "state", "bytes")
@@ -68,8 +74,8 @@ def predict(is_quick: bool, advance: Callable[[int, int], object]) -> Prediction
     """Compare predictions with measurements at all points, or at a few."""
     settings = SMALL if is_quick else SETTINGS
     step = counted(advance, len(settings) * (len(QUERIES) + len(TABLE)))
-    operators: list[Compared] = []
-    plans: list[Compared] = []
+    operators: list[CostComparison] = []
+    plans: list[CostComparison] = []
     for queries, found in ((QUERIES, operators), (TABLE, plans)):
         for name, query in queries.items():
             for setting in settings:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from midstream.benchmarks.costs import Predictions
 from midstream.io.pictures import write_picture
-from midstream.scenarios.trials.costs.comparing import Compared
+from midstream.scenarios.trials.costs.comparing import CostComparison
 
 FAMILIES = {
     "joins": ("join", "#1f5a99"),
@@ -34,7 +34,7 @@ def draw_predictions(run: Predictions, file: Path) -> None:
     write_picture(figure, file, file.suffix[1:])
 
 
-def _panel(axes: Axes, points: list[Compared], what: str, title: str) -> None:
+def _panel(axes: Axes, points: list[CostComparison], what: str, title: str) -> None:
     pairs = [(point.name, *getattr(point, what)) for point in points]
     shown = [(name, predicted, measured) for name, predicted, measured in pairs if predicted and measured]
     for family, (_, color) in FAMILIES.items():

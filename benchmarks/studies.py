@@ -172,7 +172,7 @@ def _taken(spark: SparkSession, place: Path, count: int) -> Taken:
             profile_summary(study, found, 0)
         at.append(processor_seconds())
         with what_if(recording, study, study.query) as priced:
-            assert priced.turns
+            assert priced.switching_costs
     at.append(processor_seconds())
     taken = (after - before for before, after in pairwise(at))
     return Taken(sum(made.values()), dict(zip(STAGES, taken, strict=True)), *peaks())

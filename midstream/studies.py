@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.console import Console
 
-    from midstream.scenarios.stages.charts.stage import FoundChart
+    from midstream.scenarios.stages.charts.stage import ChartResult
     from midstream.scenarios.stages.generate.generate import Generated
     from midstream.scenarios.stages.ingest.ingest import Ingested
-    from midstream.scenarios.stages.policies.stage import Found as FoundPolicies
+    from midstream.scenarios.stages.policies.stage import PolicyComparison
     from midstream.scenarios.stages.profile.stream_profile import Profile
     from midstream.scenarios.stages.run.study_run import StudyRun
     from midstream.scenarios.stages.simulate.stage import Simulated
@@ -173,7 +173,7 @@ def charts(
     data: str | Path | None = None,
     output: str | Path | None = None,
     **options: Any,
-) -> Result[FoundChart]:
+) -> Result[ChartResult]:
     """Make the chart of a query: the best plan for each region of rates and selectivities.
 
     options   those of the command `midstream study charts`, such as `along`, `parts` and `objective`
@@ -189,7 +189,7 @@ def policies(
     data: str | Path | None = None,
     output: str | Path | None = None,
     **options: Any,
-) -> Result[FoundPolicies]:
+) -> Result[PolicyComparison]:
     """Compute the costs of migration policies on a recording, and the settings to recommend.
 
     options   those of the command `midstream study policies`, such as `grid`, `strategy` and `objective`

@@ -5,25 +5,14 @@ from __future__ import annotations
 import pytest
 from plain_words import EXCEPTIONS, RIDDLES, ROOMS, ROOT, faults, files, repeated_classes
 
-CLEAN: tuple[str, ...] = (
-    "plans",
-    "optimizer",
-    "migration",
-    "autopilot",
-    "operators",
-    "midstream",
-    "benchmarks",
-)
-"""Folders that are written in plain words throughout; in the end, all of `ROOMS`."""
 
-
-@pytest.mark.parametrize("folder", CLEAN)
+@pytest.mark.parametrize("folder", ROOMS)
 def test_docstrings_and_names_are_plain(folder: str) -> None:
     assert [*files([folder])]
     assert [fault for path in files([folder]) for fault in faults(path)] == []
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if room in CLEAN])
+@pytest.mark.parametrize("room", ROOMS)
 def test_a_class_name_stands_once_in_a_room(room: str) -> None:
     assert [*repeated_classes(room)] == []
 

@@ -20,19 +20,19 @@ from midstream.scenarios.streams.recorded.inputs import PlanInput
 from midstream.scenarios.streams.recorded.renaming import only_names
 
 
-def elements_of(recording: Recording, one: PlanInput) -> DataFrame:
+def elements_of(recording: Recording, plan_input: PlanInput) -> DataFrame:
     """The elements of an input, with the column `time` and the payload in columns c0, c1 and so on."""
-    frame = recording.frames[one.stream.name]
-    nodes = list(one.chain.walk())
-    positions = {name: one.stream.columns.index(name) for name in nodes[0].schema.names}
+    frame = recording.frames[plan_input.stream.name]
+    nodes = list(plan_input.chain.walk())
+    positions = {name: plan_input.stream.columns.index(name) for name in nodes[0].schema.names}
     if all(map(only_names, nodes[1:])):
         for node in nodes[1:]:
             operator = logical(node)
             assert isinstance(operator, Project)
             positions = {new: positions[old.name] for new, old in operator.columns if isinstance(old, Col)}
         return _selected(frame, positions.values())
-    text = dumps(Plan(one.chain))
-    schema = spark_schema(_timed(one.chain.schema))
+    text = dumps(Plan(plan_input.chain))
+    schema = spark_schema(_timed(plan_input.chain.schema))
     return _selected(frame, positions.values()).mapInArrow(lambda batches: compute(batches, text), schema)
 
 

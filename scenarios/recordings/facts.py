@@ -20,14 +20,14 @@ from midstream.plans.values.schema import Schema, Type
 from midstream.scenarios.recordings.derived import elements_of
 from midstream.scenarios.recordings.pricing import InputFacts
 from midstream.scenarios.recordings.recording import TIME, Recording, floor_to, payload, text_of
-from midstream.scenarios.recordings.rest import GroupTotal, spread_rest
+from midstream.scenarios.recordings.remaining_values import GroupTotal, spread_remaining
 from midstream.scenarios.streams.recorded.inputs import Group, PlanInput, Question
 
 SAMPLE = 256
 """The number of rows of a bucket on which conditions are tried, in place of all rows."""
 
-KEPT = 1000
-"""The number of values of a group of columns that are kept of a bucket.
+MOST_VALUES = 1000
+"""The most values of a group of columns that are kept of a bucket.
 
 Up to this number, Spark looks for the first ones before it shuffles
 (spark.sql.window.group.limit.threshold).
@@ -53,23 +53,23 @@ def gather(
     inputs: Sequence[PlanInput],
     asked: Sequence[Question],
     groups: Sequence[Group],
-    kept: int = KEPT,
+    most_values: int = MOST_VALUES,
     fullest: Sequence[int] | None = None,
 ) -> DataFrame:
     """Count the facts of every bucket, in one row (start, facts) each; `read_facts` reads them.
 
-    fullest  by input, the most elements that start in any bucket, if known. Where none is above `kept`,
-             values are counted once, else twice
+    fullest  by input, the most elements that start in any bucket, if known. Where all are at most
+             `most_values`, values are counted once, else twice
 
     Cost     A shuffle of as many rows as there are different values in each bucket, and one of the sampled
-             rows. Of one bucket come to one place at most `kept` values of each group, or as many elements
-             of each input where none has more; and SAMPLE rows of each input.
+             rows. Of one bucket come to one place at most `most_values` values of each group, or as many
+             elements of each input where none has more; and SAMPLE rows of each input.
     """
     bucketed = [
         elements_of(recording, one).withColumn("start", floor_to(F.col(TIME), recording.bucket))
         for one in inputs
     ]
-    every = _facts_of(bucketed, inputs, asked, groups, kept, fullest or _counts(recording, inputs))
+    every = _facts_of(bucketed, inputs, asked, groups, most_values, fullest or _counts(recording, inputs))
     return recording.buckets().join(every, "start", "left")
 
 
@@ -78,11 +78,11 @@ def gather_all(
     inputs: Sequence[PlanInput],
     asked: Sequence[Question],
     groups: Sequence[Group],
-    kept: int = KEPT,
+    most_values: int = MOST_VALUES,
 ) -> DataFrame:
     """The facts of the whole time, as one bucket; no row where there are no elements."""
     elements = [elements_of(recording, one).withColumn("start", F.lit(0).cast("long")) for one in inputs]
-    return _facts_of(elements, inputs, asked, groups, kept, _counts(recording, inputs))
+    return _facts_of(elements, inputs, asked, groups, most_values, _counts(recording, inputs))
 
 
 def _counts(recording: Recording, inputs: Sequence[PlanInput]) -> list[int]:
@@ -95,7 +95,7 @@ def _facts_of(
     inputs: Sequence[PlanInput],
     asked: Sequence[Question],
     groups: Sequence[Group],
-    kept: int,
+    most_values: int,
     fullest: Sequence[int],
 ) -> DataFrame:
     chains = [one.chain for one in inputs]
@@ -105,13 +105,15 @@ def _facts_of(
         if question.is_counted or any(member.input == i for group in groups for member in group)
     ]
     one_by_one = reduce(DataFrame.unionAll, values)
-    if max(fullest) <= kept:
+    if max(fullest) <= most_values:
         # What may come to one place comes there at once.
         one_by_one = one_by_one.repartition("start")
     counted = _counted(one_by_one, max(len(inputs), _width(groups)))
     # Where there are no more elements than values that are kept, no value is left out.
-    is_rest = any(sum(fullest[member.input] for member in group) > kept for group in groups)
-    told = [_heaviest(counted, kept), _totals(counted, _width(groups), kept)] if is_rest else [_told(counted)]
+    leaves_out = any(sum(fullest[member.input] for member in group) > most_values for group in groups)
+    told = [_told(counted)]
+    if leaves_out:
+        told = [_heaviest(counted, most_values), _totals(counted, _width(groups), most_values)]
     sampled = [
         _sampled(frame, i, len(chains[i].schema))
         for i, (frame, question) in enumerate(zip(elements, asked, strict=True))
@@ -153,7 +155,7 @@ def read_in_order(
         group, total = groups[number], totals.get(number)
         heaviest_first = sorted(counted.items(), key=lambda one: (-sum(one[1]), one[0]))
         counts = [each[: len(group)] for _, each in heaviest_first]
-        shown = None if total is None else spread_rest(counts, total)
+        shown = None if total is None else spread_remaining(counts, total)
         for i, member in enumerate(group):
             parse = _parser(group, member.type)
             values = [parse(text) for text, _ in heaviest_first]
@@ -226,11 +228,11 @@ def _counted(values: DataFrame, width: int) -> DataFrame:
     return values.groupBy("start", "number", "text").agg(counts.alias("counts"))
 
 
-def _heaviest(counted: DataFrame, kept: int) -> DataFrame:
+def _heaviest(counted: DataFrame, most: int) -> DataFrame:
     """The values that most elements have, the first ones among equally frequent values."""
     elements = F.aggregate("counts", F.lit(0).cast("long"), lambda total, n: total + n)
     order = Window.partitionBy("start", "number").orderBy(elements.desc(), "text")
-    return _told(counted.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= kept))
+    return _told(counted.withColumn("rank", F.row_number().over(order)).where(F.col("rank") <= most))
 
 
 def _told(counted: DataFrame) -> DataFrame:
@@ -238,7 +240,7 @@ def _told(counted: DataFrame) -> DataFrame:
     return _facts(counted, VALUE, F.col("number"), F.array("text"), F.col("counts"))
 
 
-def _totals(counted: DataFrame, width: int, kept: int) -> DataFrame:
+def _totals(counted: DataFrame, width: int, most: int) -> DataFrame:
     """The totals of each group of which not all values are kept.
 
     They are each member's elements and different values, and for two members the agreeing pairs of elements.
@@ -252,7 +254,7 @@ def _totals(counted: DataFrame, width: int, kept: int) -> DataFrame:
     totals = of_groups.agg(F.count("*").alias("values"), F.array(*sums, *distinct, *agreeing).alias("counts"))
     none = F.array().cast("array<string>")
     cast = F.col("counts").cast("array<long>")
-    return _facts(totals.where(F.col("values") > kept), TOTAL, F.col("number"), none, cast)
+    return _facts(totals.where(F.col("values") > most), TOTAL, F.col("number"), none, cast)
 
 
 def _sampled(elements: DataFrame, number: int, width: int) -> DataFrame:

@@ -28,14 +28,14 @@ class InputFacts:
                  stand for others
     rows         some of the elements' payloads, or none
     distinct     by column, how many different values are known
-    kept         by column, those that are kept, with their own counts
+    retained     by column, those that are kept, with their own counts
     """
 
     count: int
     frequencies: Mapping[str, Mapping[Any, float]]
     rows: Sequence[Payload] = ()
     distinct: Mapping[str, int] = field(default_factory=dict)
-    kept: Mapping[str, Mapping[Any, float]] = field(default_factory=dict)
+    retained: Mapping[str, Mapping[Any, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from pyspark import daemon, worker
 
 from midstream.autopilot.costs import series
 from midstream.optimizer.online import merging
-from midstream.scenarios.recordings import orders, pricing, rest
+from midstream.scenarios.recordings import orders, pricing, remaining_values
 from midstream.scenarios.stages.what_if import objectives
 from midstream.scenarios.streams.recorded import declaration, inputs
 
-IMPORTED = (worker, merging, declaration, inputs, orders, pricing, rest, series, objectives)
+IMPORTED = (worker, merging, declaration, inputs, orders, pricing, remaining_values, series, objectives)
 """Modules that start no thread, which a fork would lose: Arrow and pandas are left to the workers."""
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def instants(process: Regular | Poisson | Bursts, second: int, random: Random, u
         passed += piece.area
 
 
-class Piece(NamedTuple):
+class RatePiece(NamedTuple):
     """A time in which the rate, in elements per chronon, changes linearly."""
 
     since: float
@@ -67,7 +67,7 @@ class Piece(NamedTuple):
 
 def pieces_of(
     process: Regular | Poisson | Bursts, second: int, random: Random, until: int
-) -> Iterator[Piece]:
+) -> Iterator[RatePiece]:
     """The pieces of a process, in order; bursts are drawn."""
     if not isinstance(process, Bursts):
         yield from _course_pieces(process.rate, second, 0, until)
@@ -87,9 +87,9 @@ def _length(process: Bursts, mean: int, random: Random) -> float:
     return random.expovariate(1 / mean) if process.random else mean
 
 
-def _course_pieces(rate: Course, second: int, since: float, until: float) -> Iterator[Piece]:
+def _course_pieces(rate: Course, second: int, since: float, until: float) -> Iterator[RatePiece]:
     points = (rate.steps or rate.linear) if isinstance(rate, Changing) else {}
     is_linear = isinstance(rate, Changing) and bool(rate.linear)
     for left, right in pairwise([since, *(point for point in points if since < point < until), until]):
         first = number_at(rate, left) / second
-        yield Piece(left, right, first, number_at(rate, right) / second if is_linear else first)
+        yield RatePiece(left, right, first, number_at(rate, right) / second if is_linear else first)

@@ -163,9 +163,9 @@ Lag = Annotated[
 """A duration that is never below 0; the numbers of a changing one are chronons."""
 
 
-def number_at(course: Course, time: float) -> int | float:
-    """The value of a course at an instant."""
-    return course.at(time) if isinstance(course, Changing) else course
+def number_at(number: Course, time: float) -> int | float:
+    """The value of a number, constant or changing, at an instant."""
+    return number.at(time) if isinstance(number, Changing) else number
 
 
 Type = Literal["integer", "float", "string", "boolean"]

@@ -15,7 +15,7 @@ from midstream.benchmarks.commands import app
 from midstream.optimizer.charts.fidelity import Followed
 from midstream.scenarios.trials.fidelity.experiments import three_orders
 from midstream.scenarios.trials.fidelity.following import Fidelity
-from midstream.scenarios.trials.fidelity.running import TREES, Compared, compare_with_grid, parts
+from midstream.scenarios.trials.fidelity.running import TREES, FidelityComparison, compare_with_grid, parts
 
 
 def headline(at_ten: int = 80, at_forty: int = 95, of_tree: float = 0.9) -> ChartsRun:
@@ -23,7 +23,7 @@ def headline(at_ten: int = 80, at_forty: int = 95, of_tree: float = 0.9) -> Char
         Fidelity("two filters", "within a quarter", "as they are", "given", k, Followed(100, hits, 7, 3), 1)
         for k, hits in ((10, at_ten), (40, at_forty))
     ]
-    return ChartsRun(1, tuple(followed), (Compared(3, 4, 64, 0.8, of_tree, 9),))
+    return ChartsRun(1, tuple(followed), (FidelityComparison(3, 4, 64, 0.8, of_tree, 9),))
 
 
 def test_it_is_content_with_the_headline_and_trees_that_beat_grids() -> None:

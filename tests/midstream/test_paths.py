@@ -70,7 +70,7 @@ from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.scenarios.streams.recorded.declaration import load_study
 from midstream.scenarios.trials.costs import calibrating
-from midstream.scenarios.trials.costs.comparing import Compared
+from midstream.scenarios.trials.costs.comparing import CostComparison
 from midstream.scenarios.trials.costs.grid import SMALL
 from midstream.scenarios.trials.demonstration import demo
 from midstream.scenarios.trials.fidelity.following import Fidelity
@@ -508,7 +508,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     grown = studies_benchmark.StudiesRun(took, took)
     monkeypatch.setattr(studies_benchmark, "measure_studies", lambda *_: grown)
     monkeypatch.setattr(searches, "measure_searches", lambda *_: searches.SearchesRun((0.1,), (0.1,), (1,)))
-    point = Compared("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))
+    point = CostComparison("hash-join", SMALL[0], (1.0, 1.0), (9.0, 9.0), (90.0, 90.0))
     predictions = costs_benchmark.Predictions((point,), (point,))
     monkeypatch.setattr(costs_benchmark, "predict", lambda *_: predictions)
     monkeypatch.setattr(calibrating, "calibrate", lambda *_: (PROFILE, [], []))

@@ -27,9 +27,9 @@ from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.verdicts import Equivalence
 from midstream.scenarios.trials.demonstration.demo import (
     Demonstration,
+    DemoScenario,
     IntermediateRates,
     Phases,
-    Scenario,
     auctions,
     demonstrate,
     flights,
@@ -238,7 +238,7 @@ def test_text_says_what_the_figures_say() -> None:
     priced = demonstrate(auctions(events=2_000)).old
     text = texts(
         Demonstration(
-            scenario=Scenario("auctions", "how many", plan, {}, 1, seed=7),
+            scenario=DemoScenario("auctions", "how many", plan, {}, 1, seed=7),
             old=priced,
             new=replace(priced, cost=0.25),
             considered=16,

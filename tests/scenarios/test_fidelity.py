@@ -16,7 +16,7 @@ from midstream.scenarios.trials.fidelity.experiments import three_orders, two_fi
 from midstream.scenarios.trials.fidelity.following import Fidelity, estimates, fidelities
 from midstream.scenarios.trials.fidelity.traces import (
     ROUNDS,
-    Trace,
+    RoundTrace,
     decreasing,
     packet_lengths,
     packet_rates,
@@ -88,7 +88,7 @@ def test_equal_plans_are_both_the_best() -> None:
 
 
 def test_a_trace_that_stays_has_hits_only() -> None:
-    trace = Trace("stays", [(0.3, 0.6)] * 40, [(0.0, 1.0)] * 2)
+    trace = RoundTrace("stays", [(0.3, 0.6)] * 40, [(0.0, 1.0)] * 2)
     found = list(fidelities(replace(two_filters(), parts=(5, 6)), trace))
     assert len(found) == 6 * 2
     for one in found:

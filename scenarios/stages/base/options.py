@@ -68,10 +68,10 @@ def _reachable(name: str) -> str:
     return name
 
 
-def require_names(request: Request, option: str, names: Iterable[str], known: Collection[str]) -> None:
+def require_names(request: Request, option: str, names: Iterable[str], choices: Collection[str]) -> None:
     """Raise the request's error for a name that is not known."""
     for name in names:
-        if name not in known:
+        if name not in choices:
             raise request.error(
-                option, f"found {name}, expected some of {', '.join(known)}{suggest(name, known)}"
+                option, f"found {name}, expected some of {', '.join(choices)}{suggest(name, choices)}"
             )

@@ -28,7 +28,7 @@ from midstream.scenarios.streams.recorded.declaration import Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from midstream.scenarios.stages.charts.stage import FoundChart
+    from midstream.scenarios.stages.charts.stage import ChartResult
 
 NAME = "charts"
 
@@ -68,10 +68,10 @@ def _check(request: Request, options: ChartsOptions) -> None:
         requested_measures(query, [dimension_request(one) for one in options.along])
     with request.errors_of("objective", ArgumentError, StatisticsError):
         objective_of(options.objective)
-    _known(request, options)
+    _statistics(request, options)
 
 
-def _known(request: Request, options: ChartsOptions) -> Statistics | None:
+def _statistics(request: Request, options: ChartsOptions) -> Statistics | None:
     """The statistics of measures that do not change, where a file has them."""
     if options.stats is None:
         return None
@@ -79,12 +79,12 @@ def _known(request: Request, options: ChartsOptions) -> Statistics | None:
 
 
 def _depends(request: Request, options: ChartsOptions) -> Any:
-    known = _known(request, options)
-    statistics = None if known is None else statistics_to_json(known)
-    return [*request.part, dumps(request.plan(options.plan)), repr(units_in_use()), statistics]
+    statistics = _statistics(request, options)
+    stats = None if statistics is None else statistics_to_json(statistics)
+    return [*request.part, dumps(request.plan(options.plan)), repr(units_in_use()), stats]
 
 
-def _run(work: Work, options: ChartsOptions) -> tuple[FoundChart, Outcome]:
+def _run(work: Work, options: ChartsOptions) -> tuple[ChartResult, Outcome]:
     from midstream.scenarios.stages.charts.report import charts_summary
     from midstream.scenarios.stages.charts.stage import charts
 
@@ -98,15 +98,15 @@ def _run(work: Work, options: ChartsOptions) -> tuple[FoundChart, Outcome]:
         parts=options.parts,
         is_logarithmic=options.logarithmic,
         objective=objective_of(options.objective),
-        known=_known(work.request, options),
+        statistics=_statistics(work.request, options),
     )
     summary = charts_summary(work.study, result)
-    points = [list(step.point) for step in result.way.steps]
+    points = [list(step.point) for step in result.trajectory.steps]
     drawn = {"chart": result.chart.dumps(), "way": points if len(points) <= ROUNDS else None}
     return result, Outcome(summary, drawn, work.elements, summary["places"])
 
 
-def _write(result: FoundChart, outcome: Outcome, folder: Path) -> None:
+def _write(result: ChartResult, outcome: Outcome, folder: Path) -> None:
     from midstream.scenarios.stages.charts.report import write_charts
 
     write_charts(result, outcome.summary, folder)

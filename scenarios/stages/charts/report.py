@@ -15,24 +15,24 @@ from midstream.optimizer.charts.naming import plan_names
 from midstream.optimizer.statistics_file import statistics_to_json
 from midstream.scenarios.spark.writing import write_json
 from midstream.scenarios.stages.base.summaries import Summary, frame
-from midstream.scenarios.stages.charts.stage import FoundChart
+from midstream.scenarios.stages.charts.stage import ChartResult
 from midstream.scenarios.streams.recorded.declaration import Study
 
 VERSION = 1
 """The version of the summary."""
 
-CHART, KNOWN, SEEN, SUMMARY = "chart.json", "chart-statistics.json", "chart-seen.jsonl", "charts.json"
+CHART, STATISTICS, SEEN, SUMMARY = "chart.json", "chart-statistics.json", "chart-seen.jsonl", "charts.json"
 
 RANGES = ("along", "from", "to", "parts")
 
 
-def charts_summary(study: Study, found: FoundChart) -> Summary:
-    """The dimensions, how often each plan is best, and the way of the streams over the chart."""
-    chart, way = found.chart, found.way
-    places, rounds = Counter(chart.best), Counter(step.number for step in way.steps)
+def charts_summary(study: Study, result: ChartResult) -> Summary:
+    """The dimensions, how often each plan is best, and how the streams moved over the chart."""
+    chart, trajectory = result.chart, result.trajectory
+    places, rounds = Counter(chart.best), Counter(step.number for step in trajectory.steps)
     return {
         "version": VERSION,
-        **frame(study, found.starts),
+        **frame(study, result.starts),
         "dimensions": [asdict(one) for one in chart.dimensions],
         "places": len(chart.best),
         "regions": len(set(chart.regions.values())),
@@ -40,9 +40,9 @@ def charts_summary(study: Study, found: FoundChart) -> Summary:
             {"plan": name, "places": places[i], "rounds": rounds[i]}
             for i, name in enumerate(plan_names(chart.plans))
         ],
-        "rounds": len(way.steps),
-        "moves": way.moves,
-        "switches": way.switches,
+        "rounds": len(trajectory.steps),
+        "moves": trajectory.moves,
+        "switches": trajectory.switches,
     }
 
 
@@ -62,13 +62,13 @@ def plan_rows(summary: Summary) -> list[tuple[str, ...]]:
     ]
 
 
-def write_charts(found: FoundChart, summary: Summary, folder: Path) -> None:
+def write_charts(result: ChartResult, summary: Summary, folder: Path) -> None:
     """Write the chart, the statistics from which it was made, and the summary.
 
     The chart is as `midstream chart --output` writes it; `--stats` and `--seen` read the statistics there.
     """
-    write_file(folder / CHART, found.chart.dumps() + "\n")
-    write_json(statistics_to_json(found.known), folder / KNOWN)
-    rounds = (json.dumps(statistics_to_json(one), ensure_ascii=False) for one in found.seen.by_round())
+    write_file(folder / CHART, result.chart.dumps() + "\n")
+    write_json(statistics_to_json(result.statistics), folder / STATISTICS)
+    rounds = (json.dumps(statistics_to_json(one), ensure_ascii=False) for one in result.seen.by_round())
     write_file(folder / SEEN, "".join(f"{line}\n" for line in rounds))
     write_json(summary, folder / SUMMARY)

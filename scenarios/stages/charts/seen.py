@@ -25,18 +25,18 @@ READ = pa.schema([("start", pa.int64()), ("values", pa.list_(pa.float64()))])
 
 
 @dataclass(frozen=True)
-class Seen:
+class BucketMeasures:
     """The measures of a plan's streams, by bucket and over the whole time.
 
-    measures   all that may change in the plan, rates first
-    values     by bucket in which every stream has elements: its start, and its values of the measures; None
-               for a measure that the bucket does not tell
-    known      of the whole time: rates, and mean selectivities, weighted by rows or pairs
+    measures     all that may change in the plan, rates first
+    values       by bucket in which every stream has elements: its start, and its values of the measures; None
+                 for a measure that the bucket does not tell
+    statistics   of the whole time: rates, and mean selectivities, weighted by rows or pairs
     """
 
     measures: tuple[Measure, ...]
     values: Mapping[int, tuple[float | None, ...]]
-    known: Statistics
+    statistics: Statistics
 
     def rounds(self, measures: Sequence[Measure]) -> dict[int, tuple[float, ...]]:
         """By the start of a bucket, its values of some measures; buckets that lack a value are left out."""
@@ -51,13 +51,13 @@ class Seen:
     def by_round(self) -> Iterator[Statistics]:
         """Statistics bucket by bucket: those of the whole time, with the values that the bucket tells."""
         for values in self.values.values():
-            here = self.known
+            here = self.statistics
             for measure, value in zip(self.measures, values, strict=True):
                 here = here if value is None else measure.change(here, value)
             yield here
 
 
-def seen_in(recording: Recording, study: Study, plan: Plan) -> Seen:
+def measure_buckets(recording: Recording, study: Study, plan: Plan) -> BucketMeasures:
     """Measure the rates and selectivities of a plan in the buckets of recorded streams.
 
     Cost     See `gather`; one number for each bucket and measure comes to the driver.
@@ -83,11 +83,11 @@ def seen_in(recording: Recording, study: Study, plan: Plan) -> Seen:
         node: StreamStatistics(d=span / count if count else math.inf, l=1.0, g=granule)
         for node, count, granule in zip(sources, counts, granules, strict=True)
     }
-    known = Statistics(streams)
+    statistics = Statistics(streams)
     for i, measure in enumerate(measures):
         if isinstance(measure, SelectivityMeasure) and (mean := _mean(i, measures, values)) is not None:
-            known = measure.change(known, mean)
-    return Seen(measures, values, known)
+            statistics = measure.change(statistics, mean)
+    return BucketMeasures(measures, values, statistics)
 
 
 def value_groups(sources: Sequence[Node], measures: Sequence[Measure]) -> tuple[Group, ...]:

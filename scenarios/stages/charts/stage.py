@@ -14,25 +14,25 @@ from midstream.optimizer.statistics import Statistics
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.recordings.recording import Recording
 from midstream.scenarios.stages.charts.parts import require_parts
-from midstream.scenarios.stages.charts.seen import Seen, seen_in
+from midstream.scenarios.stages.charts.seen import BucketMeasures, measure_buckets
 from midstream.scenarios.stages.charts.sweep import sweep
 from midstream.scenarios.streams.recorded.declaration import Study
 
 
 @dataclass(frozen=True)
-class FoundChart:
+class ChartResult:
     """A chart, and how the recorded streams move over it.
 
-    known    what holds where the chart varies nothing
-    seen     what was measured, bucket by bucket
-    way      of the buckets in which every stream has elements
+    statistics   from which the chart was made
+    seen         measures of the streams, bucket by bucket
+    trajectory   places on the chart of the buckets in which every stream has elements, in order of time
     """
 
     starts: range
     chart: Chart
-    known: Statistics
-    seen: Seen
-    way: Trajectory
+    statistics: Statistics
+    seen: BucketMeasures
+    trajectory: Trajectory
 
 
 def charts(
@@ -44,25 +44,25 @@ def charts(
     parts: int = 10,
     is_logarithmic: bool = False,
     objective: Objective = PROCESSING,
-    known: Statistics | None = None,
+    statistics: Statistics | None = None,
     partitions: int | None = None,
-) -> FoundChart:
+) -> ChartResult:
     """Make the chart of a query, along some measures: by default the rates of all streams.
 
     A range that is not given is learned from the buckets of the recording. What changes along no dimension
-    is `known`; by default, as it was in the whole recording.
+    is as in `statistics`; by default, as it was in the whole recording.
 
-    Cost     See `seen_in` and `sweep`.
+    Cost     See `measure_buckets` and `sweep`.
     Raises   PlanError where the query does not fit the recorded streams; ChartError for what cannot be a
              dimension.
     """
     given = requested_measures(query, along)
     for _, measure in given:
         require_parts(measure.name, parts)
-    seen = seen_in(recording, study, query)
-    base = seen.known if known is None else known
+    seen = measure_buckets(recording, study, query)
+    base = seen.statistics if statistics is None else statistics
     rounds = list(seen.rounds([measure for _, measure in given]).values())
     changing = changing_along(given, base, rounds, parts=parts, is_logarithmic=is_logarithmic)
     in_units = replace(objective, chronon=NANOSECONDS[study.clock.unit] / 1000)
     chart = sweep(recording.spark, query, base, changing, in_units, partitions=partitions)
-    return FoundChart(recording.starts, chart, base, seen, trajectory(chart, rounds))
+    return ChartResult(recording.starts, chart, base, seen, trajectory(chart, rounds))

@@ -38,7 +38,7 @@ class Sweep:
     """The parameters of a sweep: those of `ask_optimizer`, and the unit costs that price plans."""
 
     plan: Plan
-    known: Statistics
+    statistics: Statistics
     changing: Changing
     objective: Objective
     units: UnitCosts
@@ -47,7 +47,7 @@ class Sweep:
 def sweep(
     spark: SparkSession,
     plan: Plan,
-    known: Statistics,
+    statistics: Statistics,
     changing: Changing,
     objective: Objective = PROCESSING,
     *,
@@ -61,9 +61,9 @@ def sweep(
     for dimension, _ in changing:
         require_parts(dimension.name, dimension.parts)
     total = places(changing)
-    asked = Sweep(plan, known, changing, objective, units_in_use())
+    asked = Sweep(plan, statistics, changing, objective, units_in_use())
     # What is wrong is wrong in the first place too, and there it is told in its own words.
-    next(found_at(range(1), plan, known, changing, objective))
+    next(found_at(range(1), plan, statistics, changing, objective))
     numbers = spark.range(0, total, 1, partitions or -(-total // TASK))
     try:
         plans = _plans(numbers, asked)
@@ -94,7 +94,7 @@ def search_batches(batches: Iterator[pa.RecordBatch], asked: Sweep) -> Iterator[
         for batch in batches:
             first: dict[Plan, int] = {}
             numbers = batch.column(0).to_pylist()
-            plans = found_at(numbers, asked.plan, asked.known, asked.changing, asked.objective)
+            plans = found_at(numbers, asked.plan, asked.statistics, asked.changing, asked.objective)
             for number, plan in zip(numbers, plans, strict=True):
                 first[plan] = min(number, first.get(plan, number))
             found = {"plan": list(map(dumps, first)), "place": list(first.values())}
@@ -108,5 +108,5 @@ def price_batches(
     with using(asked.units):
         for batch in batches:
             numbers = batch.column(0).to_pylist()
-            best = list(best_at(numbers, plans, asked.known, asked.changing, asked.objective))
+            best = list(best_at(numbers, plans, asked.statistics, asked.changing, asked.objective))
             yield pa.RecordBatch.from_pydict({"place": numbers, "best": best}, schema=BEST)

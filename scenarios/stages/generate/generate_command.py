@@ -46,7 +46,10 @@ def generate(
     master: MASTER = "local[*]",
     as_json: AsJson = False,
 ) -> None:
-    """Generate streams of any size into a folder as ingest makes it. Equal seeds give equal streams."""
+    """Generate streams of any size into a folder as ingest makes it.
+
+    Equal seeds give equal streams.
+    """
     require_libraries(["pydantic", "PyYAML"], "simulate")
     require_spark()
     from midstream.scenarios.spark.session import spark_session

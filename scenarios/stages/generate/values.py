@@ -32,14 +32,16 @@ def values_of(values: Values, times: Array, first: int, random: np.random.Genera
     """
     match values:
         case Uniform(low=low, high=high):
-            least, greatest = course_at(low, times), course_at(high, times)
+            least, greatest = numbers_at(low, times), numbers_at(high, times)
             if values.type == "float":
                 return random.uniform(least, greatest)
             return random.integers(_rounded(least), _rounded(greatest) + 1)
         case Zipf():
             return _zipf(values, times, random)
         case Normal(mean=mean, deviation=deviation):
-            drawn = course_at(mean, times) + course_at(deviation, times) * random.standard_normal(len(times))
+            drawn = numbers_at(mean, times) + numbers_at(deviation, times) * random.standard_normal(
+                len(times)
+            )
             return drawn if values.type == "float" else _rounded(drawn)
         case Choice():
             return _choice(values, times, random)
@@ -54,17 +56,17 @@ def values_of(values: Values, times: Array, first: int, random: np.random.Genera
             assert_never(values)
 
 
-def course_at(course: Course, times: Array) -> Array:
-    """The values of a course at some instants.
+def numbers_at(number: Course, times: Array) -> Array:
+    """The values of a number, constant or changing, at some instants.
 
-    >>> course_at(Changing(linear={0: 10, 100: 20}), np.array([-5, 50, 99, 100])).tolist()
+    >>> numbers_at(Changing(linear={0: 10, 100: 20}), np.array([-5, 50, 99, 100])).tolist()
     [10.0, 15.0, 19.9, 20.0]
     """
-    if not isinstance(course, Changing):
-        return np.full(len(times), float(course))
-    points = course.steps or course.linear
+    if not isinstance(number, Changing):
+        return np.full(len(times), float(number))
+    points = number.steps or number.linear
     at, numbers = np.array(list(points), np.float64), np.array(list(points.values()), np.float64)
-    if course.linear:
+    if number.linear:
         return np.interp(times, at, numbers)
     return numbers[np.clip(np.searchsorted(at, times, "right") - 1, 0, None)]
 
@@ -72,19 +74,19 @@ def course_at(course: Course, times: Array) -> Array:
 def _zipf(values: Zipf, times: Array, random: np.random.Generator) -> Array:
     drawn = random.random(len(times))
     ranks = np.empty(len(times), np.int64)
-    exponents = np.round(course_at(values.exponent, times), 2)
+    exponents = np.round(numbers_at(values.exponent, times), 2)
     for exponent in np.unique(exponents):
         weights = np.array(zipf_weights(values.n, float(exponent)))
         here = exponents == exponent
         ranks[here] = np.searchsorted(weights, drawn[here] * weights[-1], "right")
-    shift = _rounded(course_at(values.shift, times))
+    shift = _rounded(numbers_at(values.shift, times))
     return values.first + (np.minimum(ranks, values.n - 1) + shift) % values.n
 
 
 def _choice(values: Choice, times: Array, random: np.random.Generator) -> list[str]:
     drawn = random.random(len(times))
     if any(isinstance(weight, Changing) for weight in values.of.values()):
-        weights = np.cumsum([course_at(weight, times) for weight in values.of.values()], axis=0)
+        weights = np.cumsum([numbers_at(weight, times) for weight in values.of.values()], axis=0)
         places = (weights <= drawn * weights[-1]).sum(axis=0)
     else:  # A table of weights at all times would take time and space for every value of every element.
         weights = np.cumsum(np.array(list(values.of.values()), np.float64))
@@ -101,7 +103,7 @@ def _constant(values: Constant, times: Array) -> Array | list[str]:
         return np.full(len(times), value)
     if isinstance(value, int):
         return np.full(len(times), value, np.int64)
-    found = course_at(value, times)
+    found = numbers_at(value, times)
     return found if values.type == "float" else found.astype(np.int64)
 
 

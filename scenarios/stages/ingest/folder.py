@@ -26,11 +26,11 @@ RUN = "run-"
 
 
 @contextmanager
-def only_process(folder: Path, other: str) -> Iterator[None]:
+def only_process(folder: Path, occupant: str) -> Iterator[None]:
     """Keep other processes out of a folder, and make the folder if it is missing.
 
-    Raises   MidstreamError, calling the other process `other`, while there is one; InputFileError where there
-             cannot be such a folder.
+    Raises   MidstreamError, calling the other process `occupant`, while there is one; InputFileError where
+             there cannot be such a folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def only_process(folder: Path, other: str) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise MidstreamError(f"{folder}: found another {other}, expected none") from None
+            raise MidstreamError(f"{folder}: found another {occupant}, expected none") from None
         yield
     finally:
         os.close(lock)

@@ -16,7 +16,7 @@ from midstream.io.sources.text_reader import TextReader
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Batch, Element
 from midstream.scenarios.stages.ingest.conversion import conversion_of
-from midstream.scenarios.stages.ingest.survey import Piece
+from midstream.scenarios.stages.ingest.survey import FilePiece
 from midstream.scenarios.streams.recorded.feeds import Feed
 from midstream.scenarios.streams.recorded.input_files import blocks, packing
 
@@ -55,7 +55,7 @@ class PieceReader:
     Raises   InputFileError for a piece that cannot be read at all.
     """
 
-    def __init__(self, feed: Feed, piece: Piece) -> None:
+    def __init__(self, feed: Feed, piece: FilePiece) -> None:
         self.bad = KeptRows()
         self._piece = piece
         self._conversion: Conversion = conversion_of(feed, piece.form)

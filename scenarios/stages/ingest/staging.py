@@ -17,7 +17,7 @@ from midstream.plans.values.schema import Column, Schema
 from midstream.plans.values.streams import FOREVER, Element
 from midstream.scenarios.spark.arrow_schemas import ARROW_TYPES, payload_field, spark_schema
 from midstream.scenarios.stages.ingest.reading import BadRow, PieceReader
-from midstream.scenarios.stages.ingest.survey import PIECE, Piece, survey
+from midstream.scenarios.stages.ingest.survey import PIECE, FilePiece, survey
 from midstream.scenarios.streams.recorded.feeds import Feed
 from midstream.scenarios.streams.recorded.input_files import InputFile
 
@@ -57,7 +57,7 @@ PLACE = (
 _TEXTS = ("path", "form", "sha256", "fault")
 _COLUMNS = ("path", "form", "number", "since", "until", "line", "header", "sha256", "fault")
 SURVEYED = pa.schema([(name, pa.string() if name in _TEXTS else pa.int64()) for name in _COLUMNS])
-"""The columns of pieces: the fields of a Piece, and the fault where there is none."""
+"""The columns of pieces: the fields of a FilePiece, and the fault where there is none."""
 
 
 def _columns_of(payload: Schema) -> pa.Schema:
@@ -107,10 +107,10 @@ def read_batches(batches: Batches, feed: Feed) -> Iterator[pa.RecordBatch]:
             if fault is not None:
                 yield _Made(feed, row["path"], 0).fault(fault)
             else:
-                yield from read_piece(feed, Piece(**row))
+                yield from read_piece(feed, FilePiece(**row))
 
 
-def read_piece(feed: Feed, piece: Piece) -> Iterator[pa.RecordBatch]:
+def read_piece(feed: Feed, piece: FilePiece) -> Iterator[pa.RecordBatch]:
     """The staged rows of a piece."""
     made = _Made(feed, piece.path, piece.number)
     reader = PieceReader(feed, piece)

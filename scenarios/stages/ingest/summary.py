@@ -11,9 +11,9 @@ from midstream.scenarios.stages.ingest.disorder import Disorder
 from midstream.scenarios.stages.ingest.ingest import Ingested
 
 
-def ingest_summary(found: Ingested) -> dict[str, Any]:
+def ingest_summary(ingested: Ingested) -> dict[str, Any]:
     """The contents of a folder, and what the last run added to it."""
-    manifest, run = found.manifest, found.run
+    manifest, run = ingested.manifest, ingested.run
     inputs = [] if run is None else run.inputs
     return {
         "run": None if run is None else run.folder,

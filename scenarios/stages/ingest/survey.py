@@ -19,7 +19,7 @@ BLOCK = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FilePiece:
     """The part of a file that one task reads.
 
     number     of the piece in its file, from 0
@@ -39,7 +39,7 @@ class Piece:
     sha256: str
 
 
-def survey(file: InputFile, piece_size: int = PIECE) -> list[Piece]:
+def survey(file: InputFile, piece_size: int = PIECE) -> list[FilePiece]:
     """The pieces of a file, of `piece_size` bytes at least.
 
     Cost     One pass over its bytes.
@@ -61,7 +61,7 @@ def survey(file: InputFile, piece_size: int = PIECE) -> list[Piece]:
     starts = cuts.starts if can_cut else cuts.starts[:1]
     ends = [since for since, _ in starts[1:]] + [size]
     return [
-        Piece(file.path, file.form, number, since, until, line, cuts.header, digest.hexdigest())
+        FilePiece(file.path, file.form, number, since, until, line, cuts.header, digest.hexdigest())
         for number, ((since, line), until) in enumerate(zip(starts, ends, strict=True))
     ]
 

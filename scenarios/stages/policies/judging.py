@@ -14,7 +14,7 @@ CLAIRVOYANT = "clairvoyant"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class PolicyBill:
     """A policy with its costs.
 
     total      the cost of all plans that ran
@@ -42,7 +42,7 @@ def judge(
     strategies: Sequence[str],
     period: int,
     charts: Sequence[int],
-) -> tuple[tuple[Judged, ...], Bill]:
+) -> tuple[tuple[PolicyBill, ...], Bill]:
     """Judge all policies from the given plan on, and return the clairvoyant's bill with them.
 
     The policies are each fixed plan, the best plan of the last period, charts of so many parts, the flights
@@ -63,11 +63,11 @@ def judge(
         policy = Periodic(choice, courses.spent, plans, begin, every, strategies[0])
         bills[name] = replay(courses, policy), policy.switches
     for name, moves in flights.items():
-        bills[flown(name)] = bill(courses, 0, moves), len(moves)
+        bills[autopilot_policy(name)] = bill(courses, 0, moves), len(moves)
     bills[CLAIRVOYANT] = least, len(least.moves)
     fixed = courses.totals[best_fixed(courses)]
     judged = (
-        Judged(
+        PolicyBill(
             name,
             one.total,
             _ratio(one.total, fixed),
@@ -82,12 +82,12 @@ def judge(
     return tuple(judged), least
 
 
-def flown(name: str) -> str:
+def autopilot_policy(name: str) -> str:
     """The name of the policy of an autopilot with some settings."""
     return f"autopilot {name}"
 
 
-def recommended(judged: Sequence[Judged], grid: Mapping[str, Settings]) -> str:
+def recommended(judged: Sequence[PolicyBill], grid: Mapping[str, Settings]) -> str:
     """The name of the recommended settings: the default ones, unless others save clearly more.
 
     Others must save more than the share of costs for which the default settings themselves leave a plan. If
@@ -97,20 +97,20 @@ def recommended(judged: Sequence[Judged], grid: Mapping[str, Settings]) -> str:
     found = {one.policy: one for one in judged}
 
     def total(name: str) -> float:
-        return found[flown(name)].total
+        return found[autopilot_policy(name)].total
 
-    best = min(grid, key=lambda name: (total(name), found[flown(name)].moves))
+    best = min(grid, key=lambda name: (total(name), found[autopilot_policy(name)].moves))
     default = next((name for name, settings in grid.items() if settings == BALANCED), best)
     saving = total(default) - total(best)
     return best if saving > BALANCED.least_saving * total(default) else default
 
 
-def front(judged: Sequence[Judged]) -> list[Judged]:
+def front(judged: Sequence[PolicyBill]) -> list[PolicyBill]:
     """The policies that no other one beats by costing less with no more moves, in order of their moves.
 
     Of equals the first stands for all. The clairvoyant, which nobody can follow, is left out.
     """
-    found: list[Judged] = []
+    found: list[PolicyBill] = []
     for one in sorted(
         (one for one in judged if one.policy != CLAIRVOYANT), key=lambda one: (one.moves, one.total)
     ):

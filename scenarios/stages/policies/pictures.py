@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter
 
 from midstream.scenarios.reports.pictures import BASE, FAINT, INK, SERIES, style_axes
 from midstream.scenarios.stages.base.time_axis import TEXT, WIDTH
-from midstream.scenarios.stages.policies.judging import CLAIRVOYANT, flown
+from midstream.scenarios.stages.policies.judging import CLAIRVOYANT, autopilot_policy
 
 CLOSE = 0.1
 """Points closer than this share of the height have their names below each other."""
@@ -20,7 +20,7 @@ def policies(summary: Mapping[str, Any]) -> Figure:
     """The cost of each policy over its number of migrations."""
     figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
     axes = figure.subplots()
-    best = flown(summary["recommended"])
+    best = autopilot_policy(summary["recommended"])
     highest = max(one["total"] for one in summary["policies"]) or 1
     # Policies that are close have their names below each other.
     places: list[list[Mapping[str, Any]]] = []

@@ -20,12 +20,12 @@ from midstream.scenarios.stages.base.request import Request
 from midstream.scenarios.stages.base.stage import STREAMS, Outcome, Stage, Work
 from midstream.scenarios.stages.base.summaries import bucket_facts, frame
 from midstream.scenarios.stages.policies.grid import grid_of
-from midstream.scenarios.stages.policies.judging import CLAIRVOYANT, flown
+from midstream.scenarios.stages.policies.judging import CLAIRVOYANT, autopilot_policy
 from midstream.scenarios.streams.recorded.declaration import Study
 
 if TYPE_CHECKING:
     from midstream.autopilot.settings import Settings
-    from midstream.scenarios.stages.policies.stage import Found as Replayed
+    from midstream.scenarios.stages.policies.stage import PolicyComparison
 
 NAME = "policies"
 
@@ -91,7 +91,7 @@ def _depends(request: Request, options: PoliciesOptions) -> Any:
     return [request.study.since, request.study.until, dumps(request.plan(options.plan)), grid]
 
 
-def _run(work: Work, options: PoliciesOptions) -> tuple[Replayed, Outcome]:
+def _run(work: Work, options: PoliciesOptions) -> tuple[PolicyComparison, Outcome]:
     from midstream.scenarios.stages.policies.stage import CHARTS, policies
 
     recording = work.recording
@@ -109,7 +109,7 @@ def _run(work: Work, options: PoliciesOptions) -> tuple[Replayed, Outcome]:
     return result, Outcome(_summary(work.study, result), {}, work.elements, len(result.judged))
 
 
-def _summary(study: Study, found: Replayed) -> dict[str, Any]:
+def _summary(study: Study, found: PolicyComparison) -> dict[str, Any]:
     """The cost of each policy, and the recommended settings, as plain data."""
     courses = found.courses
     return {
@@ -134,7 +134,7 @@ def _summary(study: Study, found: Replayed) -> dict[str, Any]:
     }
 
 
-def _write(result: Replayed, outcome: Outcome, folder: Path) -> None:
+def _write(result: PolicyComparison, outcome: Outcome, folder: Path) -> None:
     from midstream.scenarios.spark.writing import write_json
 
     write_file(folder / COURSES, result.courses.dumps() + "\n")
@@ -178,7 +178,7 @@ def _share(number: float | None, form: str) -> str:
 def _advice(summary: dict[str, Any]) -> list[str]:
     """The recommended settings of the autopilot, or the advice to leave it out."""
     policies = {one["policy"]: one for one in summary["policies"]}
-    best = policies[flown(summary["recommended"])]
+    best = policies[autopilot_policy(summary["recommended"])]
     of_fixed, least = best["of_fixed"], policies[CLAIRVOYANT]["of_fixed"]
     if of_fixed is None or least is None:
         return [f"The best settings of the autopilot are {summary['recommended']}; no plan costs anything."]

@@ -28,7 +28,7 @@ from midstream.scenarios.stages.policies.counting import (
     inner_joins_of,
 )
 from midstream.scenarios.stages.policies.inner_joins import InnerJoin, different
-from midstream.scenarios.stages.policies.judging import Judged, front, judge, recommended
+from midstream.scenarios.stages.policies.judging import PolicyBill, front, judge, recommended
 from midstream.scenarios.stages.policies.modelling import model_courses
 from midstream.scenarios.stages.policies.occupied import Occupied, chronons
 from midstream.scenarios.stages.policies.replayed_autopilot import ReplayedAutopilot, strategies_between
@@ -48,7 +48,7 @@ MOST = 32
 
 
 @dataclass(frozen=True)
-class Found:
+class PolicyComparison:
     """The costs of policies, and the recommended settings.
 
     courses       each plan's costs over time
@@ -64,8 +64,8 @@ class Found:
     courses: CostSeries
     grid: Mapping[str, Settings]
     flights: Mapping[str, tuple[Move, ...]]
-    judged: tuple[Judged, ...]
-    front: tuple[Judged, ...]
+    judged: tuple[PolicyBill, ...]
+    front: tuple[PolicyBill, ...]
     least: Bill
     recommended: str
     strategies: tuple[str, ...]
@@ -86,7 +86,7 @@ def policies(
     strategy: str = "auto",
     charts: Sequence[int] = CHARTS,
     period: int | None = None,
-) -> Found:
+) -> PolicyComparison:
     """Replay all policies from a plan on.
 
     Costs of plans are counted where their intermediate results are those of joins of two inputs, as in all
@@ -149,7 +149,7 @@ def policies(
     buckets = max(1, (window if period is None else period) // courses.bucket)
     judged, least = judge(courses, moves, strategies, buckets, charts)
     best = recommended(judged, grid)
-    return Found(courses, grid, moves, judged, tuple(front(judged)), least, best, strategies)
+    return PolicyComparison(courses, grid, moves, judged, tuple(front(judged)), least, best, strategies)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def source_inputs(inputs: Sequence[PlanInput]) -> tuple[PlanInput, ...]:
     return tuple(PlanInput(node, node, stream, 1) for node, stream in sources.items())
 
 
-def asked_of_sources(
+def source_questions(
     sources: Sequence[PlanInput], inputs: Sequence[PlanInput]
 ) -> list[tuple[Question, int | None]]:
     """The questions to each source: some of its elements, and how many there are.
@@ -89,7 +89,7 @@ def _distributions(
 
 
 def known_selectivities(
-    found: Iterable[PredicateProfile], classes: Iterable[set[str]]
+    predicates: Iterable[PredicateProfile], classes: Iterable[set[str]]
 ) -> dict[Expression, float]:
     """The selectivities that override distributions and samples.
 
@@ -99,7 +99,7 @@ def known_selectivities(
     many = [names for names in classes if len(names) > 2]
     return {
         one.condition: share
-        for one in found
+        for one in predicates
         if (share := one.expected) is not None
         and not (one.by == COUNTED and any(one.condition.columns() <= names for names in many))
     }

@@ -14,7 +14,7 @@ from midstream.scenarios.streams.recorded.inputs import PlanInput
 
 
 @dataclass(frozen=True)
-class Condition:
+class QueryCondition:
     """A condition of a query, with its form over the columns of its inputs.
 
     part      as the query has it
@@ -34,10 +34,10 @@ class Condition:
         return column_equality(self.meaning)
 
 
-def conditions_of(query: Plan, inputs: Sequence[PlanInput]) -> tuple[Condition, ...]:
+def conditions_of(query: Plan, inputs: Sequence[PlanInput]) -> tuple[QueryCondition, ...]:
     """The conditions of all filters and joins, each once."""
     stops = {one.node: i for i, one in enumerate(inputs)}
-    found: dict[Expression, Condition] = {}
+    found: dict[Expression, QueryCondition] = {}
     for node in query.nodes:
         operator = logical(node)
         if not isinstance(operator, Filter | Join):
@@ -48,17 +48,17 @@ def conditions_of(query: Plan, inputs: Sequence[PlanInput]) -> tuple[Condition, 
     return tuple(found.values())
 
 
-def _condition(part: Expression, node: Node, stops: dict[Node, int]) -> Condition:
+def _condition(part: Expression, node: Node, stops: dict[Node, int]) -> QueryCondition:
     # A filter below a window asks something of what the window's input is made of.
     owners = [i for stop, i in stops.items() if node in set(stop.walk())]
     if owners:
-        return Condition(part, part, (owners[0],))
+        return QueryCondition(part, part, (owners[0],))
     meaning = _split(part, node, stops)
     if meaning is None:
-        return Condition(part, None, ())
+        return QueryCondition(part, None, ())
     columns = meaning.columns()
     read = [i for stop, i in stops.items() if columns & {*stop.schema.names}]
-    return Condition(part, meaning, tuple(read))
+    return QueryCondition(part, meaning, tuple(read))
 
 
 def at_source(part: Expression, node: Node) -> Expression | None:
@@ -66,13 +66,13 @@ def at_source(part: Expression, node: Node) -> Expression | None:
     return _below(part, node, {one for one in node.walk() if not one.inputs})
 
 
-def filter_node(part: Expression, one: PlanInput) -> Node:
+def filter_node(part: Expression, plan_input: PlanInput) -> Node:
     """The node whose rows a condition of an input is about: the input, or the node below a filter in it."""
-    for node in one.chain.walk():
+    for node in plan_input.chain.walk():
         operator = logical(node)
         if isinstance(operator, Filter) and part in conjuncts(operator.condition):
             return node.inputs[0]
-    return one.node
+    return plan_input.node
 
 
 def _below(expression: Expression, node: Node, stops: Collection[Node]) -> Expression | None:
@@ -98,10 +98,10 @@ def _split(expression: Expression, node: Node, stops: Collection[Node]) -> Expre
     return substituted(expression, by)
 
 
-def source_columns(one: PlanInput) -> Iterator[tuple[str, str]]:
+def source_columns(plan_input: PlanInput) -> Iterator[tuple[str, str]]:
     """The columns of an input that are columns of its stream, with their names in the stream."""
-    for name in one.node.schema.names:
-        origin = at_source(Col(name), one.node)
+    for name in plan_input.node.schema.names:
+        origin = at_source(Col(name), plan_input.node)
         if isinstance(origin, Col):
             yield name, origin.name
 

@@ -43,12 +43,12 @@ class Drawn:
         """The first or second half: both sides of a pair of one stream must be drawn independently."""
         return Drawn(self.elements[number::2], self.share / 2)
 
-    def of(self, one: PlanInput) -> Drawn:
+    def of(self, plan_input: PlanInput) -> Drawn:
         """The elements of an input that reads the stream, after filters and projections."""
-        known = one.stream.columns.names
-        positions = [known.index(name) for name in next(iter(one.chain.walk())).schema.names]
+        known = plan_input.stream.columns.names
+        positions = [known.index(name) for name in next(iter(plan_input.chain.walk())).schema.names]
         rows = ((time, tuple(row[i] for i in positions)) for time, row in self.elements)
-        return Drawn(list(compiled(one.chain)(rows)), self.share)
+        return Drawn(list(compiled(plan_input.chain)(rows)), self.share)
 
 
 def drawn(recording: Recording, names: Sequence[str], most: int = ROWS) -> Mapping[str, Drawn]:
@@ -67,7 +67,7 @@ def drawn(recording: Recording, names: Sequence[str], most: int = ROWS) -> Mappi
     return found
 
 
-Condition = Callable[[Any], Any]
+PairTest = Callable[[Any], Any]
 """A test of a pair of rows, which stand one behind the other in one tuple."""
 
 
@@ -76,12 +76,12 @@ def sampled_share(
     right: Drawn,
     lengths: tuple[int, int],
     overlapping: int,
-    holds: Condition,
-    given: Condition | None = None,
+    holds: PairTest,
+    premise: PairTest | None = None,
 ) -> Interval:
     """The share of pairs valid together that satisfy a condition, with 90 % confidence.
 
-    With a `given` condition, it is the share of the pairs that satisfy that one.
+    With a `premise`, it is the share among the pairs that satisfy that condition.
 
     `overlapping` is the number of pairs valid together among all elements. It predicts how many there are
     among the drawn ones, and so how many of these are looked at.
@@ -90,15 +90,15 @@ def sampled_share(
     if expected > PAIRS:
         factor = math.sqrt(PAIRS / expected)
         left, right = left.fewer(factor), right.fewer(factor)
-    return share_of_pairs(*pair_members(left.elements, right.elements, lengths, holds, given))
+    return share_of_pairs(*pair_members(left.elements, right.elements, lengths, holds, premise))
 
 
 def pair_members(
     left: Sequence[Timed],
     right: Sequence[Timed],
     lengths: tuple[int, int],
-    holds: Condition,
-    given: Condition | None = None,
+    holds: PairTest,
+    premise: PairTest | None = None,
 ) -> tuple[list[Member], list[Member]]:
     """The members of both sides; elements at t are valid in [t, t + length).
 
@@ -118,7 +118,7 @@ Member(matches=1, partners=1)])
         matching = others = 0
         for i in range(first, end):
             pair = row + right[i][1]
-            if given is not None and not given(pair):
+            if premise is not None and not premise(pair):
                 continue
             others += 1
             partners[i] += 1

@@ -11,7 +11,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.expressions import Expression, compile_row, conjunction
 from midstream.plans.values.schema import Schema
 from midstream.scenarios.stages.profile.conditions import (
-    Condition,
+    QueryCondition,
     at_source,
     conditions_of,
     equalities_between,
@@ -27,15 +27,15 @@ COUNTED, SAMPLED, UNKNOWN = "counted", "sampled", "unknown"
 class PredicateProfile:
     """A condition of a query, and the share of rows, or of pairs valid together, that satisfy it.
 
-    by      counted in full, sampled, or unknown where the condition is about neither rows nor pairs of inputs
-    share   of a sample, with the bounds that hold the share of all in 90 of 100 samples
-    given   the earlier conditions on the same pair: the share is that of pairs that satisfy these
+    by         counted in full, sampled, or unknown where it is about neither rows nor pairs of inputs
+    share      of a sample, with the bounds that hold the share of all in 90 of 100 samples
+    premises   the earlier conditions on the same pair: the share is that of pairs that satisfy these
     """
 
     condition: Expression
     by: str
     share: Interval | None
-    given: tuple[Expression, ...] = ()
+    premises: tuple[Expression, ...] = ()
 
     @property
     def expected(self) -> float | None:
@@ -72,7 +72,7 @@ def predicates(
     return tuple(found.get(each.condition, each) for each in unknown)
 
 
-def _of_rows(condition: Condition, one: PlanInput, drawn: Drawn) -> PredicateProfile:
+def _of_rows(condition: QueryCondition, one: PlanInput, drawn: Drawn) -> PredicateProfile:
     assert condition.meaning is not None
     meaning = at_source(condition.meaning, filter_node(condition.meaning, one))
     if meaning is None:
@@ -87,7 +87,7 @@ def _of_rows(condition: Condition, one: PlanInput, drawn: Drawn) -> PredicatePro
 
 def _of_pair(
     query: Plan,
-    between: Sequence[Condition],
+    between: Sequence[QueryCondition],
     pair: tuple[int, int],
     inputs: Sequence[PlanInput],
     drawn: Mapping[str, Drawn],
@@ -110,24 +110,27 @@ def _of_pair(
     meanings = [each.meaning for each in others if each.meaning is not None]
     for i, each in enumerate(others):
         share_of = sampled_condition(meanings[: i + 1], i, pair, inputs, drawn, overlapping)
-        given = tuple(before.part for before in others[:i])
-        found.append(PredicateProfile(each.part, SAMPLED, share_of, given))
+        premises = tuple(before.part for before in others[:i])
+        found.append(PredicateProfile(each.part, SAMPLED, share_of, premises))
     return found
 
 
 def sampled_condition(
     parts: Sequence[Expression],
-    given: int,
+    premises: int,
     pair: tuple[int, int],
     inputs: Sequence[PlanInput],
     drawn: Mapping[str, Drawn],
     overlapping: int,
 ) -> Interval:
-    """The share of pairs that satisfy some conditions, among the pairs that satisfy the first ones."""
+    """The share of pairs that satisfy some conditions, among the pairs that satisfy the first ones.
+
+    premises   the number of these first conditions
+    """
     left, right = (inputs[i] for i in pair)
     schema = Schema((*left.node.schema.columns, *right.node.schema.columns))
-    holds = compile_row(conjunction(parts[given:]), schema)
-    asked = compile_row(conjunction(parts[:given]), schema) if given else None
+    holds = compile_row(conjunction(parts[premises:]), schema)
+    asked = compile_row(conjunction(parts[:premises]), schema) if premises else None
     ours, theirs = drawn[left.stream.name], drawn[right.stream.name]
     if ours is theirs:
         ours, theirs = ours.half(0), theirs.half(1)

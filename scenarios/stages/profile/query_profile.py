@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -19,9 +19,9 @@ from midstream.scenarios.recordings.pricing import InputFacts
 from midstream.scenarios.recordings.recording import Recording
 from midstream.scenarios.spark.arrow_schemas import spark_schema
 from midstream.scenarios.stages.profile.artefact import (
-    asked_of_sources,
     known_selectivities,
     source_inputs,
+    source_questions,
     source_statistics,
 )
 from midstream.scenarios.stages.profile.conditions import equalities_between
@@ -49,16 +49,26 @@ HEAVY = 10
 class ColumnProfile:
     """A column that a query compares or groups by, of rows that pass the filters below its window.
 
-    known      how many elements have a known value
+    elements   how many have a known value; in files they are called `known`
     distinct   how many different values there are
     heavy      the most frequent values, each with its number of elements
     """
 
     stream: str
     column: str
-    known: int
+    elements: int
     distinct: int
     heavy: tuple[tuple[Any, int], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, by the names of COLUMNS."""
+        return {
+            "stream": self.stream,
+            "column": self.column,
+            "known": self.elements,
+            "distinct": self.distinct,
+            "heavy": [{"value": value, "count": n} for value, n in self.heavy],
+        }
 
 
 @dataclass(frozen=True)
@@ -79,11 +89,11 @@ class QueryProfile:
     sampled: Mapping[tuple[int, int], Interval]
     statistics: Statistics
     by_column: DataFrame
-    by_bucket: Buckets
+    by_bucket: BucketCounts
 
 
 @dataclass(frozen=True)
-class Buckets:
+class BucketCounts:
     """The counts of each bucket, with the values needed to make statistics of them.
 
     counted_as   by source, the input that has all its elements, so that only one of both is counted
@@ -133,7 +143,7 @@ def query_profile(
              different values.
     """
     asked, groups, sources = questions(query), value_groups(query), source_inputs(inputs)
-    every, of_sources = [*inputs, *sources], asked_of_sources(sources, inputs)
+    every, of_sources = [*inputs, *sources], source_questions(sources, inputs)
     wanted = [
         *(Question(asked[one.node].columns, False) for one in inputs),
         *(question for question, _ in of_sources),
@@ -144,7 +154,7 @@ def query_profile(
     granules = {name: recording.totals[name].granule for name in streams}
     classes = equal_names(query)
     covered = len(recording.starts) * recording.bucket
-    buckets = Buckets(
+    buckets = BucketCounts(
         gather(recording, every, wanted, groups),
         tuple(inputs),
         sources,
@@ -174,12 +184,12 @@ def query_profile(
 def _columns(names: Sequence[str], facts: Sequence[InputFacts]) -> Iterator[ColumnProfile]:
     for name, known in zip(names, facts, strict=False):
         for column, counts in known.frequencies.items():
-            kept = known.kept[column].items()
+            kept = known.retained[column].items()
             heavy = sorted(kept, key=lambda one: (-one[1], str(one[0])))[:HEAVY]
             yield ColumnProfile(
                 stream=name,
                 column=column,
-                known=round(sum(counts.values())),
+                elements=round(sum(counts.values())),
                 distinct=known.distinct[column],
                 heavy=tuple((value, round(n)) for value, n in heavy),
             )
@@ -199,7 +209,7 @@ COLUMNS = pa.schema(
 )
 
 
-def _by_column(buckets: Buckets, names: Sequence[str]) -> DataFrame:
+def _by_column(buckets: BucketCounts, names: Sequence[str]) -> DataFrame:
     # What is sent to the executors: plans have a form of their own to be sent in.
     chains = dumps(Plan({str(i): one.chain for i, one in enumerate([*buckets.inputs, *buckets.sources])}))
     groups = buckets.groups
@@ -210,7 +220,7 @@ def _by_column(buckets: Buckets, names: Sequence[str]) -> DataFrame:
         for batch in batches:
             for start, facts in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 found = _columns(names, read_in_order(facts, nodes, groups))
-                rows = [_row(start, one) for one in found if one.known]
+                rows = [_row(start, one) for one in found if one.elements]
                 yield pa.RecordBatch.from_pylist(rows, schema=COLUMNS)
 
     return buckets.facts.mapInArrow(told, spark_schema(COLUMNS))
@@ -218,4 +228,4 @@ def _by_column(buckets: Buckets, names: Sequence[str]) -> DataFrame:
 
 def _row(start: int, one: ColumnProfile) -> dict[str, Any]:
     heavy = [{"value": str(value), "count": n} for value, n in one.heavy]
-    return {"start": start, **asdict(one), "heavy": heavy}
+    return {"start": start, **one.as_dict(), "heavy": heavy}

@@ -21,7 +21,7 @@ from midstream.scenarios.stages.profile.stream_profile import Profile
 from midstream.scenarios.streams.recorded.declaration import Study
 
 
-def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
+def profile_summary(study: Study, profile: Profile, rows: int) -> Summary:
     """The profile of the whole time, and of the first buckets."""
     pairs = [
         {
@@ -29,34 +29,30 @@ def profile_summary(study: Study, found: Profile, rows: int) -> Summary:
             "selectivity": pair.selectivity,
             "sampled": None if pair.sampled is None else _interval(pair.sampled),
         }
-        for pair in found.pairs
+        for pair in profile.pairs
     ]
     streams = [
-        {**asdict(stream), "d": stream.d if math.isfinite(stream.d) else None} for stream in found.streams
+        {**asdict(stream), "d": stream.d if math.isfinite(stream.d) else None} for stream in profile.streams
     ]
     return {
-        **frame(study, found.starts),
+        **frame(study, profile.starts),
         "streams": streams,
         "pairs": pairs,
-        **({} if found.asked is None else _asked(found.asked)),
-        "by_bucket": _first_buckets(study, found, rows),
+        **({} if profile.asked is None else _asked(profile.asked)),
+        "by_bucket": _first_buckets(study, profile, rows),
     }
 
 
 def _asked(asked: QueryProfile) -> Summary:
     """The findings about a query's columns and conditions."""
-    columns = [
-        {**asdict(one), "heavy": [{"value": value, "count": n} for value, n in one.heavy]}
-        for one in asked.columns
-    ]
     return {
-        "columns": columns,
+        "columns": [one.as_dict() for one in asked.columns],
         "conditions": [
             {
                 "condition": str(one.condition),
                 "by": one.by,
                 **({"share": None} if one.share is None else _interval(one.share)),
-                "given": [str(before) for before in one.given],
+                "given": [str(before) for before in one.premises],
             }
             for one in asked.predicates
         ],
@@ -67,8 +63,8 @@ def _interval(interval: Interval) -> Summary:
     return {"share": interval.value, "low": interval.low, "high": interval.high}
 
 
-def _first_buckets(study: Study, found: Profile, rows: int) -> list[Summary]:
-    first = found.starts[:rows]
+def _first_buckets(study: Study, profile: Profile, rows: int) -> list[Summary]:
+    first = profile.starts[:rows]
     buckets: dict[int, Summary] = {
         start: {"start": start, "time": study.clock.show(start), "counts": {}, "pairs": []} for start in first
     }
@@ -76,9 +72,9 @@ def _first_buckets(study: Study, found: Profile, rows: int) -> list[Summary]:
         return []
     shown = F.col("start") < first.stop
     # They are few: sorted here, they cost Spark no further pass.
-    for row in sorted(found.by_stream.where(shown).collect(), key=itemgetter("start", "stream")):
+    for row in sorted(profile.by_stream.where(shown).collect(), key=itemgetter("start", "stream")):
         buckets[row["start"]]["counts"][row["stream"]] = row["count"]
-    for row in sorted(found.by_pair.where(shown).collect(), key=itemgetter("start", "pair")):
+    for row in sorted(profile.by_pair.where(shown).collect(), key=itemgetter("start", "pair")):
         buckets[row["start"]]["pairs"].append({"overlapping": row["overlapping"], "matched": row["matched"]})
     return list(buckets.values())
 
@@ -175,15 +171,15 @@ def _number(number: float | None) -> str:
     return f"{number:,}" if isinstance(number, int) else f"{number:,.4g}"
 
 
-def write_profile(found: Profile, summary: Summary, folder: Path) -> None:
+def write_profile(profile: Profile, summary: Summary, folder: Path) -> None:
     """Write `streams`, `pairs`, with a query `columns`, and `profile.json`; replace an earlier profile.
 
     `streams` has a folder a stream, `pairs` one a pair, and `columns` one a stream and column.
     """
-    write_table(found.by_stream, folder / "streams", ["stream"], ["start"])
-    write_table(found.by_pair, folder / "pairs", ["left", "right"], ["on", "start"])
-    if found.asked is None:
+    write_table(profile.by_stream, folder / "streams", ["stream"], ["start"])
+    write_table(profile.by_pair, folder / "pairs", ["left", "right"], ["on", "start"])
+    if profile.asked is None:
         shutil.rmtree(folder / "columns", ignore_errors=True)
     else:
-        write_table(found.asked.by_column, folder / "columns", ["stream", "column"], ["start"])
+        write_table(profile.asked.by_column, folder / "columns", ["stream", "column"], ["start"])
     write_json(summary, folder / "profile.json")

@@ -11,7 +11,7 @@ from midstream.optimizer.statistics import Statistics
 from midstream.optimizer.statistics_file import statistics_to_json
 
 if TYPE_CHECKING:
-    from midstream.scenarios.stages.profile.query_profile import Buckets
+    from midstream.scenarios.stages.profile.query_profile import BucketCounts
 
 EACH = "{start}.json"
 """The name of a bucket's file."""
@@ -22,7 +22,7 @@ def write_stats(statistics: Statistics, file: Path) -> None:
     write_file(file, json.dumps(statistics_to_json(statistics), ensure_ascii=False) + "\n")
 
 
-def write_bucket_stats(buckets: Buckets, folder: Path) -> None:
+def write_bucket_stats(buckets: BucketCounts, folder: Path) -> None:
     """Write a file for each bucket in which every stream has elements, and replace the folder's contents."""
     from midstream.scenarios.spark.writing import new_folder
 

@@ -46,14 +46,14 @@ def fit_near(runs: Sequence[Timed], before: UnitCosts) -> UnitCosts:
     return replace(units, factors={**before.factors, **measured})
 
 
-def profile_from(found: Sequence[TimedSlice], before: UnitCosts) -> Profile:
+def profile_from(slices: Sequence[TimedSlice], before: UnitCosts) -> Profile:
     """The cost profile that fits the measurements of all machines, as `midstream calibrate` makes it.
 
     The error is that on slices left out of the regression; of few slices, that on all of them.
 
     Raises   StatisticsError where no operator took any time.
     """
-    ordered = sorted(found, key=lambda one: one.slice)
+    ordered = sorted(slices, key=lambda one: one.slice)
     held_out = [run for one in ordered[HELD_OUT - 1 :: HELD_OUT] for run in one.runs]
     fitted = [run for i, one in enumerate(ordered) if (i + 1) % HELD_OUT or not held_out for run in one.runs]
     units = fit_near(fitted, before)

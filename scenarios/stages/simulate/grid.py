@@ -60,7 +60,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Grid:
+class RunGrid:
     """The runs on each slice.
 
     schemas   by stream that the plan reads, the columns of its elements
@@ -137,17 +137,17 @@ def chunks(
     return found
 
 
-def with_silence(given: Sequence[Chunk], cuts: Sequence[int], span: int, end: int) -> Iterator[Chunk]:
+def with_silence(input_chunks: Sequence[Chunk], cuts: Sequence[int], span: int, end: int) -> Iterator[Chunk]:
     """Insert chunks without elements between chunks, after each cut, and up to the end.
 
     They let time go on where nothing arrives, at first in steps of `span` chronons.
 
-    >>> given = [Chunk(0, 3, ()), Chunk(30, 31, ())]
-    >>> [one.first for one in with_silence(given, [15], 10, 40)]
+    >>> arrivals = [Chunk(0, 3, ()), Chunk(30, 31, ())]
+    >>> [one.first for one in with_silence(arrivals, [15], 10, 40)]
     [0, 13, 15, 25, 30]
     """
-    behind = [*(one.first for one in given[1:]), end]
-    for chunk, following in zip(given, behind, strict=True):
+    behind = [*(one.first for one in input_chunks[1:]), end]
+    for chunk, following in zip(input_chunks, behind, strict=True):
         yield chunk
         marks = [chunk.last, *(cut for cut in cuts if chunk.last < cut < following)]
         for mark, beyond in pairwise([*marks, following]):

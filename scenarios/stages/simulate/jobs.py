@@ -23,8 +23,8 @@ from midstream.scenarios.recordings.recording import TIME, Recording, floor_to, 
 from midstream.scenarios.spark.arrow_schemas import spark_schema
 from midstream.scenarios.spark.spark_errors import SPARK_ERRORS, reason
 from midstream.scenarios.stages.simulate.costs import TimedSlice
-from midstream.scenarios.stages.simulate.grid import TIMED_CHUNK, TIMED_SPAN, Grid, Row, Slice, chunks
-from midstream.scenarios.stages.simulate.running import Run, run_slice, timed
+from midstream.scenarios.stages.simulate.grid import TIMED_CHUNK, TIMED_SPAN, Row, RunGrid, Slice, chunks
+from midstream.scenarios.stages.simulate.running import SliceRun, run_slice, timed
 from midstream.scenarios.streams.recorded.declaration import Study
 
 MOST_ELEMENTS = 250_000
@@ -58,21 +58,23 @@ RUNS = pa.schema(
         ("cpu_stayed", pa.float64()),
     ]
 )
-"""The columns of runs, one row each, see `Run`."""
+"""The columns of runs, one row each, see `SliceRun`."""
 
 FOUND = pa.schema([*RUNS, ("timed", pa.string())])
 """The columns of findings: a run or, in `timed`, the times of operators on a slice."""
 
 
 @dataclass(frozen=True)
-class Found:
+class SliceResults:
     """The findings of executors: all runs, sorted, and the times that operators took."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[SliceRun, ...]
     timed: tuple[TimedSlice, ...]
 
 
-def run_on_executors(recording: Recording, study: Study, parts: Sequence[Slice], grid: Grid) -> Found:
+def run_on_executors(
+    recording: Recording, study: Study, parts: Sequence[Slice], grid: RunGrid
+) -> SliceResults:
     """Run a grid on slices, a task for each slice and seed.
 
     Raises   MidstreamError, naming the slice, where one does not fit into a worker.
@@ -137,7 +139,7 @@ def in_jobs(rows: DataFrame, seeds: Sequence[int], parts: Sequence[Slice]) -> Da
     return placed.sortWithinPartitions("slice", "seed")
 
 
-def run_batches(batches: Iterator[pa.RecordBatch], grid: Grid, length: int) -> Iterator[pa.RecordBatch]:
+def run_batches(batches: Iterator[pa.RecordBatch], grid: RunGrid, length: int) -> Iterator[pa.RecordBatch]:
     """Run the slices of some batches, sorted by slice and seed, on the executors."""
     rows = (row for batch in batches for row in zip(*(one.to_pylist() for one in batch.columns), strict=True))
     for (start, seed), group in groupby(rows, itemgetter(0, 1)):
@@ -147,7 +149,7 @@ def run_batches(batches: Iterator[pa.RecordBatch], grid: Grid, length: int) -> I
         )
 
 
-def run_job(part: Slice, rows: Sequence[Row], seed: int, grid: Grid) -> list[dict[str, Any]]:
+def run_job(part: Slice, rows: Sequence[Row], seed: int, grid: RunGrid) -> list[dict[str, Any]]:
     """All runs on one slice under one seed; with the first seed, also the times of operators."""
     found: list[dict[str, Any]] = [asdict(run) for run in run_slice(part, rows, seed, grid)]
     if seed == grid.seeds[0]:
@@ -158,7 +160,7 @@ def run_job(part: Slice, rows: Sequence[Row], seed: int, grid: Grid) -> list[dic
     return found
 
 
-def read_rows(rows: Iterable[tuple[int, str, Sequence[str | None]]], grid: Grid) -> list[Row]:
+def read_rows(rows: Iterable[tuple[int, str, Sequence[str | None]]], grid: RunGrid) -> list[Row]:
     """The elements of a slice, sorted by start, stream and values.
 
     So the order does not depend on partitions.
@@ -170,16 +172,16 @@ def read_rows(rows: Iterable[tuple[int, str, Sequence[str | None]]], grid: Grid)
     return [(time, stream, parsed_row(values, grid.schemas[stream])) for time, stream, values in ordered]
 
 
-def _read(rows: Iterable[Mapping[str, Any]]) -> Found:
-    names = [field.name for field in fields(Run)]
+def _read(rows: Iterable[Mapping[str, Any]]) -> SliceResults:
+    names = [field.name for field in fields(SliceRun)]
     runs, taken = [], []
     for row in rows:
         if row["timed"] is None:
-            runs.append(Run(**{name: row[name] for name in names}))
+            runs.append(SliceRun(**{name: row[name] for name in names}))
         else:
             told = json.loads(row["timed"])
             of_slice = tuple(Timed(**one) for one in told["runs"])
             taken.append(TimedSlice(row["slice"], told["machine"], of_slice))
     runs.sort(key=lambda run: (run.slice, run.seed, run.at, run.to, run.strategy))
     taken.sort(key=lambda one: one.slice)
-    return Found(tuple(runs), tuple(taken))
+    return SliceResults(tuple(runs), tuple(taken))

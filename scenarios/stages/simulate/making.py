@@ -13,7 +13,7 @@ from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.values.errors import ArgumentError, InputFileError, MigrationRefused, PlanError
 from midstream.plans.values.schema import Schema
 from midstream.scenarios.recordings.orders import group_by_order
-from midstream.scenarios.stages.simulate.grid import Grid, Target
+from midstream.scenarios.stages.simulate.grid import RunGrid, Target
 from midstream.scenarios.stages.what_if.candidates import LIMIT, all_plans
 from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.inputs import plan_inputs
@@ -70,7 +70,7 @@ def grid_of(
     seeds: Sequence[int],
     at: tuple[float, ...] = (),
     mutant: str | None = None,
-) -> Grid:
+) -> RunGrid:
     """The runs on each slice of a study's streams.
 
     Raises   PlanError where the plan does not fit the recorded streams; ArgumentError for a share outside its
@@ -80,7 +80,7 @@ def grid_of(
         if not 0 <= share <= 1:
             raise ArgumentError(f"at: found {share}, expected a share of a slice from 0 to 1")
     shortest = min(one.length for one in plan_inputs(plan, study.streams))
-    return Grid(
+    return RunGrid(
         plan=plan,
         targets=targets,
         strategies=strategies,

@@ -25,7 +25,7 @@ from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.snapshots import normal_form
 from midstream.plans.values.streams import Element, is_ordered
 from midstream.profiling import timings
-from midstream.scenarios.stages.simulate.grid import Chunk, Grid, Row, Slice, Target, chunks, with_silence
+from midstream.scenarios.stages.simulate.grid import Chunk, Row, RunGrid, Slice, Target, chunks, with_silence
 from midstream.scenarios.trials.simulator.run_record import longest_pause
 from midstream.scenarios.trials.simulator.variants import Variant, known_equivalence
 
@@ -43,7 +43,7 @@ MOST_TOLD = 300
 
 
 @dataclass(frozen=True)
-class Run:
+class SliceRun:
     """A run that migrates, beside the one that stays, with times in chronons and states in elements.
 
     at          when the migration began
@@ -74,7 +74,7 @@ class Run:
 
 
 @dataclass
-class Course:
+class MeasuredRun:
     """The results of a run, and its measurements.
 
     giving    the instants at which results came out
@@ -89,28 +89,28 @@ class Course:
     failure: str = ""
 
 
-def run_slice(part: Slice, rows: Sequence[Row], seed: int, grid: Grid) -> Iterator[Run]:
+def run_slice(part: Slice, rows: Sequence[Row], seed: int, grid: RunGrid) -> Iterator[SliceRun]:
     """All runs of a grid on one slice under one seed, over rows sorted by start."""
     instants = grid.instants(part, seed)
-    given = chunks(rows, instants, seed, grid.span)
-    given = list(with_silence(given, instants, grid.span, part.end))
+    input_chunks = chunks(rows, instants, seed, grid.span)
+    input_chunks = list(with_silence(input_chunks, instants, grid.span, part.end))
     for at in instants:
-        stayed = course(grid.plan, given, at)
+        stayed = run_plan(grid.plan, input_chunks, at)
         digest = digest_of(stayed.results)
         for target in grid.targets:
             for strategy in grid.strategies:
-                moved = _attempt(grid, given, at, target, strategy)
+                moved = _attempt(grid, input_chunks, at, target, strategy)
                 yield _run(part, seed, at, target, strategy, len(rows), stayed, digest, moved)
 
 
-def course(
-    plan: Plan, given: Sequence[Chunk], at: int, target: Target | None = None, strategy: str = ""
-) -> Course:
+def run_plan(
+    plan: Plan, input_chunks: Sequence[Chunk], at: int, target: Target | None = None, strategy: str = ""
+) -> MeasuredRun:
     """Run a plan over all chunks; with a target, move to it at an instant.
 
     A refusal ends the run.
     """
-    found, known, is_due = Course(), 0, True
+    found, known, is_due = MeasuredRun(), 0, True
     if target is not None:
         known_equivalence(plan, target.plan)
 
@@ -128,29 +128,31 @@ def course(
         trial = Trial(engine, decide, process_time)
         ends: list[Event] = [("end", stream, None) for stream in engine.streams]
         try:
-            for kind, _, time in drive(trial, chain(_events(given, engine), ends)):
+            for kind, _, time in drive(trial, chain(_events(input_chunks, engine), ends)):
                 if kind == "mark":
                     found.peak = max(found.peak, engine.size())
                     if len(found.results) > known:
                         found.giving.append(time)
                     known = len(found.results)
         except MigrationRefused as refusal:
-            return Course(refusal=str(refusal).partition("\n")[0])
+            return MeasuredRun(refusal=str(refusal).partition("\n")[0])
     found.cpu, found.migration = trial.seconds, trial.moves[0].migration if trial.moves else None
     return found
 
 
-def _attempt(grid: Grid, given: Sequence[Chunk], at: int, target: Target, strategy: str) -> Course:
+def _attempt(
+    grid: RunGrid, input_chunks: Sequence[Chunk], at: int, target: Target, strategy: str
+) -> MeasuredRun:
     with _faulty(grid.mutant):
         try:
-            return course(grid.plan, given, at, target, strategy)
+            return run_plan(grid.plan, input_chunks, at, target, strategy)
         except Exception as error:
-            return Course(failure=f"{type(error).__name__}: {error}"[:MOST_TOLD])
+            return MeasuredRun(failure=f"{type(error).__name__}: {error}"[:MOST_TOLD])
 
 
-def _events(given: Iterable[Chunk], engine: Engine) -> Iterator[Event]:
+def _events(input_chunks: Iterable[Chunk], engine: Engine) -> Iterator[Event]:
     """Events of chunks: all streams advance to the chunk's start, its batches follow, and a mark ends it."""
-    for chunk in given:
+    for chunk in input_chunks:
         yield from (("advance", stream, chunk.first) for stream in engine.streams)
         yield from (("push", stream, batch) for stream, batch in chunk.batches)
         yield "mark", "", chunk.last
@@ -181,10 +183,10 @@ def _run(
     target: Target,
     strategy: str,
     elements: int,
-    stayed: Course,
+    stayed: MeasuredRun,
     digest: str,
-    moved: Course,
-) -> Run:
+    moved: MeasuredRun,
+) -> SliceRun:
     if moved.failure:
         outcome, ended, digest_found = FAILED, None, ""
     elif moved.migration is None:
@@ -196,7 +198,7 @@ def _run(
         ended = last if last is not None and last < part.end else None
         outcome, digest_found = UNFINISHED if ended is None else MOVED, digest_of(moved.results)
     span = [(at, ended)]
-    return Run(
+    return SliceRun(
         slice=part.start,
         seed=seed,
         at=at,
@@ -218,11 +220,11 @@ def _run(
     )
 
 
-def timed(plan: Plan, given: Sequence[Chunk]) -> list[Timed]:
+def timed(plan: Plan, input_chunks: Sequence[Chunk]) -> list[Timed]:
     """The times that a plan's operators took on a slice, with their steps by the cost model."""
     with without_garbage_collector():
         engine = Engine(plan)
         with engine.watch() as read:
-            for _ in drive(Trial(engine), _events(given, engine)):
+            for _ in drive(Trial(engine), _events(input_chunks, engine)):
                 pass
             return timings(read(), engine.statistics())

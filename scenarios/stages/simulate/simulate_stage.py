@@ -32,7 +32,7 @@ from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.inputs import plan_inputs
 
 if TYPE_CHECKING:
-    from midstream.scenarios.stages.simulate.grid import Grid
+    from midstream.scenarios.stages.simulate.grid import RunGrid
     from midstream.scenarios.stages.simulate.stage import Simulated
 
 NAME = "simulate"
@@ -94,7 +94,7 @@ def _length(request: Request, options: SimulateOptions) -> int:
     return length
 
 
-def _grid(request: Request, options: SimulateOptions) -> Grid:
+def _grid(request: Request, options: SimulateOptions) -> RunGrid:
     require_names(request, "strategies", options.strategies, STRATEGIES)
     plan = request.plan(options.plan)
     files = [Path(request.folder / one) for one in options.to]
@@ -130,7 +130,7 @@ def _run(work: Work, options: SimulateOptions) -> tuple[Simulated, Outcome]:
     return result, Outcome(_summary(work.study, grid, result), {}, work.elements, len(result.runs))
 
 
-def _summary(study: Study, grid: Grid, found: Simulated) -> Summary:
+def _summary(study: Study, grid: RunGrid, found: Simulated) -> Summary:
     """The grid, the outcomes of its runs by plan and strategy, and the runs with another output."""
     length = found.slices[0].end - found.slices[0].start if found.slices else 0
     return {

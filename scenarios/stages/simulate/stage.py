@@ -16,9 +16,9 @@ from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.scenarios.recordings.recording import Recording
 from midstream.scenarios.stages.simulate.costs import profile_from
-from midstream.scenarios.stages.simulate.grid import Grid, Slice, slices
+from midstream.scenarios.stages.simulate.grid import RunGrid, Slice, slices
 from midstream.scenarios.stages.simulate.jobs import run_on_executors
-from midstream.scenarios.stages.simulate.running import FAILED, MOVED, REFUSED, UNFINISHED, Run
+from midstream.scenarios.stages.simulate.running import FAILED, MOVED, REFUSED, UNFINISHED, SliceRun
 from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.inputs import plan_inputs
 
@@ -58,24 +58,24 @@ class Simulated:
 
     slices: tuple[Slice, ...]
     empty: int
-    runs: tuple[Run, ...]
+    runs: tuple[SliceRun, ...]
     profile: Profile | None
 
     @property
-    def wrong(self) -> tuple[Run, ...]:
+    def wrong(self) -> tuple[SliceRun, ...]:
         """Runs whose output is not that of the plan that stays."""
         return tuple(run for run in self.runs if not run.is_right)
 
     @property
     def totals(self) -> tuple[Total, ...]:
         """By plan and strategy, in the order of the runs."""
-        by_kind: dict[tuple[str, str], list[Run]] = {}
+        by_kind: dict[tuple[str, str], list[SliceRun]] = {}
         for run in self.runs:
             by_kind.setdefault((run.to, run.strategy), []).append(run)
         return tuple(_total(to, strategy, runs) for (to, strategy), runs in by_kind.items())
 
 
-def simulate(recording: Recording, study: Study, grid: Grid, length: int, number: int) -> Simulated:
+def simulate(recording: Recording, study: Study, grid: RunGrid, length: int, number: int) -> Simulated:
     """Run a grid of migrations on slices of recorded streams.
 
     Cost     A shuffle of the slices' elements for each seed. One slice is in the memory of one worker.
@@ -104,7 +104,7 @@ def simulate(recording: Recording, study: Study, grid: Grid, length: int, number
     return Simulated(chosen, len(chosen) - len(full), found.runs, profile)
 
 
-def _total(to: str, strategy: str, runs: Sequence[Run]) -> Total:
+def _total(to: str, strategy: str, runs: Sequence[SliceRun]) -> Total:
     went = [run for run in runs if run.outcome in (MOVED, UNFINISHED)]
     durations = [run.duration for run in runs if run.duration is not None]
     return Total(

@@ -22,7 +22,7 @@ from midstream.plans.values.schema import Column, Schema, Type
 from midstream.scenarios.recordings.raw_files import SPARK_TYPES, open_raw
 from midstream.scenarios.recordings.recording import TIME, Recording, payload
 from midstream.scenarios.spark.spark_errors import SPARK_ERRORS, reason
-from midstream.scenarios.stages.verify_run.spark_sql import Grid, SparkSql, cell_of, valid_at
+from midstream.scenarios.stages.verify_run.spark_sql import InstantGrid, SparkSql, cell_of, valid_at
 from midstream.scenarios.streams.recorded.declaration import FORMATS, Study
 from midstream.scenarios.streams.recorded.inputs import recorded_stream
 
@@ -93,7 +93,7 @@ def check_run(
     if not looked_at:
         return RunCheck(0, 0, 0, 0, 0, ())
     first, last = looked_at[0], looked_at[-1]
-    grid = Grid(first, last, max(1, -(-(last + 1 - first) // CELLS)))
+    grid = InstantGrid(first, last, max(1, -(-(last + 1 - first) // CELLS)))
     spark = recording.spark
     frame = spark.createDataFrame([(at,) for at in looked_at], "at long")
     at = frame.withColumn("cell", F.expr(cell_of("at", grid.cell)))
@@ -111,7 +111,7 @@ def check_run(
 
 def require_checkable(plan: Plan, study: Study) -> None:
     """Raise PlanError where Spark SQL cannot express a plan, or the plan reads unrecorded columns."""
-    SparkSql(Grid(0, 0, 1)).of(plan)
+    SparkSql(InstantGrid(0, 0, 1)).of(plan)
     for source in plan.sources:
         names = recorded_stream(source, study.streams).columns.names
         for column in source.columns:

@@ -62,7 +62,7 @@ AGGREGATES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Grid:
+class InstantGrid:
     """The instants that are compared: they lie in [first, last], and in cells of `cell` chronons.
 
     So the range join compares elements only with the instants of their cells.
@@ -79,11 +79,11 @@ class SparkSql:
 
     >>> from midstream import stream
     >>> plan = stream("s", x="integer").window(5).distinct().plan()
-    >>> SparkSql(Grid(0, 9, 10)).of(plan).startswith("SELECT DISTINCT at, c0 FROM (")
+    >>> SparkSql(InstantGrid(0, 9, 10)).of(plan).startswith("SELECT DISTINCT at, c0 FROM (")
     True
     """
 
-    grid: Grid
+    grid: InstantGrid
     streams: dict[str, str] = field(default_factory=dict)
     """By recorded stream, the name in braces."""
 
@@ -149,7 +149,7 @@ class SparkSql:
         return valid_at(chosen, columns, self.grid)
 
 
-def valid_at(elements: str, columns: Sequence[str], grid: Grid) -> str:
+def valid_at(elements: str, columns: Sequence[str], grid: InstantGrid) -> str:
     """Elements (since, until, columns) at the instants at which they are valid.
 
     One range join finds all, and compares each element with the instants of the cells that it meets.

@@ -1,1 +1,1 @@
-"""The costs of a query under other plans over time, and of taking turns among them."""
+"""The costs of a query under other plans over time, and of switching between them."""

@@ -17,11 +17,11 @@ C = TypeVar("C")
 """The type of colours."""
 
 
-def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> Figure:
+def orders(clock: Clock, objective: Mapping[str, Any], drawn: Mapping[str, Any]) -> Figure:
     """The cost of the best order over time, the best order itself, and the regret of keeping one."""
     figure = Figure(figsize=(WIDTH, 6.0), layout="constrained")
     load, best, regret = figure.subplots(3, 1, sharex=True, height_ratios=(3, 1, 4))
-    totals, unit = found["orders"], found["unit"]
+    totals, unit = objective["orders"], objective["unit"]
     at = [position(edge, clock) for edge in drawn["edges"]]
     chosen = _chosen(totals)
     colors = dict(zip(chosen, SERIES, strict=False))
@@ -33,7 +33,7 @@ def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> 
         1,
         width=[after - before for before, after in pairwise(at)],
         align="edge",
-        color=[color_of_best(spent, colors, alike="none", other=FAINT) for spent in drawn["spent"]],
+        color=[color_of_best(spent, colors, alike="none", uncolored=FAINT) for spent in drawn["spent"]],
     )
     best.set_ylim(0, 1)
     best.set_ylabel("best\norder", fontsize=TEXT, color=INK)
@@ -49,9 +49,11 @@ def orders(clock: Clock, found: Mapping[str, Any], drawn: Mapping[str, Any]) -> 
         {"color": INK, "linewidth": 1.2, "linestyle": (0, (4, 2))},
     )
     for label, (regrets, look) in lines.items():
-        regret.plot(at, so_far(regrets, is_mean=found["is_mean"]), label=label, **look)
+        regret.plot(at, so_far(regrets, is_mean=objective["is_mean"]), label=label, **look)
     regret.set_ylim(bottom=0)
-    regret.set_ylabel(f"{'mean ' if found['is_mean'] else ''}regret so far, {unit}", fontsize=TEXT, color=INK)
+    regret.set_ylabel(
+        f"{'mean ' if objective['is_mean'] else ''}regret so far, {unit}", fontsize=TEXT, color=INK
+    )
     for axes in (load, best, regret):
         style_time(axes, clock, at)
     best.set_yticks([])
@@ -66,32 +68,32 @@ def _chosen(totals: Sequence[Mapping[str, Any]]) -> list[int]:
     """The positions of the orders with own colours: the given one, the cheapest, and those often the best."""
     best_in = {i: total["best_in"] for i, total in enumerate(totals)}
     needed = {i for i, total in enumerate(totals) if total["is_given"] or i == 0}
-    return told_apart(best_in, needed, len(SERIES))
+    return colored_orders(best_in, needed, len(SERIES))
 
 
-def told_apart(best_in: Mapping[int, int], needed: Container[int], most: int) -> list[int]:
+def colored_orders(best_in: Mapping[int, int], needed: Container[int], most: int) -> list[int]:
     """At most `most` orders to colour: those that are needed, then those that are often the best.
 
-    >>> told_apart({0: 5, 1: 7, 2: 9, 3: 0}, needed=[3], most=3)
+    >>> colored_orders({0: 5, 1: 7, 2: 9, 3: 0}, needed=[3], most=3)
     [1, 2, 3]
     """
     ranked = sorted(best_in, key=lambda one: (one not in needed, -best_in[one], one))
     return sorted(ranked[:most])
 
 
-def color_of_best(spent: Sequence[float], colors: Mapping[int, C], *, alike: C, other: C) -> C:
+def color_of_best(spent: Sequence[float], colors: Mapping[int, C], *, alike: C, uncolored: C) -> C:
     """The colour of the order that costs least, by position.
 
-    It is `alike` where all orders cost the same, and `other` where the best ones have no colour.
+    It is `alike` where all orders cost the same, and `uncolored` where the best ones have no colour.
 
-    >>> color_of_best([3.0, 1.0, 2.0], {0: "red", 1: "blue"}, alike="white", other="grey")
+    >>> color_of_best([3.0, 1.0, 2.0], {0: "red", 1: "blue"}, alike="white", uncolored="grey")
     'blue'
     """
     least = min(spent)
     best = [i for i, one in enumerate(spent) if one <= least * (1 + TIE)]
     if len(best) == len(spent):
         return alike
-    return next((colors[i] for i in best if i in colors), other)
+    return next((colors[i] for i in best if i in colors), uncolored)
 
 
 def so_far(amounts: Iterable[float], *, is_mean: bool) -> list[float]:

@@ -8,31 +8,32 @@ from typing import Any
 from midstream.scenarios.stages.base.summaries import Summary, frame
 from midstream.scenarios.stages.what_if.prices import OrderTotal, Prices
 from midstream.scenarios.stages.what_if.stage import WhatIf
-from midstream.scenarios.stages.what_if.turns import Turn
+from midstream.scenarios.stages.what_if.switching_costs import SwitchingCost
 from midstream.scenarios.streams.recorded.declaration import Study
 
 VERSION = 2
 """The version of the summary; the first version had one objective."""
 
 
-def what_if_summary(study: Study, found: WhatIf, rows: int) -> Summary:
-    """By objective the orders, cheapest first, the costs of taking turns, and the first buckets."""
+def what_if_summary(study: Study, result: WhatIf, rows: int) -> Summary:
+    """By objective the orders, cheapest first, the costs of switching, and the first buckets."""
     return {
         "version": VERSION,
-        **frame(study, found.starts),
-        "plans": len(found.plans),
-        "orders": len(found.orders),
-        "has_all_plans": found.candidates.is_complete,
-        "searched_buckets": found.candidates.searched,
-        "window": found.window,
-        "half_life": found.half_life,
+        **frame(study, result.starts),
+        "plans": len(result.plans),
+        "orders": len(result.orders),
+        "has_all_plans": result.candidates.is_complete,
+        "searched_buckets": result.candidates.searched,
+        "window": result.window,
+        "half_life": result.half_life,
         "objectives": [
-            _objective(study, prices, found.turns.get(prices.aim.name, []), rows) for prices in found.prices
+            _objective(study, prices, result.switching_costs.get(prices.aim.name, []), rows)
+            for prices in result.prices
         ],
     }
 
 
-def _objective(study: Study, prices: Prices, turns: list[Turn], rows: int) -> Summary:
+def _objective(study: Study, prices: Prices, turns: list[SwitchingCost], rows: int) -> Summary:
     return {
         "objective": prices.aim.name,
         "unit": prices.aim.unit,
@@ -56,6 +57,6 @@ def _order(total: OrderTotal) -> Summary:
     return {"order": order["label"], "plans": list(order["plans"]), **found}
 
 
-def _turn(turn: Turn) -> Summary:
+def _turn(turn: SwitchingCost) -> Summary:
     paid = {strategy: {"spent": spent, "moves": moves} for strategy, (spent, moves) in turn.paid.items()}
     return {"name": turn.name, "free": turn.free, **paid}

@@ -22,7 +22,7 @@ class RowBuffer:
     >>> kept = RowBuffer(pa.schema([("x", pa.int64())]), rows=3)
     >>> [batch.num_rows for part in ([1, 2], [3, 4], [5]) for batch in kept.add({"x": part})]
     [4]
-    >>> [batch.num_rows for batch in kept.rest()]
+    >>> [batch.num_rows for batch in kept.flush()]
     [1]
     """
 
@@ -35,10 +35,10 @@ class RowBuffer:
         for name, column in self._columns.items():
             column.extend(columns[name])
         if len(next(iter(self._columns.values()))) >= self._rows:
-            yield from self.rest()
+            yield from self.flush()
 
-    def rest(self) -> Iterator[pa.RecordBatch]:
-        """The rows that are left, if any."""
+    def flush(self) -> Iterator[pa.RecordBatch]:
+        """Hand out the remaining rows, if any."""
         if any(self._columns.values()):
             arrays = [column_of(self._columns[field.name], field.type) for field in self._schema]
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)

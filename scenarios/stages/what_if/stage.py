@@ -37,7 +37,12 @@ from midstream.scenarios.stages.what_if.past import HALF_LIFE, past_statistics, 
 from midstream.scenarios.stages.what_if.prices import Prices, prices_of
 from midstream.scenarios.stages.what_if.row_buffer import RowBuffer
 from midstream.scenarios.stages.what_if.searching import searched_plans
-from midstream.scenarios.stages.what_if.turns import Turn, all_courses, lasting, turns
+from midstream.scenarios.stages.what_if.switching_costs import (
+    SwitchingCost,
+    all_courses,
+    lasting,
+    switching_costs,
+)
 from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.inputs import PlanInput, plan_inputs, questions, value_groups
 
@@ -75,7 +80,7 @@ RUN = 32
 """The least number of buckets in a run; longer runs are fewer, and repeat less of the buckets before them."""
 
 SHOWN_FIXED = 3
-"""The number of fixed orders, the cheapest, whose costs are shown beside taking turns."""
+"""The number of fixed orders, the cheapest, whose costs are shown beside those of switching."""
 
 MOST_PARTITIONS = 4096
 """The most partitions for runs."""
@@ -121,10 +126,10 @@ class WhatIf:
         }
 
     @cached_property
-    def turns(self) -> dict[str, list[Turn]]:
-        """The costs of taking turns, by objective that has cost series."""
+    def switching_costs(self) -> dict[str, list[SwitchingCost]]:
+        """The costs of switching, by objective that has cost series."""
         return {
-            prices.aim.name: turns(prices, self.courses[prices.aim.name][0], SHOWN_FIXED)
+            prices.aim.name: switching_costs(prices, self.courses[prices.aim.name][0], SHOWN_FIXED)
             for prices in self.prices
             if prices.aim.name in self.courses
         }
@@ -291,7 +296,7 @@ def price_batches(batches: Iterator[pa.RecordBatch], pricing: Pricing) -> Iterat
                     "past_cost": [by_past[order] for order in pricing.order_of],
                 }
             )
-    yield from kept.rest()
+    yield from kept.flush()
 
 
 def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, int, Facts]]:

@@ -22,7 +22,7 @@ from midstream.scenarios.stages.what_if.candidates import LIMIT
 from midstream.scenarios.stages.what_if.objectives import aim_of
 from midstream.scenarios.stages.what_if.past import HALF_LIFE, remembered
 from midstream.scenarios.stages.what_if.rows import SHOWN, order_rows, paid
-from midstream.scenarios.stages.what_if.turns import STRATEGIES
+from midstream.scenarios.stages.what_if.switching_costs import STRATEGIES
 from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.inputs import plan_inputs
 
@@ -185,7 +185,7 @@ def _tables(found: dict[str, Any]) -> list[Table]:
 
 
 def _turns(found: dict[str, Any]) -> Table:
-    """The costs of taking turns, with migrations."""
+    """The costs of switching between orders, with migrations."""
     rows = [(turn["name"], *_free(found, turn["free"]), *paid(turn)) for turn in found["turns"]]
     return Table(
         f"With the cost of migrating, {found['unit']}; in brackets, how many moves",
@@ -270,7 +270,7 @@ STAGE = Stage(
     help="""Price every equivalent plan of a query in every time bucket.
 
     Tells which join order is best when, what it costs to hold on to one all the time, and what it would have
-    cost to take turns: in hindsight, and by what was known before, with the cost of migrating.
+    cost to switch between them: in hindsight, and by what was known before, with the cost of migrating.
     """,
     examples=(
         "midstream study what-if nycflights13 --data recordings --bucket 3h --output found",

@@ -16,35 +16,35 @@ from midstream.scenarios.stages.what_if.prices import Prices
 from midstream.scenarios.stages.what_if.stage import WhatIf
 
 
-def write_what_if(found: WhatIf, summary: Summary, folder: Path) -> None:
+def write_what_if(result: WhatIf, summary: Summary, folder: Path) -> None:
     """Write `costs`, `best`, `plans`, `courses`, and `what-if.json`; replace an earlier what-if study.
 
     `costs` has a folder an order, `plans` each order's plan. In `courses` are, for each objective,
     `1-processing.json` and `1-processing-past.json`, numbered; the first of them is `courses.json`, too.
     """
-    write_table(found.costs, folder / "costs", ["order"], ["objective", "start", "plan"])
+    write_table(result.costs, folder / "costs", ["order"], ["objective", "start", "plan"])
     with new_folder(folder / "best") as best:
-        pq.write_table(best_table(found), best / "best.parquet")
+        pq.write_table(best_table(result), best / "best.parquet")
     with new_folder(folder / "plans") as plans:
-        for order in found.orders:
-            write_file(plans / f"order-{order.number}.json", dumps(found.plans[order.plans[0]]))
-    _write_courses(found, folder)
+        for order in result.orders:
+            write_file(plans / f"order-{order.number}.json", dumps(result.plans[order.plans[0]]))
+    _write_courses(result, folder)
     write_json(summary, folder / "what-if.json")
 
 
-def _write_courses(found: WhatIf, folder: Path) -> None:
+def _write_courses(result: WhatIf, folder: Path) -> None:
     with new_folder(folder / "courses") as place:
-        for number, (name, (hindsight, past)) in enumerate(found.courses.items(), 1):
+        for number, (name, (hindsight, past)) in enumerate(result.courses.items(), 1):
             base = f"{number}-{'-'.join(re.findall(r'[a-z0-9.]+', name))}"
             write_file(place / f"{base}.json", hindsight.dumps() + "\n")
             write_file(place / f"{base}-past.json", past.dumps() + "\n")
-    for hindsight, _ in list(found.courses.values())[:1]:
+    for hindsight, _ in list(result.courses.values())[:1]:
         write_file(folder / "courses.json", hindsight.dumps() + "\n")
 
 
-def best_table(found: WhatIf) -> pa.Table:
+def best_table(result: WhatIf) -> pa.Table:
     """The best orders and their costs, one row a bucket and objective."""
-    return pa.Table.from_pylist([row for prices in found.prices for row in _best(prices)], schema=BEST)
+    return pa.Table.from_pylist([row for prices in result.prices for row in _best(prices)], schema=BEST)
 
 
 BEST = pa.schema(

@@ -17,7 +17,7 @@ from midstream.scenarios.trials.costs.streams import source_statistics
 
 
 @dataclass(frozen=True)
-class Compared:
+class CostComparison:
     """An operator at a point of the grid, with pairs of a predicted and a measured value.
 
     rate     results per chronon
@@ -57,7 +57,7 @@ def elements_of(setting: Setting, plan: Plan) -> Mapping[str, Sequence[Element]]
     }
 
 
-def compare(name: str, setting: Setting, plan: Plan, looks: int = LOOKS) -> Compared:
+def compare(name: str, setting: Setting, plan: Plan, looks: int = LOOKS) -> CostComparison:
     """Predict the outermost operator of a query from statistics of the sources alone, and measure it."""
     streams = elements_of(setting, plan)
     expected = price(plan, source_statistics(plan, streams, setting.until)).operators
@@ -68,13 +68,13 @@ def compare(name: str, setting: Setting, plan: Plan, looks: int = LOOKS) -> Comp
 
 def compare_whole(
     name: str, setting: Setting, plan: Plan, looks: int = LOOKS
-) -> tuple[Compared, list[Compared]]:
+) -> tuple[CostComparison, list[CostComparison]]:
     """Predict and measure all operators of a plan: their total, and each operator."""
     streams = elements_of(setting, plan)
     expected = price(plan, source_statistics(plan, streams, setting.until)).operators
     measured = measure(plan, streams, setting.since, setting.until, looks)
     each = [_beside(str(node.operator), setting, node, expected[node], measured[node]) for node in expected]
-    whole = Compared(
+    whole = CostComparison(
         name,
         setting,
         each[-1].rate,
@@ -92,12 +92,14 @@ def outermost(plan: Plan) -> Node:
     return node
 
 
-def _beside(name: str, setting: Setting, node: Node, expected: Estimate, measured: Measured) -> Compared:
+def _beside(
+    name: str, setting: Setting, node: Node, expected: Estimate, measured: Measured
+) -> CostComparison:
     # In signed streams an interval is two elements.
     signs = (
         2 if isinstance(node.operator, Physical) and node.operator.implementation.startswith("signed") else 1
     )
-    return Compared(
+    return CostComparison(
         name,
         setting,
         (signs * expected.rate, measured.rate),

@@ -17,7 +17,7 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.aggregates import avg, count, max_
-from midstream.scenarios.trials.costs.streams import Poisson
+from midstream.scenarios.trials.costs.streams import PoissonStream
 
 LONG = 2000
 """The approximate number of elements of a stream that are measured."""
@@ -42,13 +42,13 @@ class Setting:
     elements: int = LONG
 
     @property
-    def streams(self) -> Mapping[str, Poisson]:
+    def streams(self) -> Mapping[str, PoissonStream]:
         """The streams by name; their second column has few values."""
         return {
-            "s": Poisson(self.s, (self.values, 4)),
-            "t": Poisson(self.t, (self.values, 4)),
-            "u": Poisson(1.3 * self.s, (self.values, 4)),
-            "v": Poisson(0.8 * self.t, (self.values, 4)),
+            "s": PoissonStream(self.s, (self.values, 4)),
+            "t": PoissonStream(self.t, (self.values, 4)),
+            "u": PoissonStream(1.3 * self.s, (self.values, 4)),
+            "v": PoissonStream(0.8 * self.t, (self.values, 4)),
         }
 
     @property

@@ -17,7 +17,7 @@ SAMPLED = 1000
 
 
 @dataclass(frozen=True)
-class Poisson:
+class PoissonStream:
     """A stream of timestamped rows at random instants.
 
     d         mean distance of rows, in chronons

@@ -40,7 +40,7 @@ EVENTS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
+class DemoScenario:
     """A query as it was written, with complete streams for it; a chronon is a second.
 
     Of all streams together, `batch_size` consecutive elements arrive at once. `seed` is None if nothing is
@@ -55,12 +55,12 @@ class Scenario:
     seed: int | None = None
 
 
-def auctions(seed: int | None = None, events: int = EVENTS) -> Scenario:
+def auctions(seed: int | None = None, events: int = EVENTS) -> DemoScenario:
     """The generated auction workload, with the query for interest in new sellers."""
     workload = AuctionWorkload() if seed is None else AuctionWorkload(seed=seed)
     streams = by_stream(take(generate(workload), events))
     plan = interest_in_new_sellers().plan()
-    return Scenario(
+    return DemoScenario(
         name="auctions",
         question="per category, the last hour's bids on auctions of new sellers: how many, and the highest",
         plan=plan,
@@ -70,7 +70,7 @@ def auctions(seed: int | None = None, events: int = EVENTS) -> Scenario:
     )
 
 
-def flights(folder: Path) -> Scenario:
+def flights(folder: Path) -> DemoScenario:
     """Recorded departures from three airports, with the query for common destinations within an hour.
 
     Raises   InputFileError for a folder or a file that is not as expected.
@@ -79,7 +79,7 @@ def flights(folder: Path) -> Scenario:
     streams = {airport: list(chronons(stream.rows())) for airport, stream in recorded.items()}
     if not any(streams.values()):
         raise InputFileError(f"{folder}: found no departure from {', '.join(streams)}", path=folder)
-    return Scenario(
+    return DemoScenario(
         name="departures",
         question="per destination, how many triples of departures the last hour had, and the largest delay",
         plan=common_destinations(recorded).plan(),
@@ -131,7 +131,7 @@ class Demonstration:
     for the run with the migration and the optimizer.
     """
 
-    scenario: Scenario
+    scenario: DemoScenario
     old: PricedPlan
     new: PricedPlan
     considered: int
@@ -171,7 +171,7 @@ class Demonstration:
 
 
 def demonstrate(
-    scenario: Scenario, target: Plan | None = None, progress: Progress = lambda n, total: None
+    scenario: DemoScenario, target: Plan | None = None, progress: Progress = lambda n, total: None
 ) -> Demonstration:
     """Run a scenario with a migration in mid-stream, and without, and compare the results.
 
@@ -234,7 +234,7 @@ def demonstrate(
     )
 
 
-def _events(scenario: Scenario) -> tuple[list[Event], int]:
+def _events(scenario: DemoScenario) -> tuple[list[Event], int]:
     """All events, with a mark behind half of the elements, and the number of elements."""
     arrivals = list(interleave(scenario.streams, scenario.batch_size))
     counts = list(accumulate((len(batch) for _, batch in arrivals), initial=0))

@@ -27,21 +27,21 @@ WINDOW = 60
 class Experiment:
     """A query whose statistics change.
 
-    plans      to choose from
-    measures   the statistics that change, a dimension each
-    known      the statistics that do not
-    parts      numbers of parts of each dimension, tried in turn
+    plans       to choose from
+    measures    the statistics that change, a dimension each
+    statistics  all of them; those that change have any value
+    parts       numbers of parts of each dimension, tried in turn
     """
 
     name: str
     plans: Sequence[Plan]
     measures: Sequence[Measure]
-    known: Statistics
+    statistics: Statistics
     parts: Sequence[int]
 
     def at(self, point: Sequence[float]) -> Statistics:
         """The statistics of a round."""
-        here = self.known
+        here = self.statistics
         for measure, value in zip(self.measures, point, strict=True):
             here = measure.change(here, value)
         return here
@@ -52,7 +52,7 @@ class Experiment:
 
     def chart(self, dimensions: Sequence[Dimension]) -> Chart:
         """The chart over some dimensions, which belong to the measures."""
-        return make_chart(self.plans, self.known, list(zip(dimensions, self.measures, strict=True)))
+        return make_chart(self.plans, self.statistics, list(zip(dimensions, self.measures, strict=True)))
 
     @cached_property
     def names(self) -> list[str]:

@@ -16,7 +16,7 @@ from midstream.optimizer.charts.chart import Dimension
 from midstream.optimizer.charts.fidelity import Followed, Follower, follow
 from midstream.optimizer.charts.ranges import LearnedRange, LearnedRanges
 from midstream.scenarios.trials.fidelity.experiments import Experiment
-from midstream.scenarios.trials.fidelity.traces import Point, Trace
+from midstream.scenarios.trials.fidelity.traces import Point, RoundTrace
 
 DECAY, PAST = 0.5, 10
 """OM's a and d: G(r) = e^(−ar) weights the last d rounds."""
@@ -49,7 +49,7 @@ class Fidelity:
     charts: int
 
 
-def fidelities(experiment: Experiment, trace: Trace) -> Iterator[Fidelity]:
+def fidelities(experiment: Experiment, trace: RoundTrace) -> Iterator[Fidelity]:
     """Let charts of an experiment follow a trace in all ways."""
     best = [experiment.best(point) for point in trace.points]
     told: dict[Seen, Sequence[Point | None]] = {

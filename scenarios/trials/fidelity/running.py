@@ -14,7 +14,7 @@ from midstream.optimizer.charts.learning import make_tree
 from midstream.scenarios.trials.fidelity.experiments import Experiment, three_orders, two_filters
 from midstream.scenarios.trials.fidelity.following import Fidelity, fidelities
 from midstream.scenarios.trials.fidelity.traces import (
-    Trace,
+    RoundTrace,
     decreasing,
     packet_lengths,
     packet_rates,
@@ -34,7 +34,7 @@ POINTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class FidelityComparison:
     """The fidelity of a grid and of a tree at points that neither asked about.
 
     parts       the grid's, in each dimension
@@ -50,17 +50,19 @@ class Compared:
     leaves: int
 
 
-def compare_with_grid(experiment: Experiment, parts: int, points: int = POINTS, seed: int = 1) -> Compared:
+def compare_with_grid(
+    experiment: Experiment, parts: int, points: int = POINTS, seed: int = 1
+) -> FidelityComparison:
     """Compare a grid and a tree at points from a uniform distribution."""
     dimensions = [Dimension(name, 0.0, MOST, parts) for name in experiment.names]
     changing = list(zip(dimensions, experiment.measures, strict=True))
     questions = parts ** len(dimensions)
-    tree = make_tree(experiment.plans, experiment.known, changing, questions)
+    tree = make_tree(experiment.plans, experiment.statistics, changing, questions)
     random = Random(f"points {len(dimensions)} {seed}")
     drawn = [tuple(random.uniform(0.01, MOST) for _ in dimensions) for _ in range(points)]
     rounds = [(point, experiment.best(point)) for point in drawn]
     grid = experiment.chart(dimensions)
-    return Compared(
+    return FidelityComparison(
         len(dimensions),
         parts,
         questions,
@@ -70,7 +72,7 @@ def compare_with_grid(experiment: Experiment, parts: int, points: int = POINTS, 
     )
 
 
-Part = Callable[[], Sequence[Fidelity] | Compared]
+Part = Callable[[], Sequence[Fidelity] | FidelityComparison]
 """A task: an experiment with a trace, or a tree beside a grid."""
 
 
@@ -91,11 +93,11 @@ def parts(data: Path | None, seed: int, *, is_quick: bool) -> Iterator[Part]:
         yield partial(compare_with_grid, three_orders(streams), number)
 
 
-def _followed(experiment: Experiment, trace: Trace) -> Part:
+def _followed(experiment: Experiment, trace: RoundTrace) -> Part:
     return lambda: list(fidelities(experiment, trace))
 
 
-def _traces(dimensions: int, most: float, recorded: Trace | None, seed: int) -> Iterator[Trace]:
+def _traces(dimensions: int, most: float, recorded: RoundTrace | None, seed: int) -> Iterator[RoundTrace]:
     if recorded is not None:
         yield recorded
     for make in (uncorrelated, within_a_quarter, decreasing):

@@ -34,7 +34,7 @@ JOINED = ("TCP", "NFS", "XWIN")
 
 
 @dataclass(frozen=True)
-class Trace:
+class RoundTrace:
     """The true values of each round.
 
     ranges   ranges for charts that do not learn them
@@ -45,21 +45,21 @@ class Trace:
     ranges: Sequence[Range]
 
 
-def uncorrelated(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1) -> Trace:
+def uncorrelated(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1) -> RoundTrace:
     """Values of a uniform distribution, independent of earlier rounds: OM's URND."""
     random = Random(f"uncorrelated {dimensions} {seed}")
     points = [tuple(random.uniform(0.01 * most, most) for _ in range(dimensions)) for _ in range(rounds)]
-    return Trace("uncorrelated", points, [(0.0, most)] * dimensions)
+    return RoundTrace("uncorrelated", points, [(0.0, most)] * dimensions)
 
 
-def within_a_quarter(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1) -> Trace:
+def within_a_quarter(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1) -> RoundTrace:
     """Independent values in the middle quarter of the ranges, as where ranges also cover rare bursts."""
     points = uncorrelated(dimensions, most, rounds, seed).points
     inner = [tuple(0.375 * most + 0.25 * value for value in point) for point in points]
-    return Trace("within a quarter", inner, [(0.0, most)] * dimensions)
+    return RoundTrace("within a quarter", inner, [(0.0, most)] * dimensions)
 
 
-def decreasing(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1) -> Trace:
+def decreasing(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1) -> RoundTrace:
     """Values that wander around half of `most`, less and less.
 
     The coefficient of variation decreases from 0.26 to 0.09, as in OM's series of data sets.
@@ -70,10 +70,10 @@ def decreasing(dimensions: int, most: float, rounds: int = ROUNDS, seed: int = 1
         here = [MEMORY * z + math.sqrt(1 - MEMORY**2) * random.gauss(0, 1) for z in here]
         spread = MOST_ERRATIC + (LEAST_ERRATIC - MOST_ERRATIC) * i / (rounds - 1)
         points.append(tuple(min(most, max(0.01 * most, most / 2 * (1 + spread * z))) for z in here))
-    return Trace("decreasing", points, [(0.0, most)] * dimensions)
+    return RoundTrace("decreasing", points, [(0.0, most)] * dimensions)
 
 
-def packet_lengths(data: Path) -> Trace:
+def packet_lengths(data: Path) -> RoundTrace:
     """By round, the shares of TCP packets with at most 64 bytes, and with at least 64 bytes.
 
     Rounds without such a packet are left out.
@@ -86,10 +86,10 @@ def packet_lengths(data: Path) -> Trace:
         (_share(length <= LENGTH for length in of), _share(length >= LENGTH for length in of))
         for _, of in sorted(found.items())
     ]
-    return Trace("packets", points, [(0.0, 1.0)] * 2)
+    return RoundTrace("packets", points, [(0.0, 1.0)] * 2)
 
 
-def packet_rates(data: Path) -> Trace:
+def packet_rates(data: Path) -> RoundTrace:
     """By round, TCP, NFS and XWIN packets per second; no packet counts as a tenth of one.
 
     The ranges reach from the least to the largest rate.
@@ -102,7 +102,7 @@ def packet_rates(data: Path) -> Trace:
         tuple(second * max(0.1, found[at][kind]) for kind in JOINED)
         for at in range(min(found), max(found) + 1)
     ]
-    return Trace("packets", points, [(min(of), max(of)) for of in zip(*points, strict=True)])
+    return RoundTrace("packets", points, [(min(of), max(of)) for of in zip(*points, strict=True)])
 
 
 def _share(holds: Iterable[bool]) -> float:

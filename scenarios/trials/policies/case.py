@@ -99,7 +99,7 @@ class Case:
 
 
 def pairs(
-    one: Sequence[tuple[int, Key]], other: Sequence[tuple[int, Key]], window: int
+    left: Sequence[tuple[int, Key]], right: Sequence[tuple[int, Key]], window: int
 ) -> Iterator[tuple[int, int]]:
     """The times of all pairs of equal keys that are valid together: less than a window apart.
 
@@ -107,9 +107,9 @@ def pairs(
     [(0, 4), (9, 4), (9, 10)]
     """
     times: dict[Key, list[int]] = defaultdict(list)
-    for time, key in other:
+    for time, key in right:
         times[key].append(time)
-    for time, key in one:
+    for time, key in left:
         partners = times.get(key, [])
         near = slice(bisect_right(partners, time - window), bisect_left(partners, time + window))
         for partner in partners[near]:

@@ -25,7 +25,7 @@ from midstream.scenarios.trials.policies.policy import How
 
 
 @dataclass(frozen=True)
-class Run:
+class EngineRun:
     """A policy's run with the engine: counted costs, moves, results, and CPU seconds."""
 
     total: int
@@ -80,7 +80,7 @@ def events(case: Case) -> Iterator[Event]:
             yield "push", name, [(time, time + 1, row)]
 
 
-def run(case: Case, policy: Policy, start: int = 0) -> Run:
+def run(case: Case, policy: Policy, start: int = 0) -> EngineRun:
     """Run a policy over a case with the engine, beginning with an order by its number.
 
     Raises   MigrationRefused, and what the engine raises.
@@ -105,7 +105,7 @@ def run(case: Case, policy: Policy, start: int = 0) -> Run:
         pass
     engine.close()
     # During a migration, the elements in the backlog reach the new plan only now.
-    return Run(engine.counters().intermediate, tuple(moves), results, trial.seconds)
+    return EngineRun(engine.counters().intermediate, tuple(moves), results, trial.seconds)
 
 
 def fly(case: Case, start: Order, how: How, settings: Settings = BALANCED) -> Flight:

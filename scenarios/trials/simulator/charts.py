@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from midstream.scenarios.reports.pictures import BASE, HELD, INK, NEW, OLD, SERIES, style_axes
 from midstream.scenarios.trials.simulator.course_charts import costs_and_plans
-from midstream.scenarios.trials.simulator.courses import Course, Times
+from midstream.scenarios.trials.simulator.courses import CostCurve, Times
 from midstream.scenarios.trials.simulator.panels import (
     WIDTH,
     Axis,
@@ -141,7 +141,7 @@ def regret(simulation: Simulation) -> Figure:
     unit, scale = unit_for(simulation, simulation.duration)
     times = Times(0, simulation.every, simulation.duration, f"application time, {unit}", scale)
     courses = [
-        Course(one.policy, one.kind, one.start, one.spent, one.migrations)
+        CostCurve(one.policy, one.kind, one.start, one.spent, one.migrations)
         for one in simulation.judged
         if one.repetition == 0 and one.start is not None
     ]

@@ -229,7 +229,7 @@ def _column(side: Side, simulation: Simulation) -> list[float | None]:
         return [side.number] * simulation.repetitions
     found: list[float | None]
     if side.figure in OF_POLICIES:
-        found = [getattr(one, side.figure) for one in simulation.judged_of(side.run or "")]
+        found = [getattr(one, side.figure) for one in simulation.costs_of(side.run or "")]
     else:
         found = [_figure(side, run, simulation.every) for run in simulation.of(side.run or "")]
     return [None if value is None else side.number * value for value in found]

@@ -68,9 +68,10 @@ def simulate(
         ),
     ] = False,
 ) -> None:
-    """Run a scenario without migration, with each strategy, and with the new plans alone; without migrations,
-    each of its plans; where it names policies, let each of them decide which plan runs. Compare what they
-    give and what they take.
+    """Run a scenario without migration, with each strategy, and with the new plans alone.
+
+    A scenario without migrations runs each of its plans. Where it names policies, each of them decides which
+    plan runs. The results, and what they cost, are compared.
 
     Exit status: 0 if all results mean the same, snapshot by snapshot, and all claims hold, 1 if not, 2 for
     bad input.

@@ -8,33 +8,41 @@ from dataclasses import dataclass
 from midstream.plans.values.snapshots import NormalForm, compare, normal_form
 from midstream.plans.values.streams import is_ordered as is_in_order
 from midstream.plans.values.verdicts import SHOWN_DIFFERENCES
-from midstream.scenarios.trials.simulator.results import FIGURES, Compared, Run, Verdict, figure_of, spread
-from midstream.scenarios.trials.simulator.run import Outcome
+from midstream.scenarios.trials.simulator.results import (
+    FIGURES,
+    Run,
+    StrategySummary,
+    Verdict,
+    figure_of,
+    spread,
+)
+from midstream.scenarios.trials.simulator.run import RunOutcome
 
 
 @dataclass(frozen=True)
-class Ran:
-    """The outcome of a run by name, and the outcome of the run without migration, whose results are right.
+class NamedOutcome:
+    """The outcome of a run by name, beside the outcome that it is compared with.
 
+    expected     the outcome of the run without migration
     is_ordered   True if its results must be in order
     """
 
     strategy: str
-    outcome: Outcome
-    meant: Outcome
+    outcome: RunOutcome
+    expected: RunOutcome
     is_ordered: bool = True
 
 
-def compared_runs(ran: Sequence[Ran], repetition: int, seed: int) -> list[Run]:
+def compared_runs(ran: Sequence[NamedOutcome], repetition: int, seed: int) -> list[Run]:
     """Runs of one repetition, each with the verdict on its results."""
-    meant = {id(one.meant): one.meant for one in ran}
-    forms = {key: normal_form(outcome.results) for key, outcome in meant.items()}
-    return [_compared_run(one, forms[id(one.meant)], repetition, seed) for one in ran]
+    expected = {id(one.expected): one.expected for one in ran}
+    forms = {key: normal_form(outcome.results) for key, outcome in expected.items()}
+    return [_compared_run(one, forms[id(one.expected)], repetition, seed) for one in ran]
 
 
-def _compared_run(one: Ran, form: NormalForm, repetition: int, seed: int) -> Run:
+def _compared_run(one: NamedOutcome, form: NormalForm, repetition: int, seed: int) -> Run:
     outcome = one.outcome
-    equivalence = compare(form if outcome is one.meant else normal_form(outcome.results), form)
+    equivalence = compare(form if outcome is one.expected else normal_form(outcome.results), form)
     has_order = is_in_order(outcome.results)
     moves = tuple(move.as_result() for move in outcome.moves)
     is_same = bool(equivalence) and not any(move.unmatched for move in moves)
@@ -55,7 +63,7 @@ def _compared_run(one: Ran, form: NormalForm, repetition: int, seed: int) -> Run
     )
 
 
-def compared(runs: Sequence[Run]) -> tuple[Compared, ...]:
+def compared(runs: Sequence[Run]) -> tuple[StrategySummary, ...]:
     """Compare every strategy over its repetitions."""
     by_strategy: dict[str, list[Run]] = {}
     for one in runs:
@@ -63,10 +71,10 @@ def compared(runs: Sequence[Run]) -> tuple[Compared, ...]:
     return tuple(_compared(strategy, of_it) for strategy, of_it in by_strategy.items())
 
 
-def _compared(strategy: str, runs: Sequence[Run]) -> Compared:
+def _compared(strategy: str, runs: Sequence[Run]) -> StrategySummary:
     verdicts = {one.verdict for one in runs}
     worst: Sequence[Verdict] = ("different", "refused", "unordered", "equal")
-    return Compared(
+    return StrategySummary(
         strategy=strategy,
         runs=len(runs),
         verdict=next(verdict for verdict in worst if verdict in verdicts),

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from midstream.scenarios.reports.pictures import BASE, FAINT, GROUND, HELD, INK, NEW, OLD, style_axes
-from midstream.scenarios.trials.simulator.courses import Course, Times
+from midstream.scenarios.trials.simulator.courses import CostCurve, Times
 from midstream.scenarios.trials.simulator.panels import look_of
 
 WIDTH, COSTS, MORE, STRIP = 5.4, 2.6, 1.6, 0.42
@@ -24,7 +24,7 @@ OF_PLANS = (OLD, NEW, HELD, BASE, FAINT)
 """Colours of running plans; those in `SERIES` are for policies."""
 
 
-def drawn(courses: Sequence[Course]) -> list[Course]:
+def drawn(courses: Sequence[CostCurve]) -> list[CostCurve]:
     """Policies, the cheapest fixed plan, and the cheapest clairvoyant, if there is one."""
     policies = [one for one in courses if one.kind == "policy"]
     marks = [
@@ -35,7 +35,7 @@ def drawn(courses: Sequence[Course]) -> list[Course]:
     return [*policies, *marks]
 
 
-def costs_and_plans(courses: Sequence[Course], times: Times) -> Figure:
+def costs_and_plans(courses: Sequence[CostCurve], times: Times) -> Figure:
     """Draw cumulative costs, their excess over a clairvoyant's, and the plans of policies that move."""
     shown = drawn(courses)
     moving = [one for one in shown if one.kind != "fixed"]
@@ -62,7 +62,7 @@ def costs_and_plans(courses: Sequence[Course], times: Times) -> Figure:
     return figure
 
 
-def draw_costs(axes: Axes, shown: Sequence[Course], times: Times) -> None:
+def draw_costs(axes: Axes, shown: Sequence[CostCurve], times: Times) -> None:
     """Draw costs as lines that begin at 0, with a mark for each move."""
     for one in shown:
         ends = [times.first + times.every * i for i in range(len(one.spent) + 1)]
@@ -88,7 +88,7 @@ def draw_costs(axes: Axes, shown: Sequence[Course], times: Times) -> None:
     axes.tick_params(labelsize=TEXT - 0.5)
 
 
-def _draw_more(axes: Axes, shown: Sequence[Course], known: Course, times: Times) -> None:
+def _draw_more(axes: Axes, shown: Sequence[CostCurve], known: CostCurve, times: Times) -> None:
     """Draw by how much the cumulative costs of policies exceed the clairvoyant's."""
     policies = [one for one in shown if one.kind == "policy"]
     for one in policies:
@@ -104,24 +104,24 @@ MANY = 40
 """From this number of moves on, marks are smaller."""
 
 
-def look(shown: Sequence[Course], one: Course) -> dict[str, Any]:
+def look(shown: Sequence[CostCurve], curve: CostCurve) -> dict[str, Any]:
     """Line style: a colour for each policy; grey or the colour of texts for what needs foreknowledge."""
-    if one.kind == "fixed":
+    if curve.kind == "fixed":
         return {"color": BASE, "linewidth": 1.6, "linestyle": (0, (4, 2))}
-    if one.kind == "clairvoyant":
+    if curve.kind == "clairvoyant":
         return {"color": INK, "linewidth": 1.2, "linestyle": "solid"}
-    policies = [other.name for other in shown if other.kind == "policy"]
-    color, line = look_of(policies.index(one.name))
+    policies = [each.name for each in shown if each.kind == "policy"]
+    color, line = look_of(policies.index(curve.name))
     return {"color": color, "linewidth": 1.7, "linestyle": line}
 
 
-def _label(one: Course) -> str:
+def _label(one: CostCurve) -> str:
     if one.kind != "fixed":
         return one.name
     return f"best fixed: {one.start}" if one.start else "best fixed plan"
 
 
-def _draw_plans(axes: Axes, one: Course, times: Times, colors: dict[str, str], color: str) -> None:
+def _draw_plans(axes: Axes, one: CostCurve, times: Times, colors: dict[str, str], color: str) -> None:
     """A strip in the colours of the plans; while two run, the old one is above the new one."""
     since: float = times.first
     running, end = one.start, times.first + times.duration

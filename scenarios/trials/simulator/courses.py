@@ -8,7 +8,7 @@ from typing import NamedTuple
 from midstream.scenarios.trials.simulator.results import Kind, PolicyMove
 
 
-class Course(NamedTuple):
+class CostCurve(NamedTuple):
     """Cumulative costs of a policy or plan by the ends of equal buckets, and its moves.
 
     start       the plan that ran first

@@ -15,8 +15,8 @@ from midstream.scenarios.trials.policies.policy import How
 from midstream.scenarios.trials.simulator.engine_pilot import ByAutopilot
 from midstream.scenarios.trials.simulator.input import Input
 from midstream.scenarios.trials.simulator.joined_plans import Joined, joined
-from midstream.scenarios.trials.simulator.results import HINDSIGHT, Judged, Kind, PolicyMove, alone
-from midstream.scenarios.trials.simulator.run import Outcome
+from midstream.scenarios.trials.simulator.results import HINDSIGHT, Kind, PolicyCost, PolicyMove, alone
+from midstream.scenarios.trials.simulator.run import RunOutcome
 from midstream.scenarios.trials.simulator.scenario import Scenario
 from midstream.scenarios.trials.simulator.scenario_policies import (
     AUTOPILOT,
@@ -30,7 +30,7 @@ from midstream.scenarios.trials.simulator.steering import ByPolicy, Steering, co
 Steer = Callable[[], Steering | None]
 """Makes the steering of a run; it returns None if the first plan runs all the time."""
 
-Running = Callable[[str, Steer], Outcome]
+Running = Callable[[str, Steer], RunOutcome]
 """Runs a plan, by its name, with the engine."""
 
 
@@ -42,8 +42,8 @@ class Judgement:
     unpriced    the reason why replay could price nothing; None if it could
     """
 
-    judged: tuple[Judged, ...] = ()
-    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    judged: tuple[PolicyCost, ...] = ()
+    outcomes: Mapping[str, RunOutcome] = field(default_factory=dict)
     unpriced: str | None = None
 
 
@@ -58,8 +58,8 @@ def judge(
         case = joined_of(scenario, arriving)
     except Unpriced as why:
         return _counted(scenario, arriving, repetition, run, str(why))
-    judged: list[Judged] = []
-    outcomes: dict[str, Outcome] = {}
+    judged: list[PolicyCost] = []
+    outcomes: dict[str, RunOutcome] = {}
     pricing = ByReplay(scenario, case, repetition, bucket_ends(scenario, arriving))
     for one, steer in pricing.judged():
         if with_engine and steer is not None and one.start is not None:
@@ -77,7 +77,7 @@ def judge(
 
 def worst_run(
     scenario: Scenario, policy: ScenarioPolicy, run: Running, steer: Callable[[str], Steer]
-) -> tuple[str, Outcome]:
+) -> tuple[str, RunOutcome]:
     """The first plan from which a policy costs most with the engine, unless the scenario names one."""
     starts = [policy.start] if policy.start is not None else list(scenario.plans)
     return max(((start, run(start, steer(start))) for start in starts), key=lambda one: one[1].spent[-1])
@@ -95,8 +95,8 @@ def _counted(scenario: Scenario, arriving: Input, repetition: int, run: Running,
         if policy.kind not in FOR_ALL_PLANS:
             raise InputFileError(f"{scenario.spec.name}, policy {policy.name}: it cannot be priced: {why}")
     alones = {name: run(name, lambda: None) for name in scenario.plans}
-    judged: list[Judged] = []
-    outcomes: dict[str, Outcome] = {}
+    judged: list[PolicyCost] = []
+    outcomes: dict[str, RunOutcome] = {}
     for one, outcome in ByEngine(scenario, arriving, repetition, alones).judged(run):
         judged.append(one)
         if outcome is not None:
@@ -150,7 +150,7 @@ class ByReplay:
     ends: Sequence[int]
     """The ends of the buckets of the grid."""
 
-    def judged(self) -> Iterator[tuple[Judged, Steer | None]]:
+    def judged(self) -> Iterator[tuple[PolicyCost, Steer | None]]:
         """Judge each plan alone, the policies in order, the clairvoyant and hindsight.
 
         Each comes with the steering of its run with the engine, or None if it needs no run.
@@ -214,10 +214,10 @@ class ByReplay:
         bills = (replay(case.costs, policy.policy(case, start), start) for start in starts)
         return max(bills, key=lambda bill: bill.total)
 
-    def _judged(self, name: str, kind: Kind, bill: Bill, strategies: Sequence[How]) -> Judged:
+    def _judged(self, name: str, kind: Kind, bill: Bill, strategies: Sequence[How]) -> PolicyCost:
         cheapest, names = self._cheapest[tuple(strategies)], self._names
         before = self._costs.spent_before(bill)
-        return Judged(
+        return PolicyCost(
             policy=name,
             kind=kind,
             repetition=self.repetition,
@@ -234,13 +234,13 @@ class ByReplay:
             ),
         )
 
-    def counted(self, policy: ScenarioPolicy, start: str, outcome: Outcome) -> Judged:
+    def counted(self, policy: ScenarioPolicy, start: str, outcome: RunOutcome) -> PolicyCost:
         """The costs of a policy that cannot be priced, as the engine counted them."""
         found = _by_count(policy.name, "policy", self.repetition, start, outcome, self._fixed)
         cheapest = self._cheapest[tuple(policy.strategies)]
         return replace(found, regret=_ratio(found.total, cheapest.total))
 
-    def _hindsight(self) -> Judged:
+    def _hindsight(self) -> PolicyCost:
         cheapest = self._cheapest[max(self._cheapest, key=len)]
         by_bucket = self.joined.case.hindsight
         found = _in_hindsight(by_bucket, self.repetition, self._fixed)
@@ -257,9 +257,9 @@ class ByEngine:
     scenario: Scenario
     arriving: Input
     repetition: int
-    alones: Mapping[str, Outcome]
+    alones: Mapping[str, RunOutcome]
 
-    def judged(self, run: Running) -> Iterator[tuple[Judged, Outcome | None]]:
+    def judged(self, run: Running) -> Iterator[tuple[PolicyCost, RunOutcome | None]]:
         """Judge each plan alone, the policies that need no prices, and hindsight."""
         for name, outcome in self.alones.items():
             yield _by_count(alone(name), "fixed", self.repetition, name, outcome, self._fixed), outcome
@@ -306,10 +306,12 @@ class ByEngine:
         return int(hindsight(self._spent, len(self.alones), range(self._first, beyond, self._bucket)))
 
 
-def _by_count(name: str, kind: Kind, repetition: int, start: str, outcome: Outcome, fixed: int) -> Judged:
+def _by_count(
+    name: str, kind: Kind, repetition: int, start: str, outcome: RunOutcome, fixed: int
+) -> PolicyCost:
     """Costs that the engine counted, relative to the best fixed plan."""
     total = outcome.spent[-1]
-    return Judged(
+    return PolicyCost(
         policy=name,
         kind=kind,
         repetition=repetition,
@@ -323,18 +325,18 @@ def _by_count(name: str, kind: Kind, repetition: int, start: str, outcome: Outco
     )
 
 
-def _in_hindsight(total: int, repetition: int, fixed: int) -> Judged:
+def _in_hindsight(total: int, repetition: int, fixed: int) -> PolicyCost:
     """The costs of the best plan of each bucket, relative to the best fixed plan."""
     ratio = _ratio(total, fixed)
-    return Judged(policy=HINDSIGHT, kind="hindsight", repetition=repetition, total=total, of_fixed=ratio)
+    return PolicyCost(policy=HINDSIGHT, kind="hindsight", repetition=repetition, total=total, of_fixed=ratio)
 
 
-def spent_by_bucket(outcome: Outcome) -> tuple[int, ...]:
+def spent_by_bucket(outcome: RunOutcome) -> tuple[int, ...]:
     """Cumulative intermediate results at the end of each bucket of the grid."""
     return tuple(outcome.spent[taken - 1] if taken else 0 for taken in outcome.taken)
 
 
-def _migrations(start: str, outcome: Outcome) -> tuple[PolicyMove, ...]:
+def _migrations(start: str, outcome: RunOutcome) -> tuple[PolicyMove, ...]:
     found, running = [], start
     for move in outcome.moves:
         found.append(PolicyMove(move.asked, move.ended, running, move.step.to, move.strategy))

@@ -113,7 +113,7 @@ def _notes(simulation: Simulation) -> Iterator[str]:
     yield from (f"Note: {early}" for early in simulation.early_ends)
     reference = "of the reference plan" if simulation.compares_plans else "without migration"
     for run in simulation.runs:
-        is_asked = run.strategy in simulation.wished and run.strategy not in simulation.policies
+        is_asked = run.strategy in simulation.compared_strategies and run.strategy not in simulation.policies
         for note in _events(run, reference, is_asked=is_asked):
             yield f"{shown_name(run.strategy)}, repetition {run.repetition + 1}: {note}"
 

@@ -7,7 +7,7 @@ is counted in elements.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any, Literal
@@ -91,8 +91,8 @@ class Series:
     emitted             elements that operators emit, those of windows and arrangements included
     old, new, held      the state of the old box, of the new one, and held between both; while no migration is
                         under way, all state of the box is `old` before the first one, and `new` after it
-    rest                the state of the rest of the engine: windows, and elements that wait where streams
-                        enter
+    outside             the state outside of the box: windows, and elements that wait where streams enter; in
+                        JSON it is called `rest`
     bytes               estimated bytes of operators' state; None if they were not requested
     latency_mean        application time from a result's start to the arrival at which it came out
     latency_max         the largest latency; both None in a bucket without results
@@ -110,7 +110,7 @@ class Series:
     old: tuple[int, ...]
     new: tuple[int, ...]
     held: tuple[int, ...]
-    rest: tuple[int, ...]
+    outside: tuple[int, ...]
     bytes: tuple[int | None, ...]
     latency_mean: tuple[float | None, ...]
     latency_max: tuple[int | None, ...]
@@ -122,7 +122,7 @@ class Series:
     @property
     def state(self) -> tuple[int, ...]:
         """The whole state of the engine."""
-        return tuple(map(sum, zip(self.old, self.new, self.held, self.rest, strict=True)))
+        return tuple(map(sum, zip(self.old, self.new, self.held, self.outside, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ class PolicyMove:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class PolicyCost:
     """Costs of a plan that runs alone, of a policy, or of `hindsight`, in one repetition.
 
     kind        which of these it is
@@ -258,7 +258,7 @@ OF_POLICIES: Mapping[str, str] = {
     "of_fixed": "/ best\nfixed",
     "regret": "/ clair-\nvoyant",
 }
-"""Figures of policies by name, with their headings; `Judged` has their meaning."""
+"""Figures of policies by name, with their headings; `PolicyCost` has their meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ def spread(figures: Sequence[float | None]) -> Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class StrategySummary:
     """One strategy over all repetitions, with `figures` by the names in `FIGURES`."""
 
     strategy: str
@@ -378,11 +378,11 @@ class Simulation:
     plans: Mapping[str, str]
     text: str
     runs: tuple[Run, ...]
-    compared: tuple[Compared, ...]
+    compared: tuple[StrategySummary, ...]
     captions: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Checked, ...] = ()
     adjusted: tuple[int, ...] = ()
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[PolicyCost, ...] = ()
     unpriced: str | None = None
     early_ends: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -396,7 +396,7 @@ class Simulation:
         """The runs of a strategy, one for each repetition."""
         return [run for run in self.runs if run.strategy == strategy]
 
-    def judged_of(self, policy: str) -> Sequence[Judged]:
+    def costs_of(self, policy: str) -> Sequence[PolicyCost]:
         """The costs of a policy, by repetition; `best fixed` may be another plan in each."""
         if policy != BEST_FIXED:
             return [one for one in self.judged if one.policy == policy]
@@ -413,10 +413,10 @@ class Simulation:
 
     def spread_of(self, policy: str, figure: str) -> Spread:
         """A figure of `OF_POLICIES` over all repetitions."""
-        return spread([getattr(one, figure) for one in self.judged_of(policy)])
+        return spread([getattr(one, figure) for one in self.costs_of(policy)])
 
     @property
-    def wished(self) -> tuple[str, ...]:
+    def compared_strategies(self) -> tuple[str, ...]:
         """The strategies that were compared."""
         return tuple(name for name in self.strategies if name != BASELINE and not name.endswith(alone("")))
 
@@ -444,5 +444,13 @@ class Simulation:
             "version": 1,
             "equal": self.is_equal,
             "holds": self.holds,
-            **asdict(self),
+            **asdict(self, dict_factory=_with_json_keys),
         }
+
+
+def _with_json_keys(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    return {JSON_KEYS.get(name, name): value for name, value in fields}
+
+
+JSON_KEYS: Mapping[str, str] = {"outside": "rest"}
+"""Keys of fields that are not called as in JSON, whose keys stay as readers know them."""

@@ -44,7 +44,7 @@ CUT, COME, ASK, UNREAD = "cut", "come", "ask", "unread"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """Results and measurements of a run.
 
     cpu, counts     the seconds of processing, and the number of results, by portion
@@ -79,7 +79,7 @@ def run(
     arriving: Input,
     progress: Callable[[int], object] = lambda portions: None,
     steering: Steering | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Run a plan over all arrivals, with the scenario's migrations by `variant`, or those of `steering`.
 
     Now and then `progress` takes the number of portions that were processed.
@@ -164,7 +164,7 @@ class _Run:
             self._see(portion.at)
         self._close_bucket()
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RunOutcome:
         """The outcome of the run."""
         series = self._record.series(processing(self._cpu, self._moves, self._taken, self._every))
         latency_mean, latency_max = self._record.latency(len(self._results))
@@ -172,7 +172,7 @@ class _Run:
         if self._predicted is not None:
             portions = self._input.portions
             series = with_predictions(series, self._plan_of_bucket, portions, self._every, self._predicted)
-        return Outcome(
+        return RunOutcome(
             results=self._results,
             moves=tuple(self._moves),
             refused=self._refused,

@@ -312,7 +312,7 @@ class _Checker:
             place = ("strategies", i)
             self._known(one.name, STRATEGIES, place)
             with self._document.errors_at((*place, "ordered"), ValueError, before="found false, expected "):
-                variant = Variant.of(one.name, one.called, ordered=one.ordered, whole=one.whole)
+                variant = Variant.of(one.name, one.called, ordered=one.ordered, replace_all=one.replace_all)
             if variant.name in variants:
                 raise self._document.error(place, f"found {variant.name} a second time")
             if variant.name == BASELINE or variant.name.endswith(alone("")):

@@ -113,7 +113,7 @@ class StrategySpec(Strict):
     name: str
     called: Annotated[str, Field(min_length=1)] | None = Field(default=None, alias="as")
     ordered: bool = True
-    whole: bool = False
+    replace_all: bool = Field(default=False, alias="whole")
 
 
 class PolicySpec(Strict):

@@ -11,18 +11,18 @@ from importlib.metadata import version
 from midstream.io.progress import Progress
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.trials.simulator.claims import checked
-from midstream.scenarios.trials.simulator.comparing import Ran, compared, compared_runs
+from midstream.scenarios.trials.simulator.comparing import NamedOutcome, compared, compared_runs
 from midstream.scenarios.trials.simulator.early_ends import early_ends
 from midstream.scenarios.trials.simulator.input import Input, input_of
 from midstream.scenarios.trials.simulator.judging import Judgement, Steer, can_be_priced, judge
 from midstream.scenarios.trials.simulator.results import (
     BASELINE,
-    Judged,
+    PolicyCost,
     Run,
     Simulation,
     alone,
 )
-from midstream.scenarios.trials.simulator.run import Outcome, run
+from midstream.scenarios.trials.simulator.run import RunOutcome, run
 from midstream.scenarios.trials.simulator.scenario import OPTIMIZER, Scenario
 from midstream.scenarios.trials.simulator.steering import Steering
 from midstream.scenarios.trials.simulator.variants import Variant
@@ -42,7 +42,7 @@ def simulate(
     """
     spec = scenario.spec
     runs: list[Run] = []
-    judged: list[Judged] = []
+    judged: list[PolicyCost] = []
     unpriced: str | None = None
     early: dict[str, None] = {}
     targets = {step.to for step in scenario.steps}
@@ -120,7 +120,7 @@ class _Repetition:
         self._done = 0
         self._runs_of_each = runs_of_each
 
-    def ran(self) -> list[Ran]:
+    def ran(self) -> list[NamedOutcome]:
         """The run without migration, each new plan alone, and each strategy, in this order.
 
         Without strategies, each plan runs alone.
@@ -133,9 +133,9 @@ class _Repetition:
         shared = alike(outcomes, scenario.every)
         stayed = shared[start]
         names = {plan: name for name, plan in reversed(self._targets(outcomes).items())}
-        found = [Ran(BASELINE, stayed, stayed)]
+        found = [NamedOutcome(BASELINE, stayed, stayed)]
         found += [
-            Ran(alone(names[plan]), outcome, stayed)
+            NamedOutcome(alone(names[plan]), outcome, stayed)
             for plan, outcome in shared.items()
             if isinstance(plan, Plan) and plan != start
         ]
@@ -144,30 +144,35 @@ class _Repetition:
         for variant in scenario.variants:
             outcome = shared[variant.name]
             totals = with_windows(outcome, alones[start], alones)
-            found.append(Ran(variant.name, replace(outcome, totals=totals), stayed, variant.is_ordered))
+            found.append(
+                NamedOutcome(variant.name, replace(outcome, totals=totals), stayed, variant.is_ordered)
+            )
         return found
 
-    def run_steered(self, plan: str, steer: Steer) -> Outcome:
+    def run_steered(self, plan: str, steer: Steer) -> RunOutcome:
         """Run a plan with a steering as often as the scenario says; the least processing counts."""
         first = self._scenario.plans[plan]
         ran = (self._run_once(first, None, steer()) for _ in range(self._runs_of_each))
         return reduce(self._cheaper, ran)
 
-    def steered(self, outcomes: Mapping[str, Outcome]) -> list[Ran]:
+    def steered(self, outcomes: Mapping[str, RunOutcome]) -> list[NamedOutcome]:
         """Runs with a steering, whose results must be those of the first plan alone."""
         return [
-            Ran(name, outcome, outcomes[alone(self._scenario.start)]) for name, outcome in outcomes.items()
+            NamedOutcome(name, outcome, outcomes[alone(self._scenario.start)])
+            for name, outcome in outcomes.items()
         ]
 
-    def _plans_alone(self) -> list[Ran]:
+    def _plans_alone(self) -> list[NamedOutcome]:
         """Each plan alone, compared with the plan that it is a variant of, with its own processing."""
         scenario, outcomes = self._scenario, self._outcomes()
         return [
-            Ran(alone(name), outcomes[plan], outcomes[scenario.plans[scenario.spec.plans[name].of or name]])
+            NamedOutcome(
+                alone(name), outcomes[plan], outcomes[scenario.plans[scenario.spec.plans[name].of or name]]
+            )
             for name, plan in scenario.plans.items()
         ]
 
-    def _outcomes(self) -> dict[Plan | str, Outcome]:
+    def _outcomes(self) -> dict[Plan | str, RunOutcome]:
         """Outcomes of the first plan without migration, of each strategy by name, and of the other plans."""
         if not self._scenario.spec.measures.in_turn:
             return self._round(self._runs_of_each)
@@ -177,18 +182,18 @@ class _Repetition:
             rounds,
         )
 
-    def _round(self, times: int) -> dict[Plan | str, Outcome]:
+    def _round(self, times: int) -> dict[Plan | str, RunOutcome]:
         """The outcomes of all runs, each run repeated `times` times in a row."""
         scenario = self._scenario
         start = scenario.plans[scenario.start]
-        outcomes: dict[Plan | str, Outcome] = {start: self._run(start, None, times)}
+        outcomes: dict[Plan | str, RunOutcome] = {start: self._run(start, None, times)}
         outcomes |= {variant.name: self._run(start, variant, times) for variant in scenario.variants}
         for plan in self._targets(outcomes).values():
             if plan not in outcomes:
                 outcomes[plan] = self._run(plan, None, times)
         return outcomes
 
-    def _targets(self, outcomes: Mapping[Plan | str, Outcome]) -> dict[str, Plan]:
+    def _targets(self, outcomes: Mapping[Plan | str, RunOutcome]) -> dict[str, Plan]:
         """The plans to which the scenario moves, by name; several choices of the optimizer are numbered."""
         if not self._scenario.spec.strategies:
             return dict(self._scenario.plans)
@@ -202,13 +207,13 @@ class _Repetition:
             named[OPTIMIZER if i == 0 else f"{OPTIMIZER} {i + 1}"] = plan
         return named
 
-    def _run(self, plan: Plan, variant: Variant | None, times: int) -> Outcome:
+    def _run(self, plan: Plan, variant: Variant | None, times: int) -> RunOutcome:
         return reduce(self._cheaper, (self._run_once(plan, variant) for _ in range(times)))
 
-    def _cheaper(self, one: Outcome, again: Outcome) -> Outcome:
+    def _cheaper(self, one: RunOutcome, again: RunOutcome) -> RunOutcome:
         return cheaper(one, again, self._scenario.every)
 
-    def _run_once(self, plan: Plan, variant: Variant | None, steering: Steering | None = None) -> Outcome:
+    def _run_once(self, plan: Plan, variant: Variant | None, steering: Steering | None = None) -> RunOutcome:
         tell = partial(self._tell, self._done)
         self._done += 1
         return run(self._scenario, plan, variant, self._input, tell, steering)

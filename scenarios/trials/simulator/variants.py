@@ -29,23 +29,23 @@ Parallel track does so in the measurements of the thesis (Figure 30.1).
 class Variant:
     """A strategy with options.
 
-    name        the name of its runs
-    is_ordered  True if results come in order of start
-    is_whole    True if all operators above the windows are exchanged, also those that both plans have
+    name          the name of its runs
+    is_ordered    True if results come in order of start
+    replaces_all  True if all operators above the windows are exchanged, also those that both plans have
     """
 
     name: str
     strategy: Strategy
     is_ordered: bool = True
-    is_whole: bool = False
+    replaces_all: bool = False
 
     @classmethod
     def of(
-        cls, strategy: str, name: str | None = None, *, ordered: bool = True, whole: bool = False
+        cls, strategy: str, name: str | None = None, *, ordered: bool = True, replace_all: bool = False
     ) -> Variant:
         """A strategy by its name.
 
-        A strategy that gives up order is whole, as no operator may come behind it.
+        A strategy that gives up order replaces all operators, as none may come behind it.
 
         Raises   KeyError for an unknown strategy; ValueError, saying what was expected, where it cannot give
                  up order.
@@ -53,7 +53,7 @@ class Variant:
         if not ordered and strategy not in UNORDERED:
             raise ValueError(f"order to be given up by {', '.join(UNORDERED)} only")
         found = (STRATEGIES if ordered else UNORDERED)[strategy]
-        return cls(name or strategy, found, is_ordered=ordered, is_whole=whole or not ordered)
+        return cls(name or strategy, found, is_ordered=ordered, replaces_all=replace_all or not ordered)
 
     def begin(self, engine: Engine, plan: Plan | Choice) -> Transition:
         """Begin to move an engine's query to another plan.
@@ -63,7 +63,9 @@ class Variant:
         Raises   MigrationRefused.
         """
         proof = known_equivalence(engine.plan, plan) if isinstance(plan, Plan) else None
-        return engine.migrate(plan, self.strategy, replace_all=self.is_whole, proof=proof, unproved="accept")
+        return engine.migrate(
+            plan, self.strategy, replace_all=self.replaces_all, proof=proof, unproved="accept"
+        )
 
 
 @lru_cache(maxsize=1024)

@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.trials.simulator.results import Totals
-from midstream.scenarios.trials.simulator.run import Outcome
+from midstream.scenarios.trials.simulator.run import RunOutcome
 from midstream.scenarios.trials.simulator.run_record import longest_pause, processing, speed
 
 K = TypeVar("K")
 
 
-def cheaper(one: Outcome, again: Outcome, every: int) -> Outcome:
+def cheaper(outcome: RunOutcome, again: RunOutcome, every: int) -> RunOutcome:
     """The least processing of each arrival and each migration, of two equal runs.
 
     Other work of the machine only adds to the time. `every` is the length of a bucket.
@@ -26,12 +26,12 @@ def cheaper(one: Outcome, again: Outcome, every: int) -> Outcome:
             move=replace(move.move, seconds=min(move.move.seconds, other.move.seconds)),
             cpu_aborting=min(move.cpu_aborting, other.cpu_aborting),
         )
-        for move, other in zip(one.moves, again.moves, strict=True)
+        for move, other in zip(outcome.moves, again.moves, strict=True)
     )
-    return _with_cpu(replace(one, moves=moves), list(map(min, one.cpu, again.cpu)), every)
+    return _with_cpu(replace(outcome, moves=moves), list(map(min, outcome.cpu, again.cpu)), every)
 
 
-def alike(outcomes: Mapping[K, Outcome], every: int) -> dict[K, Outcome]:
+def alike(outcomes: Mapping[K, RunOutcome], every: int) -> dict[K, RunOutcome]:
     """Outcomes with the least processing wherever equal plans run by themselves.
 
     While no migration is under way, runs with the same physical plan do the same work for the same
@@ -51,7 +51,7 @@ def alike(outcomes: Mapping[K, Outcome], every: int) -> dict[K, Outcome]:
     return found
 
 
-def _by_themselves(outcome: Outcome) -> Iterator[tuple[Plan, slice]]:
+def _by_themselves(outcome: RunOutcome) -> Iterator[tuple[Plan, slice]]:
     """The physical plans that ran by themselves, with their portions."""
     ends = [first for first, _ in outcome.running[1:]]
     for (first, plan), beyond in zip(outcome.running, [*ends, len(outcome.cpu)], strict=True):
@@ -59,14 +59,14 @@ def _by_themselves(outcome: Outcome) -> Iterator[tuple[Plan, slice]]:
             yield plan, slice(first, beyond)
 
 
-def _with_cpu(outcome: Outcome, cpu: Sequence[float], every: int) -> Outcome:
+def _with_cpu(outcome: RunOutcome, cpu: Sequence[float], every: int) -> RunOutcome:
     series = replace(outcome.series, cpu=processing(cpu, outcome.moves, outcome.taken, every))
     total = series.cpu[-1]
     totals = replace(outcome.totals, cpu=total, speed=speed(outcome.totals.results, total))
     return replace(outcome, cpu=cpu, series=series, totals=totals)
 
 
-def with_windows(outcome: Outcome, stayed: Outcome, alones: Mapping[Plan, Outcome]) -> Totals:
+def with_windows(outcome: RunOutcome, stayed: RunOutcome, alones: Mapping[Plan, RunOutcome]) -> Totals:
     """A run's totals with those of the migrations' time.
 
     stayed      the first plan without migration
@@ -105,7 +105,7 @@ def with_windows(outcome: Outcome, stayed: Outcome, alones: Mapping[Plan, Outcom
     )
 
 
-def _speed(outcome: Outcome, portions: Iterable[int]) -> float | None:
+def _speed(outcome: RunOutcome, portions: Iterable[int]) -> float | None:
     """Results per second of processing."""
     some = list(portions)
     seconds = sum(outcome.cpu[i] for i in some)

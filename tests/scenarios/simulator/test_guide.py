@@ -35,13 +35,15 @@ def guide(root: Path) -> str:
 def test_the_scenario_runs(guide: str) -> None:
     text, _ = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
     found = simulate(parse_scenario("guide.yaml", text, Path()))
-    assert [(one.strategy, one.verdict) for one in found.compared if one.strategy in found.wished] == [
+    assert [
+        (one.strategy, one.verdict) for one in found.compared if one.strategy in found.compared_strategies
+    ] == [
         ("genmig", "equal"),
         ("genmig-reference-point", "equal"),
         ("parallel-track", "equal"),
     ]
     for one in found.runs:
-        if one.strategy in found.wished:
+        if one.strategy in found.compared_strategies:
             assert [move.asked for move in one.migrations] == [9000, 15_000]
 
 

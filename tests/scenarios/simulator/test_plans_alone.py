@@ -38,7 +38,7 @@ def test_every_plan_runs_alone() -> None:
     other = {"sql": f"{JOIN['sql']} AND A.k > 3"}
     simulation = simulate(alone(plans={"join": JOIN, "some of it": other}))
     assert found(simulation) == {"join alone": "equal", "some of it alone": "equal"}
-    assert simulation.compares_plans and not simulation.wished
+    assert simulation.compares_plans and not simulation.compared_strategies
     one, part = (run.totals.results for run in simulation.runs)
     assert 0 < part < one
 

@@ -133,7 +133,7 @@ def test_the_engine_counts_what_the_replay_does(scenario: Scenario) -> None:
     assert {one.strategy: one.verdict for one in found.compared if one.verdict != "equal"} == {}
     assert [(one.policy, one.total, one.counted) for one in found.judged if not one.is_equal] == []
     assert found.is_equal
-    (cheapest,) = found.judged_of("clairvoyant")
+    (cheapest,) = found.costs_of("clairvoyant")
     for one in found.judged:
         runs = found.of(one.policy)
         assert len(runs) == (one.policy != "hindsight")
@@ -169,7 +169,7 @@ def test_other_plans_are_judged_by_the_engine() -> None:
     assert found.is_equal and found.holds
     assert found.unpriced is not None and "expected (X ⋈ Y) ⋈ Z" in found.unpriced
     k, last, by_bucket = (
-        found.judged_of(name)[0] for name in (alone("k first"), "repeat last best", "hindsight")
+        found.costs_of(name)[0] for name in (alone("k first"), "repeat last best", "hindsight")
     )
     passing = [5 / 100, 5 / 10]
     assert k.total == k.counted == pytest.approx(500 * sum(passing), rel=0.2)
@@ -301,9 +301,9 @@ def test_policies_beside_migrations() -> None:
 def test_several_seeds() -> None:
     found: Simulation = simulate(read(repetitions=3), is_quick=True)
     assert not found.runs
-    totals = [one.total for one in found.judged_of("best fixed")]
+    totals = [one.total for one in found.costs_of("best fixed")]
     assert len(totals) == 3
-    fixed = [[one.total for one in found.judged_of(alone(name))] for name in ("AB", "BC", "CA")]
+    fixed = [[one.total for one in found.costs_of(alone(name))] for name in ("AB", "BC", "CA")]
     assert totals == [min(several) for several in zip(*fixed, strict=True)]
     spread = found.spread_of("best fixed", "total")
     assert (spread.least, spread.largest) == (min(totals), max(totals))
@@ -317,7 +317,7 @@ def test_settings_of_an_autopilot_reach_the_policy() -> None:
         {"settings": one} for one in (CAREFUL, EAGER, replace(BALANCED, doubt=1e9))
     ]
     found = simulate(wished, is_quick=True)
-    assert found.judged_of("eager")[0].moves > found.judged_of("doubting")[0].moves == 0
+    assert found.costs_of("eager")[0].moves > found.costs_of("doubting")[0].moves == 0
 
 
 @pytest.mark.slow
@@ -338,16 +338,16 @@ def test_the_engine_flies_by_itself() -> None:
     )
     found = simulate(flown)
     assert found.is_equal and found.holds
-    (one,) = found.judged_of("engine autopilot")
+    (one,) = found.costs_of("engine autopilot")
     assert [move.new for move in one.migrations] == ["BC", "AB"]
     assert 12_000 < one.migrations[1].at < 18_000
     assert one.counted == one.total == one.spent[-1] and not one.is_priced
-    assert simulate(flown).judged_of("engine autopilot") == [one]
+    assert simulate(flown).costs_of("engine autopilot") == [one]
     assert simulate(flown, is_quick=True).claims[0].finding == "not measured"
 
 
 def test_the_engine_flies_plans_without_joins() -> None:
     found = simulate(read(**filters_in_two_orders(), policies=["engine autopilot"]))
     assert found.is_equal
-    (one,) = found.judged_of("engine autopilot")
+    (one,) = found.costs_of("engine autopilot")
     assert one.migrations and one.counted == one.total

@@ -15,7 +15,7 @@ from midstream.migration.transition import Transition
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.trials.simulator.conditions import Bucket
 from midstream.scenarios.trials.simulator.input import input_of
-from midstream.scenarios.trials.simulator.run import Outcome, run
+from midstream.scenarios.trials.simulator.run import RunOutcome, run
 from midstream.scenarios.trials.simulator.run_record import MigrationSpan, RunRecord, processing
 from midstream.scenarios.trials.simulator.scenario import Scenario, load_scenario, parse_scenario
 from midstream.scenarios.trials.simulator.simulating import simulate
@@ -60,7 +60,7 @@ def test_of_two_runs_the_least_of_each_arrival_counts(small: Scenario) -> None:
     one, again = (run(small, small.plans["one"], small.variants[0], given) for _ in range(2))
     n = len(one.cpu)
 
-    def with_costs(outcome: Outcome, even: float, odd: float, beginning: float) -> Outcome:
+    def with_costs(outcome: RunOutcome, even: float, odd: float, beginning: float) -> RunOutcome:
         moves = tuple(replace(one, move=replace(one.move, seconds=beginning)) for one in outcome.moves)
         return replace(outcome, cpu=[even, odd] * (n // 2) + [even] * (n % 2), moves=moves)
 
@@ -160,7 +160,7 @@ def test_runs_of_the_same_follow_each_other_or_all_are_made_in_turn(
     small = parse_scenario("small.yaml", text, tmp_path)
     made = []
 
-    def noted(scenario: Scenario, plan: Any, variant: Any, *rest: Any) -> Outcome:
+    def noted(scenario: Scenario, plan: Any, variant: Any, *rest: Any) -> RunOutcome:
         made.append("alone" if variant is None else variant.name)
         return run(scenario, plan, variant, *rest)
 

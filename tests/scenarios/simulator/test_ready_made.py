@@ -88,7 +88,9 @@ def test_a_first_look(name: str) -> None:
     check(name, found, is_quick=True)
     if not load_scenario(name).steps[0].condition:  # what is measured of a tenth may never meet it
         assert all(
-            one.migrations for one in found.runs if one.verdict != "refused" and one.strategy in found.wished
+            one.migrations
+            for one in found.runs
+            if one.verdict != "refused" and one.strategy in found.compared_strategies
         )
 
 
@@ -130,7 +132,7 @@ def test_slow_input() -> None:
     check("slow-input", found)
     stayed = only(found, BASELINE)
     assert stayed.totals.longest_pause > 13_000
-    for name in found.wished:
+    for name in found.compared_strategies:
         assert all(move.ended >= 45_000 for move in only(found, name).migrations)
 
 
@@ -180,7 +182,7 @@ def test_policies_on_recorded_streams(
     """As the cases of recorded streams have them; on the roads, what filters leave out delays migrations."""
     found = judged(name, without, shared_data)
     assert {one.total for one in found.judged if one.policy.endswith(alone(""))} == fixed
-    assert found.judged_of("clairvoyant by GenMig")[0].total == cheapest
+    assert found.costs_of("clairvoyant by GenMig")[0].total == cheapest
 
 
 @pytest.mark.slow
@@ -194,7 +196,7 @@ def test_policies_with_the_engine() -> None:
     assert found.is_equal
     assert all(one.verdict == "equal" and one.figures["cpu"].median for one in found.compared)
     assert all(one.counted == one.total for one in found.judged if one.policy != "hindsight")
-    assert found.judged_of("autopilot")[0].migrations
+    assert found.costs_of("autopilot")[0].migrations
 
 
 @pytest.mark.parametrize("name", sorted(RECORDED | RECORDED_POLICIES))

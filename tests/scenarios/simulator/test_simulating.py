@@ -63,6 +63,8 @@ def test_the_same_again() -> None:
     assert without_clocks(first.as_dict()) == without_clocks(second.as_dict())
     one, other = first.of("genmig")
     assert one.series.results != other.series.results, "repetitions have streams of their own"
+    in_json = first.as_dict()["runs"][first.runs.index(one)]["series"]
+    assert in_json["rest"] == one.series.outside and "outside" not in in_json
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from midstream.plans.algebra.serialise import loads
 from midstream.scenarios.recordings.orders import group_by_order
 from midstream.scenarios.recordings.pricing import show_cost
 from midstream.scenarios.stages.commands import app
-from midstream.scenarios.stages.what_if.turns import BY_PAST
+from midstream.scenarios.stages.what_if.switching_costs import BY_PAST
 from midstream.scenarios.streams.recorded.declaration import load_study
 
 from .conftest import MORE, keeps_nothing, reversed_settings, what_if_all, write

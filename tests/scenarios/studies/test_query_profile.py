@@ -209,7 +209,7 @@ def test_few_elements_and_files_that_are_torn(spark: Any, steady: Path, tmp_path
                 assert set(counts.values()) == {(0, 0)}
                 continue
             assert counts == {"a.k = b.k": (12, 12), "b.m = c.m": (20, 20), "": (15, 15)}
-            known = [(one.known, one.distinct) for one in found.asked.columns]
+            known = [(one.elements, one.distinct) for one in found.asked.columns]
             assert known == [(3, 1), (4, 1), (4, 1), (5, 1)]
             write_stats(found.asked.statistics, tmp_path / "seen.json")
             assert study.query is not None

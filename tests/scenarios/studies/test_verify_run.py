@@ -19,7 +19,7 @@ from midstream.io.sinks.json_sink import JsonSink
 from midstream.io.sinks.parquet_sink import ParquetSink
 from midstream.plans.values.streams import Element
 from midstream.scenarios.stages.commands import app
-from midstream.scenarios.stages.verify_run.spark_sql import Grid, SparkSql
+from midstream.scenarios.stages.verify_run.spark_sql import InstantGrid, SparkSql
 from midstream.scenarios.streams.recorded.declaration import load_study
 from midstream.scenarios.streams.recorded.script import load_script
 
@@ -259,7 +259,7 @@ def test_floats_differ_by_little_at_most(
 )
 def test_what_spark_sql_cannot_express_is_named(query: ms.Stream, found: str) -> None:
     with pytest.raises(ms.PlanError, match=f"{found}.*, which Spark SQL does not express"):
-        SparkSql(Grid(0, 9, 1)).of(query.plan())
+        SparkSql(InstantGrid(0, 9, 1)).of(query.plan())
 
 
 def invoke(*given: str) -> Result:

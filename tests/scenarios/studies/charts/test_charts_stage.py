@@ -65,7 +65,11 @@ def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path
             again = charts(recording, study, plan, ALONG, parts=4, partitions=5)
         with pytest.raises(ChartError, match=r"rate\(a\): found 101 parts, expected 1 to 100"):
             charts(recording, study, plan, ALONG, parts=101)
-    assert (again.chart, again.known, again.way) == (found.chart, found.known, found.way)
+    assert (again.chart, again.statistics, again.trajectory) == (
+        found.chart,
+        found.statistics,
+        found.trajectory,
+    )
 
     # What was measured is what is in the files.
     measures = [measure for _, measure in requested_measures(plan, ALONG)]
@@ -73,14 +77,14 @@ def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path
         start: pytest.approx(point) for start, point in by_hand(study).items()
     }
     counts = {one.stream: len(recorded(study, one.stream)) for one in plan.sources}
-    assert {n.operator.stream: s.rate for n, s in found.known.streams.items()} == {  # type: ignore[attr-defined]
+    assert {n.operator.stream: s.rate for n, s in found.statistics.streams.items()} == {  # type: ignore[attr-defined]
         name: pytest.approx(n / (len(found.starts) * BUCKET)) for name, n in counts.items()
     }
     assert len(found.chart.plans) > 1
 
     # The optimizer, asked in this process, gives the same chart, place by place.
     changing = list(zip(found.chart.dimensions, measures, strict=True))
-    assert found.chart == ask_optimizer(plan, found.known, changing)
+    assert found.chart == ask_optimizer(plan, found.statistics, changing)
 
     # What was written is what `midstream chart` makes of what was written beside it; an advisor loads it.
     assert {file.name for file in tmp_path.iterdir()} == {*STAGE.files}
@@ -94,7 +98,7 @@ def test_a_chart_is_that_of_one_process(spark: Any, study: Study, tmp_path: Path
     )
     advised = {ByChart(chart).advise(plan, one) is not None for one in seen}
     assert advised == {True}
-    assert (summary["places"], summary["rounds"]) == (16, len(found.way.steps))
+    assert (summary["places"], summary["rounds"]) == (16, len(found.trajectory.steps))
     assert sum(one["places"] for one in summary["plans"]) == 16
 
 

@@ -22,8 +22,8 @@ from midstream.plans.values.errors import ArgumentError, InputFileError
 from midstream.scenarios.stages.policies.grid import grid_of, parsed
 from midstream.scenarios.stages.policies.inner_joins import inner_joins
 from midstream.scenarios.stages.policies.judging import (
-    Judged,
-    flown,
+    PolicyBill,
+    autopilot_policy,
     front,
     judge,
     recommended,
@@ -124,7 +124,8 @@ def test_judged_is_what_bills_say(rates: list[list[float]], strategies: tuple[st
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8))
 def test_the_front_has_what_nothing_else_beats(points: list[tuple[int, int]]) -> None:
     judged = [
-        Judged(str(i), total, None, moves, moves, None, 0.0, None) for i, (total, moves) in enumerate(points)
+        PolicyBill(str(i), total, None, moves, moves, None, 0.0, None)
+        for i, (total, moves) in enumerate(points)
     ]
     found = {(one.total, one.moves) for one in front(judged)}
     beaten = {
@@ -136,8 +137,8 @@ def test_the_front_has_what_nothing_else_beats(points: list[tuple[int, int]]) ->
     assert len(front(judged)) == len(found)
 
 
-def one(name: str, total: float, moves: int) -> Judged:
-    return Judged(flown(name), total, None, moves, moves, None, 0.0, None)
+def one(name: str, total: float, moves: int) -> PolicyBill:
+    return PolicyBill(autopilot_policy(name), total, None, moves, moves, None, 0.0, None)
 
 
 def test_without_the_default_settings_what_costs_least_is_recommended_and_of_equals_what_moves_less() -> None:

@@ -18,7 +18,7 @@ from midstream.scenarios.stages.base.stage import Outcome
 from midstream.scenarios.stages.run.reading import parse_study_file
 from midstream.scenarios.stages.run.study_file import StudyFile
 from midstream.scenarios.stages.simulate.grid import Slice
-from midstream.scenarios.stages.simulate.running import Run
+from midstream.scenarios.stages.simulate.running import SliceRun
 from midstream.scenarios.stages.simulate.simulate_stage import STAGE, _grid, _length, _summary
 from midstream.scenarios.stages.simulate.stage import Simulated
 
@@ -69,7 +69,7 @@ def test_wrong_options(options: str, message: str) -> None:
 def test_another_output_is_told_with_its_slice() -> None:
     file = parsed("{}")
     grid = _grid(file.request("simulate"), file.stages["simulate"])  # type: ignore[arg-type]
-    run = Run(
+    run = SliceRun(
         3600, 1, 3700, grid.targets[0].name, "genmig", "moved", "", True, "x", 9, 4, 60, 8, 4, 7, 5, 0.3, 0.2
     )
     profile = Profile(UnitCosts(), "2026-11-23", "a machine", 0.07)

@@ -20,7 +20,7 @@ from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import ArgumentError, PlanError, StatisticsError
 from midstream.scenarios.stages.simulate.costs import TimedSlice, fit_near, profile_from
-from midstream.scenarios.stages.simulate.grid import Grid, Row, Slice, Target, chunks, slices, with_silence
+from midstream.scenarios.stages.simulate.grid import Row, RunGrid, Slice, Target, chunks, slices, with_silence
 from midstream.scenarios.stages.simulate.jobs import read_rows
 from midstream.scenarios.stages.simulate.making import grid_of, other_orders, schemas_of
 from midstream.scenarios.stages.simulate.running import (
@@ -45,9 +45,9 @@ def plans() -> tuple[Plan, Plan]:
     return plan, other_orders(plan)[0].plan
 
 
-def grid(*strategies: str, **more: object) -> Grid:
+def grid(*strategies: str, **more: object) -> RunGrid:
     plan, other = plans()
-    made = Grid(plan, (Target("other", other),), strategies, range(1, 2), schemas_of(plan), span=2)
+    made = RunGrid(plan, (Target("other", other),), strategies, range(1, 2), schemas_of(plan), span=2)
     return replace(made, **more)  # type: ignore[arg-type]
 
 

@@ -16,9 +16,9 @@ from midstream import studies
 from midstream.cli import app
 from midstream.optimizer.cost.calibration import Profile
 from midstream.plans.values.errors import ArgumentError, MidstreamError
-from midstream.scenarios.stages.simulate.grid import Grid, Row, slices
+from midstream.scenarios.stages.simulate.grid import Row, RunGrid, slices
 from midstream.scenarios.stages.simulate.making import grid_of, other_orders
-from midstream.scenarios.stages.simulate.running import Run, run_slice
+from midstream.scenarios.stages.simulate.running import SliceRun, run_slice
 from midstream.scenarios.streams.recorded.declaration import Study, load_study
 
 from ..conftest import reversed_settings
@@ -32,7 +32,7 @@ def study(drifting: Path) -> Study:
     return load_study(str(drifting))
 
 
-def grid(study: Study, **more: Any) -> Grid:
+def grid(study: Study, **more: Any) -> RunGrid:
     assert study.query is not None
     made = grid_of(
         study,
@@ -54,7 +54,7 @@ def recorded(study: Study) -> list[Row]:
     return sorted(found)
 
 
-def machine_free(runs: Any) -> list[Run]:
+def machine_free(runs: Any) -> list[SliceRun]:
     found = [replace(run, cpu=0.0, cpu_stayed=0.0) for run in runs]
     return sorted(found, key=lambda run: (run.slice, run.seed, run.at, run.to, run.strategy))
 
@@ -110,7 +110,7 @@ def test_slices_on_executors(
     assert summary["runs"] == len(found.runs) and not summary["wrong"]
     assert {file.name for file in tmp_path.iterdir()} == {"runs", "costs.json", "simulate.json"}
     table = pq.read_table(tmp_path / "runs" / "runs.parquet").to_pylist()
-    assert [Run(**row) for row in table] == list(found.runs)
+    assert [SliceRun(**row) for row in table] == list(found.runs)
     assert Profile.read(tmp_path / "costs.json").units.factors == found.profile.units.factors
     total = found.totals[0]
     assert (total.strategy, total.moved + total.unfinished) == ("genmig", 2 * (len(parts) - found.empty))

@@ -1,4 +1,4 @@
-"""Totals, regret and taking turns are arithmetic on costs, whatever these are."""
+"""Totals, regret and switching are arithmetic on costs, whatever these are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from midstream.scenarios.recordings.orders import Order
 from midstream.scenarios.recordings.pricing import TIE, compare
 from midstream.scenarios.stages.what_if.objectives import WEIGHTED, Aim, aim_of
 from midstream.scenarios.stages.what_if.prices import Prices, best_path, moves_in, prices_of
-from midstream.scenarios.stages.what_if.turns import (
+from midstream.scenarios.stages.what_if.switching_costs import (
     BY_PAST,
     CLAIRVOYANT,
     HINDSIGHT,
@@ -24,7 +24,7 @@ from midstream.scenarios.stages.what_if.turns import (
     STRATEGIES,
     all_courses,
     lasting,
-    turns,
+    switching_costs,
 )
 
 CLOCK = Clock("s")
@@ -107,7 +107,7 @@ def test_nobody_who_pays_for_moves_is_better_than_the_clairvoyant(
     buckets = len(found.starts)
     lasts = data.draw(st.lists(st.integers(0, window), min_size=buckets, max_size=buckets))
     courses, _ = all_courses(found, plans(4), window, lasts)
-    by_name = {turn.name: turn for turn in turns(found, courses, shown=9)}
+    by_name = {turn.name: turn for turn in switching_costs(found, courses, shown=9)}
     best = by_name.pop(CLAIRVOYANT)
     for strategy in STRATEGIES:
         cheapest, _ = best.paid[strategy]
@@ -128,7 +128,7 @@ def test_moving_costs_what_both_plans_give_while_both_run() -> None:
     starts, rates = range(0, 200, 100), ((1.0, 3.0), (3.0, 1.0))
     found = Prices(aim_of("processing", CLOCK), starts, (5, 5), orders(2), rates, rates)
     courses, _ = all_courses(found, plans(2), 10, [0, 10])
-    by_name = {turn.name: turn for turn in turns(found, courses, shown=1)}
+    by_name = {turn.name: turn for turn in switching_costs(found, courses, shown=1)}
     # GenMig: the old plan runs for 10 chronons at a rate of 3, while the new one comes to 1.
     with_genmig = 100 + 10 * 3 + 90 + 10 * 1 / 2
     assert by_name[HINDSIGHT].free == 200

@@ -25,7 +25,7 @@ import sys
 import pyarrow as pa
 from midstream.scenarios.stages.what_if.row_buffer import RowBuffer
 kept = RowBuffer(pa.schema([("x", pa.int64()), ("text", pa.string()), ("is_so", pa.bool_())]))
-(batch,) = [*kept.add({"x": [1], "text": ["a"], "is_so": [True]}), *kept.rest()]
+(batch,) = [*kept.add({"x": [1], "text": ["a"], "is_so": [True]}), *kept.flush()]
 print(batch.num_rows, "pandas" in sys.modules)
 """
 

@@ -1,4 +1,4 @@
-"""Estimates of the frequencies of values that are not kept, made with some of those that are."""
+"""Estimated frequencies of the values that are not kept, shown by some of the kept values."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-REST = 4
-"""One in so many kept values stands for values that are not kept."""
+KEPT_PER_STAND_IN = 4
+"""Of so many kept values, one stands in for values that are not kept."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class GroupTotal:
     agreeing: Mapping[tuple[int, int], int]
 
 
-def spread_rest(counts: Sequence[Sequence[int]], total: GroupTotal) -> list[list[float]]:
-    """The count of each kept value, by member, such that all values are accounted for.
+def spread_remaining(counts: Sequence[Sequence[int]], total: GroupTotal) -> list[list[float]]:
+    """Counts of the kept values, by member, that account for all values.
 
     `counts` are those of the kept values, heaviest first. Three of four stay as they are. The others stand
-    for the rest: for a member's R elements that are left, and for the A pairs of two members that agree. Some
-    of them, L, are common to all members, and count
+    in for what remains: for a member's R elements that are left, and for the A pairs of two members that
+    agree. Some of them, L, are common to all members, and count
 
         R / √(N L)    for each,  with  N = Σ R R' / Σ A  over pairs of members,  L ≤ N
 
@@ -38,14 +38,14 @@ def spread_rest(counts: Sequence[Sequence[int]], total: GroupTotal) -> list[list
 
     >>> one, other = [8, *[2] * 8, 1, 1, 1, 1, 1], [8, *[2] * 8, 1, 0, 1, 1, 1]
     >>> pairs = sum(map(int.__mul__, one, other))
-    >>> found = spread_rest(list(zip(one, other))[:12], GroupTotal((29, 28), (14, 13), {(0, 1): pairs}))
+    >>> found = spread_remaining(list(zip(one, other))[:12], GroupTotal((29, 28), (14, 13), {(0, 1): pairs}))
     >>> found[:3], [round(sum(each), 9) for each in zip(*found)]
     ([[8, 8], [2, 2], [2, 2]], [29.0, 28.0])
     >>> round(sum(a * b for a, b in found), 9), pairs
     (100.0, 100)
     """
     members = len(total.elements)
-    spare = len(counts) // REST
+    spare = len(counts) // KEPT_PER_STAND_IN
     exact = counts[: len(counts) - spare]
     left = [n - sum(each[i] for each in exact) for i, n in enumerate(total.elements)]
     common = _common(exact, left, total, spare // 2 if members > 1 else 0)

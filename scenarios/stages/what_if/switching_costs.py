@@ -1,7 +1,7 @@
-"""The costs of taking turns among orders, with those of migrations, by the cost series of autopilots.
+"""The costs of switching between orders, with those of migrations, by the cost series of autopilots.
 
-Ways to take turns: none, so that one order runs all the time; always the best, in hindsight; the best by
-the buckets before each bucket; repeat last best; and the clairvoyant, the cheapest of all ways.
+Switching policies: none, so that one order runs all the time; always the best, in hindsight; the best by
+the buckets before each bucket; repeat last best; and the clairvoyant, the cheapest of all.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ STRATEGIES = ("genmig", "moving-states")
 """The strategies that migrate."""
 
 MOST_ORDERS = 32
-"""The most orders among which turns are taken: the clairvoyant's time grows with their square."""
+"""The most orders between which policies switch: the clairvoyant's time grows with their square."""
 
 HINDSIGHT, BY_PAST, REPEATED = "best in hindsight", "best by the past", "repeat last best"
 CLAIRVOYANT = "clairvoyant"
 
 
 @dataclass(frozen=True)
-class Turn:
-    """One way to take turns.
+class SwitchingCost:
+    """The cost of a switching policy.
 
-    name      of the way; of a fixed order, its label
-    free      its cost if moves were free; None for the clairvoyant, who would always be the best
+    name      of the policy; of a fixed order, its label
+    free      the cost if moves were free; None for the clairvoyant, who would always be the best
     paid      by strategy, the cost with migrations, and the number of moves
     """
 
@@ -44,7 +44,7 @@ def all_courses(
     prices: Prices, plans: Sequence[Plan], window: int, lasting: Sequence[int]
 ) -> tuple[CostSeries, CostSeries]:
     """The prices of some orders as cost series: in hindsight, and by the buckets before each bucket."""
-    kept = kept_orders(prices)
+    kept = compared_orders(prices)
     shared = (
         prices.starts,
         window,
@@ -64,27 +64,28 @@ def _counted(prices: Prices) -> str:
     return words.get(prices.aim.name, f"{prices.aim.unit} of {prices.aim.name}")
 
 
-def kept_orders(prices: Prices) -> list[int]:
-    """The orders among which turns are taken: the given one, those of any way, and the cheapest."""
+def compared_orders(prices: Prices) -> list[int]:
+    """The orders between which policies switch: the given one, those of any policy, and the cheapest."""
     taken = [prices.totals[0].order.number, *prices.best, *prices.by_past, *prices.repeated]
     cheapest = [total.order.number for total in prices.totals]
     return list(dict.fromkeys([GIVEN, *taken, *cheapest]))[:MOST_ORDERS]
 
 
-def turns(prices: Prices, courses: CostSeries, shown: int) -> list[Turn]:
-    """All ways to take turns; of fixed orders only the cheapest, `shown` of them, and the given one."""
-    kept = {order: position for position, order in enumerate(kept_orders(prices))}
+def switching_costs(prices: Prices, courses: CostSeries, shown: int) -> list[SwitchingCost]:
+    """The costs of all policies; of fixed orders only the cheapest, `shown` of them, and the given one."""
+    kept = {order: position for position, order in enumerate(compared_orders(prices))}
     fixed = [total for total in prices.totals if total.order.number in kept]
     some = [total for i, total in enumerate(fixed) if i < shown or total.is_given]
     found = [
-        Turn(total.order.label, total.spent, dict.fromkeys(STRATEGIES, (total.spent, 0))) for total in some
+        SwitchingCost(total.order.label, total.spent, dict.fromkeys(STRATEGIES, (total.spent, 0)))
+        for total in some
     ]
     for name, path in ((HINDSIGHT, prices.best), (BY_PAST, prices.by_past), (REPEATED, prices.repeated)):
         wanted = [kept.get(order, -1) for order in path]
         paid = {one: _paid(prices, follow(courses, wanted, one)) for one in STRATEGIES}
-        found.append(Turn(name, prices.cost_of(path), paid))
+        found.append(SwitchingCost(name, prices.cost_of(path), paid))
     best = {one: _paid(prices, clairvoyant(courses, (one,))) for one in STRATEGIES}
-    return [*found, Turn(CLAIRVOYANT, None, best)]
+    return [*found, SwitchingCost(CLAIRVOYANT, None, best)]
 
 
 def follow(courses: CostSeries, wanted: Path, strategy: str) -> Bill:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.scenarios.recordings.rest import GroupTotal, spread_rest
+from midstream.scenarios.recordings.remaining_values import GroupTotal, spread_remaining
 
 columns = st.integers(1, 4).flatmap(
     lambda members: st.lists(
@@ -33,7 +33,7 @@ def test_elements_are_exact_and_pairs_in_all(counts: list[list[int]], kept: int)
     counts.sort(key=sum, reverse=True)
     total = total_of(counts)
     members = len(counts[0])
-    shown = spread_rest(counts[:kept], total)
+    shown = spread_remaining(counts[:kept], total)
     assert len(shown) == len(counts[:kept])
     assert all(n >= -1e-9 for each in shown for n in each)
     exact = len(shown) - len(shown) // 4
@@ -51,6 +51,6 @@ def test_of_two_columns_the_pairs_are_exact_however_little_tails_agree() -> None
     other = Counter({value: 1 for value in range(9_990, 20_000)} | {-1: 5_000})
     values = sorted(one | other, key=lambda value: (-one[value] - other[value], value))
     counts = [[one[value], other[value]] for value in values]
-    shown = spread_rest(counts[:1000], total_of(counts))
+    shown = spread_remaining(counts[:1000], total_of(counts))
     assert math.fsum(a * b for a, b in shown) == pytest.approx(10_000 * 5_000 + 10)
     assert [math.fsum(side) for side in zip(*shown, strict=True)] == pytest.approx([20_000, 15_010])

@@ -88,7 +88,7 @@ def test_a_table_that_is_too_wide_is_printed_in_parts(width: int) -> None:
     report = Report(["A fact."], ["An advice."], [TABLE])
     show_report("Title", report, Console(file=printed, width=width))
     lines = [line.rstrip() for line in printed.getvalue().splitlines()]
-    assert lines[:3] == ["Title", "An advice.", "A fact."] and lines[-1] == "All."
+    assert lines[:3] == ["Title", "• An advice.", "A fact."] and lines[-1] == "All."
     assert all(len(line) <= width for line in lines)
     assert sum(line.startswith("item") for line in lines) == (2 if width == 15 else 1)
     cells = " ".join(lines).split()

@@ -12,6 +12,7 @@ from midstream.commands import options
 from midstream.commands.queries_read import only, plan_in
 from midstream.console.progress import progress_bar
 from midstream.migration.strategies import STRATEGIES
+from midstream.plans.values.units import is_number
 
 if TYPE_CHECKING:
     from midstream.plans.sql.catalog import Catalog
@@ -119,21 +120,13 @@ def migrate(
 
 def _instant(text: str, catalog: Catalog) -> int:
     """Read an instant as rows have it: in units of time, or as a date."""
-    from midstream.io.sources.converter import INSTANT
-    from midstream.io.sources.texts import text_converter
-    from midstream.io.timestamps import Timestamps, UndeclaredUnit
-    from midstream.plans.sql.declarations import ColumnDeclaration
-    from midstream.plans.values.schema import Type
-
-    column = ColumnDeclaration("at", Type.INTEGER, nullable=False, is_timestamp=True)
-    try:
-        converter = text_converter(column, False, Timestamps(catalog.unit, catalog.number_unit))
-        return int(converter.single(text))
-    except UndeclaredUnit as error:
+    if catalog.number_unit is None and is_number(text):
         raise typer.BadParameter(
             f"found {text}, and nothing says what an integer counts; expected a date or a date with a time "
             "in ISO 8601, or SET time_unit at the script's beginning",
             param_hint="--at",
-        ) from error
-    except (ValueError, OverflowError) as error:
-        raise typer.BadParameter(f"found {text!r}, expected {INSTANT}", param_hint="--at") from error
+        )
+    try:
+        return catalog.unit.instant(text, number_unit=catalog.number_unit, is_exact=False)
+    except ValueError as error:
+        raise typer.BadParameter(f"found {text!r}, expected {error}", param_hint="--at") from error

@@ -118,19 +118,16 @@ def slack_of(slack: str | None, catalog: Catalog) -> int | None:
 
 def every_of(every: str | None, catalog: Catalog) -> int | None:
     """The value of --every in chronons."""
-    found = _duration(every, catalog, "--every")
-    if found == 0:
-        raise typer.BadParameter(f"found {every!r}, expected a duration above 0", param_hint="--every")
-    return found
+    return _duration(every, catalog, "--every", least=1)
 
 
-def _duration(text: str | None, catalog: Catalog, option: str) -> int | None:
-    from midstream.commands.times import read_duration
-
+def _duration(text: str | None, catalog: Catalog, option: str, least: int = 0) -> int | None:
+    if text is None:
+        return None
     try:
-        return None if text is None else read_duration(text, catalog)
-    except MidstreamError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from error
+        return catalog.unit.duration(text, least=least, number_unit=catalog.number_unit)
+    except ValueError as error:
+        raise typer.BadParameter(f"found {text!r}, expected {error}", param_hint=option) from error
 
 
 def _register(path: Path, catalog: Catalog) -> None:

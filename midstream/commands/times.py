@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 
 from midstream.io import Source as Input
 from midstream.io.time_units import NANOSECONDS, largest_unit
-from midstream.plans.sql.catalog import Catalog
-from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.streams import BEGINNING, FOREVER, Time
-from midstream.plans.values.units import TimeUnit, unit_name
+from midstream.plans.values.units import TimeUnit
 
 ISO = "iso"
 """The value of --times for ISO 8601; another one means integers."""
@@ -48,32 +45,10 @@ class Times:
         return iso_format(unit.nanoseconds)(int(time))
 
     def duration(self, chronons: int) -> str:
-        """Show chronons in the largest unit of which they are a multiple, in the form of `read_duration`."""
+        """Show chronons in the largest unit of which they are a multiple; `TimeUnit.duration` reads it."""
         length = chronons * self.unit.nanoseconds
         unit = largest_unit(length)
         return f"{length // NANOSECONDS[unit]}{unit}"
-
-
-def read_duration(text: str, catalog: Catalog) -> int:
-    """Read a duration such as "5", "90s" or "2 minutes" in chronons; a bare number has the declared unit.
-
-    Raises   MidstreamError, which says what was expected.
-    """
-    match = re.fullmatch(r"([0-9]+) ?([A-Za-z]*)", text.strip())
-    unit = catalog.number_unit
-    if match is not None and match[2]:
-        name = unit_name(match[2])
-        unit = None if name is None else TimeUnit.of(name)
-    if match is None or (unit is None and int(match[1])):
-        example = "a duration such as 90s or 2 minutes"
-        bare = "" if match is None or match[2] else "; nothing says what a number alone counts"
-        raise MidstreamError(f"found {text!r}, expected {example}{bare}")
-    if unit is None:
-        return 0
-    chronons, rest = divmod(int(match[1]) * unit.nanoseconds, catalog.unit.nanoseconds)
-    if rest:
-        raise MidstreamError(f"found {text!r}, expected a whole number of {catalog.unit.name}")
-    return chronons
 
 
 def cut_off(inputs: Mapping[str, Input], unit: TimeUnit) -> list[str]:

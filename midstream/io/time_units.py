@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from midstream.plans.values.instants import nanoseconds, of_datetime
+from midstream.plans.values.instants import of_datetime
 from midstream.plans.values.units import NANOSECONDS as BY_NAME
-from midstream.plans.values.units import SHORT
+from midstream.plans.values.units import SHORT, TimeUnit, is_number
 
 NANOSECONDS: Mapping[str, int] = {
     short: BY_NAME[SHORT[short]] for short in ("ns", "us", "ms", "s", "m", "h", "d")
@@ -23,6 +22,10 @@ UNITS: Mapping[int, str] = {size: short for short, size in NANOSECONDS.items()}
 def largest_unit(nanoseconds: int) -> str:
     """The short name of the largest unit of which a duration is a multiple."""
     return max((u for u, size in NANOSECONDS.items() if nanoseconds % size == 0), key=NANOSECONDS.__getitem__)
+
+
+BITS = 63
+"""The largest length of a chronon of a study in bits, besides its sign: Spark has no longer integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +44,12 @@ class Clock:
     def chronons(self, text: str) -> int:
         """Convert a duration such as "90s", "15m", "3h" or "1d" to chronons.
 
-        Raises ValueError for other texts, and for durations that are not a positive whole number of chronons.
+        Raises   ValueError for other texts, and for durations that are no positive whole number of chronons.
         """
-        match = re.fullmatch(r"([0-9]+) ?([a-z]+)", text.strip())
-        if match is None or match[2] not in NANOSECONDS:
-            units = ", ".join(NANOSECONDS)
-            raise ValueError(f"found {text!r}, expected a number and one of {units}, for example 3h")
-        count, rest = divmod(int(match[1]) * NANOSECONDS[match[2]], NANOSECONDS[self.unit])
-        if rest or not count:
-            raise ValueError(
-                f"found {text!r}, expected a positive multiple of a chronon, which is 1 {self.unit}"
-            )
-        return count
+        try:
+            return TimeUnit.of(self.unit).duration(text, least=1)
+        except ValueError as error:
+            raise ValueError(f"found {text!r}, expected {error}") from None
 
     def chronon(self, text: str) -> int:
         """Convert an instant to a chronon: "2013-07-01", "2013-07-01T12:00Z", or a number of chronons.
@@ -65,17 +62,16 @@ class Clock:
         >>> clock.chronon("1970-01-01 00:02"), clock.chronon("-40")
         (120, -40)
         """
-        if re.fullmatch(r"\s*-?[0-9]{1,18}\s*", text):
-            return int(text)
-        if self.epoch is None:
+        if self.epoch is None and not is_number(text):
             raise ValueError(f"found {text!r}, expected a number of chronons: the study has no epoch")
+        unit = TimeUnit.of(self.unit)
+        epoch = 0 if self.epoch is None else of_datetime(self.epoch)
         try:
-            passed = nanoseconds(text) - of_datetime(self.epoch)
-        except ValueError:
-            raise ValueError(f"found {text!r}, expected a date, or a date and a time, or a number") from None
-        chronon, rest = divmod(passed, NANOSECONDS[self.unit])
-        if rest:
-            raise ValueError(f"found {text!r}, expected the beginning of a chronon, which is 1 {self.unit}")
+            chronon = unit.instant(text, epoch=epoch, number_unit=unit)
+        except ValueError as error:
+            raise ValueError(f"found {text!r}, expected {error}") from None
+        if chronon.bit_length() > BITS:
+            raise ValueError(f"found {text!r}, expected a number of chronons of {BITS + 1} bits at most")
         return chronon
 
     def show_duration(self, chronons: int) -> str:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from midstream.plans.values.units import NANOSECONDS, unit_name
+from midstream.plans.values.units import NANOSECONDS, duration, unit_name
 
 _FIELDS = ("day", "hour", "minute", "second")
 _PATTERNS = {"day": r"(\d+)", "hour": r"(\d+)", "minute": r"(\d+)", "second": r"(\d+)(?:\.(\d{1,9}))?"}
 _LIMITS = {"hour": 24, "minute": 60, "second": 60}
-_PART = re.compile(r"([+-]?\d{1,18})\s*([A-Za-z]+)\s*")
 _WHOLE = "a whole number of weeks, days, hours, …"
 
 
@@ -29,27 +28,13 @@ def interval(text: str, units: Sequence[str]) -> int:
     ValueError: a whole number of weeks, days, hours, …
     """
     if not units:
-        return _of_parts(text)
+        return duration(text)
     names = [unit_name(unit) for unit in units]
     if len(names) > 1:
         return _of_fields(text, names)
     if names[0] is None or not re.fullmatch(r"\s*[+-]?\d{1,18}\s*", text, re.ASCII):
         raise ValueError(_WHOLE)
     return int(text) * NANOSECONDS[names[0]]
-
-
-def _of_parts(text: str) -> int:
-    """The length of parts with units, such as `5 minutes` or `1 day 2 hours`."""
-    lengths: dict[str, int] = {}
-    at = len(text) - len(text.lstrip())
-    while at < len(text) or not lengths:
-        part = _PART.match(text, at)
-        name = unit_name(part[2]) if part else None
-        if part is None or name is None or name in lengths or not part[1].isascii():
-            raise ValueError(_WHOLE)
-        lengths[name] = int(part[1]) * NANOSECONDS[name]
-        at = part.end()
-    return sum(lengths.values())
 
 
 def _of_fields(text: str, names: Sequence[str | None]) -> int:

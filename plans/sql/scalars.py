@@ -481,17 +481,9 @@ class Reader:
         is_date = tree.to.this == exp.DType.DATE
         if isinstance(value, Const) and isinstance(value.value, str):
             try:
-                instant = self.unit.instant(value.value)
-            except ValueError:
-                raise self.script.fault(
-                    f"found {value.value!r}, expected a date, or a date and time, in ISO 8601", span(tree)
-                ) from None
-            if instant is None:
-                raise self.script.fault(
-                    f"found {value.value!r}, expected a whole number of {self.unit.name}, the unit of time",
-                    span(tree),
-                )
-            value = Const(instant)
+                value = Const(self.unit.instant(value.value))
+            except ValueError as error:
+                raise self.script.fault(f"found {value.value!r}, expected {error}", span(tree)) from None
         elif value.kind(self.schema).type is not Type.INTEGER:
             raise self._unsupported(tree, "CAST of anything but a constant or an integer to a timestamp")
         return self._date("date_trunc", Const("day"), value) if is_date else value

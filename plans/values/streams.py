@@ -90,20 +90,22 @@ def instant(time: int | date | str, time_unit: str) -> int:
     """
     from midstream.plans.values.units import TimeUnit  # loads what reads SQL
 
-    expected = "an integer, a datetime, or a date and time in ISO 8601"
-    try:
-        if type(time) is int:
-            return time
-        if not isinstance(time, date | str):
-            raise ValueError(expected)
-        chronon = TimeUnit.of(time_unit).instant(time if isinstance(time, str) else time.isoformat())
-    except (TypeError, ValueError, AttributeError) as error:
+    if type(time) is int:
+        return time
+    if not isinstance(time, date | str):
         raise IntervalError(
-            f"instant: found {time!r} in {time_unit!r}: {error}; expected {expected}"
-        ) from error
-    if chronon is None:
-        raise IntervalError(f"instant: found {time!r}, expected a whole number of {time_unit}")
-    return chronon
+            f"instant: found {time!r}, expected an integer, a datetime, or a date and time in ISO 8601"
+        )
+    if not isinstance(time_unit, str):
+        raise IntervalError(f"instant: found {time_unit!r}, expected a unit of time such as 'seconds'")
+    try:
+        unit = TimeUnit.of(time_unit)
+    except ValueError as error:
+        raise IntervalError(f"instant: {error}") from error
+    try:
+        return unit.instant(time if isinstance(time, str) else time.isoformat())
+    except ValueError as error:
+        raise IntervalError(f"instant: found {time!r}, expected {error}") from error
 
 
 class Chronons(Iterator[Element]):

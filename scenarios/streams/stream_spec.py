@@ -30,7 +30,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from midstream.plans.values.finite import is_finite
-from midstream.plans.values.units import NANOSECONDS, TimeUnit, unit_name
+from midstream.plans.values.units import TimeUnit
 
 
 class Strict(BaseModel):
@@ -55,24 +55,8 @@ def _chronons(value: Any, info: ValidationInfo) -> Any:
         raise ValueError("a whole number of chronons, or one with a unit, for example 2 s")
     if isinstance(value, int):
         return value
-    return chronons(value, (info.context or {})["unit"])
-
-
-def chronons(value: str, clock: TimeUnit) -> int:
-    """`"2 s"` in chronons.
-
-    Raises   ValueError, saying what was expected.
-    """
-    number, _, word = value.strip().partition(" ")
-    unit = unit_name(word.strip())
-    if not number.lstrip("-").isascii() or not number.lstrip("-").isdigit() or unit is None:
-        raise ValueError(
-            f"a whole number with a unit behind a space, for example 2 s; units: {', '.join(NANOSECONDS)}"
-        )
-    found = clock.chronons(int(number), unit)
-    if found is None:
-        raise ValueError(f"a whole number of {clock.name}, which are the scenario's unit")
-    return found
+    unit: TimeUnit = (info.context or {})["unit"]
+    return unit.duration(value)
 
 
 Duration = Annotated[NonNegativeInt, BeforeValidator(_chronons)]

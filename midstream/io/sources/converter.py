@@ -9,11 +9,12 @@ from typing import Any
 from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import ColumnDeclaration
 from midstream.plans.values.schema import Type
+from midstream.plans.values.units import INSTANT as DATE
 
 ODD = (ValueError, TypeError, KeyError, OverflowError)
 """The exceptions by which `many` refuses a column; UnicodeEncodeError is a ValueError."""
 
-INSTANT = "an integer, or a date or a date with a time in ISO 8601"
+INSTANT = f"an integer, or {DATE}"
 
 
 @dataclass(frozen=True, slots=True)

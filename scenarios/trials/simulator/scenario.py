@@ -39,7 +39,7 @@ from midstream.plans.values.schema import Column, Schema, Type, parse_column, su
 from midstream.plans.values.streams import Element
 from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.streams.faults import shown, validated
-from midstream.scenarios.streams.stream_spec import StreamSpec, Trace, chronons
+from midstream.scenarios.streams.stream_spec import StreamSpec, Trace
 from midstream.scenarios.streams.yaml_file import Document, read_yaml
 from midstream.scenarios.streams.yaml_file import Path as Place
 from midstream.scenarios.trials.simulator.adjusting import adjusted_nodes
@@ -380,7 +380,7 @@ class _Checker:
 
     def _claim(self, i: int, text: str, runs: Collection[str]) -> Claim:
         with self._document.errors_at(("claims", i), ValueError, before=f"found {text!r}, expected "):
-            claim = Claim.of(text, runs, lambda time: chronons(time, self._unit))
+            claim = Claim.of(text, runs, self._unit.duration)
             claim.check_spans(self._every, self._spec.duration)
             return claim
 

@@ -302,8 +302,8 @@ def test_a_slack_has_a_unit() -> None:
     assert "expected rows at most 4s late; --slack 5s would" in run(DATED, "--slack", "4s").stderr
     for slack, message in (
         ("5", "nothing says what a number alone counts"),
-        ("-5s", "found '-5s', expected a duration"),
-        ("5 fortnights", "expected a duration such as 90s or 2 minutes"),
+        ("-5s", "found '-5s', expected at least 0"),
+        ("5 fortnights", "expected a whole number with a unit, such as 90s or 2 minutes"),
     ):
         refused = run(DATED, "--slack", slack)
         assert refused.exit_code == 2 and message in " ".join(refused.stderr.replace("│", " ").split())

@@ -53,7 +53,7 @@ BAD = [
     ("duration: 10 s", "duration: true", "line 2, duration: found true, expected a whole number"),
     ("duration: 10 s", "duration: 0 s", "line 2, duration: found 0, expected more than 0"),
     ("duration: 10 s", "duration: -1 s", "line 2, duration: found -1000, expected more than 0"),
-    ("duration: 10 s", "duration: 10 parsecs", "expected a whole number with a unit behind a space"),
+    ("duration: 10 s", "duration: 10 parsecs", "expected a whole number with a unit, such as 90s"),
     ("duration: 10 s", "duration: 7 us", "found '7 us', expected a whole number of milliseconds"),
     ("duration: 10 s", "duration: 2024-01-01", "line 2, duration: found '2024-01-01', expected"),
     (

@@ -177,8 +177,8 @@ def test_what_if_of_a_plan_in_a_file(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--bucket", "3"], "expected a number and one of"),
-        (["--bucket", "15ms"], "expected a positive multiple of a chronon"),
+        (["--bucket", "3"], "expected a whole number with a unit"),
+        (["--bucket", "15ms"], "expected a whole number of seconds"),
         (["--bucket", "90s", "--plan", "no.json"], "no.json: No such file"),
         (["--bucket", "90s", "--objective", "speed"], "objective: found 'speed', expected one or more of"),
         (["--bucket", "2s"], "found a half-life of 80 chronons, expected 1 to 16, or longer buckets"),

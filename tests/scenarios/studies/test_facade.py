@@ -108,11 +108,11 @@ def test_migrations_are_verified_in_a_session(spark: Any) -> None:
 
 def test_what_is_wrong_is_told_before_spark_is_asked(drifting: Path, tmp_path: Path) -> None:
     nobody: Any = None
-    with pytest.raises(ArgumentError, match="bucket: found '3 parsecs', expected a number and one of"):
+    with pytest.raises(ArgumentError, match="bucket: found '3 parsecs', expected a whole number with a unit"):
         studies.profile(nobody, drifting, bucket="3 parsecs")
     with pytest.raises(InputFileError, match="no such file or name"):
         studies.what_if(nobody, "nycflights")
-    with pytest.raises(ArgumentError, match="expected a number and one of"):
+    with pytest.raises(ArgumentError, match="expected a whole number with a unit"):
         studies.ingest(nobody, drifting, tmp_path, slack="soon")
     with pytest.raises(ArgumentError, match="strategies: found teleport, expected some of"):
         studies.verify(nobody, strategies=["teleport"])

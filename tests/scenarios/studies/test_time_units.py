@@ -11,13 +11,21 @@ from midstream.io.time_units import Clock
 
 @pytest.mark.parametrize(
     ("text", "unit", "chronons"),
-    [("3h", "s", 10800), ("15m", "ms", 900_000), ("1d", "h", 24), (" 90 s", "s", 90), ("5us", "ns", 5000)],
+    [
+        ("3h", "s", 10800),
+        ("15m", "ms", 900_000),
+        ("1d", "h", 24),
+        (" 90 s", "s", 90),
+        ("5us", "ns", 5000),
+        ("3 Hours", "s", 10800),
+        ("1 minute 30 seconds", "s", 90),
+    ],
 )
 def test_durations(text: str, unit: str, chronons: int) -> None:
     assert Clock(unit).chronons(text) == chronons
 
 
-@pytest.mark.parametrize("text", ["3", "h", "3 hours", "-3h", "0s", "1.5h", "90s", "3H"])
+@pytest.mark.parametrize("text", ["3", "", "h", "3 parsecs", "-3h", "0", "0s", "1.5h", "90s", "1h 2h"])
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(ValueError, match="expected a"):
         Clock("m").chronons(text)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
+from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, parsed, read_artefact
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.finite import is_finite
 
-FORMAT, VERSION = "midstream-autopilot", 1
+HEADER: Header = {"format": "midstream-autopilot", "version": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Settings:
     half_life      the time after which an element counts half
 
     >>> Settings.loads('{"format": "midstream-autopilot", "version": 1, "doubt": 2}').doubt
-    2
+    2.0
     """
 
     horizon: float = 8.0
@@ -53,7 +52,7 @@ class Settings:
 
     def dumps(self) -> str:
         """JSON that `loads` reads."""
-        return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)})
+        return artefact_text(HEADER, self)
 
     @classmethod
     def loads(cls, text: str) -> Settings:
@@ -62,18 +61,9 @@ class Settings:
         Raises   ArgumentError for anything else.
         """
         try:
-            data: Any = json.loads(text)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise ArgumentError(f"settings: {error}, expected JSON") from error
-        if not isinstance(data, Mapping) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
-            raise ArgumentError(
-                f'settings: expected an object with "format": "{FORMAT}", "version": {VERSION}'
-            )
-        values = {name: value for name, value in data.items() if name not in ("format", "version")}
-        known = [field.name for field in fields(cls)]
-        if unknown := sorted(values.keys() - set(known)):
-            raise ArgumentError(f"settings: found {', '.join(unknown)}, expected some of {', '.join(known)}")
-        return cls(**values)
+            return read_artefact(parsed(text), HEADER, cls)
+        except ArtefactError as error:
+            raise ArgumentError(f"settings: {error}") from error
 
 
 def _require(name: str, found: object, expected: str, above: float | None = None) -> None:

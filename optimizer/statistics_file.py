@@ -15,9 +15,9 @@ fields.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,19 +26,27 @@ from midstream.optimizer.statistics import Distribution, Sample, Statistics, Str
 from midstream.plans.algebra.operators import Filter, Join, Project, Relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import Expression, conjuncts
+from midstream.plans.values.artefacts import (
+    ArtefactError,
+    Header,
+    artefact_text,
+    parsed,
+    read_artefact,
+    typed,
+)
 from midstream.plans.values.errors import MidstreamError, StatisticsError
-from midstream.plans.values.finite import is_finite
 from midstream.plans.values.schema import Schema
 
-VERSION = 1
+HEADER: Header = {"midstream_statistics": 1}
 MOST_BYTES = 1 << 24
 """Greatest length of the file in bytes; programs write such files, too."""
-FIELDS = ("d", "l", "g", "always", "even", "sample", "distributions")
-PARTS = ("streams", "selectivities", "distributions")
 
 
-def statistics_to_json(statistics: Statistics) -> dict[str, Any]:
-    """Statistics as plain data; raises StatisticsError unless they are of sources and relations."""
+def dump_statistics(statistics: Statistics) -> str:
+    """Write statistics as JSON on one line, which `load_statistics` reads.
+
+    Raises   StatisticsError unless they are of sources and relations.
+    """
     streams: dict[str, Any] = {}
     for node, known in statistics.streams.items():
         if node.inputs:
@@ -52,52 +60,81 @@ def statistics_to_json(statistics: Statistics) -> dict[str, Any]:
             elif not isinstance(node.operator, Relation):
                 found[name] = None
         if known.sample is not None:
-            columns, rows = list(known.sample.schema.names), [list(row) for row in known.sample.rows]
-            found["sample"] = {"columns": columns, "rows": rows}
+            found["sample"] = _SampleInFile(list(known.sample.schema.names), list(known.sample.rows))
         if known.distributions:
             found["distributions"] = _listed(known.distributions)
         streams[_name(node)] = found
     shares = {str(condition): share for condition, share in statistics.selectivities.items()}
-    of_any = {"distributions": _listed(statistics.distributions)} if statistics.distributions else {}
-    return {"midstream_statistics": VERSION, "streams": streams, "selectivities": shares, **of_any}
+    try:
+        return artefact_text(HEADER, _File(streams, shares, _listed(statistics.distributions)))
+    except ArtefactError as error:
+        raise StatisticsError(str(error)) from error
 
 
-def _listed(distributions: Mapping[str, Distribution]) -> dict[str, list[list[Any]]]:
-    """Distributions as lists of pairs, since values, unlike the names in an object, need not be strings."""
-    return {column: [[value, share] for value, share in of.items()] for column, of in distributions.items()}
+_Shares = list[tuple[Any, float]]
+"""The share of each value of a column, in pairs: values, unlike the names in an object, need not be texts."""
 
 
-def statistics_from_json(data: object, plans: Iterable[Plan]) -> Statistics:
+@dataclass(frozen=True)
+class _SampleInFile:
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class _StreamInFile:
+    d: float | None = None
+    l: float | None = None  # noqa: E741
+    g: float = 1.0
+    always: float = 0.0
+    even: bool = False
+    sample: _SampleInFile | None = None
+    distributions: dict[str, _Shares] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _File:
+    streams: dict[str, dict[str, Any]] = field(default_factory=dict)
+    selectivities: dict[str, float] = field(default_factory=dict)
+    distributions: dict[str, _Shares] = field(default_factory=dict)
+
+
+def _listed(distributions: Mapping[str, Distribution]) -> dict[str, _Shares]:
+    return {column: list(of.items()) for column, of in distributions.items()}
+
+
+def load_statistics(text: str | bytes, plans: Iterable[Plan]) -> Statistics:
     """Read statistics of the streams that some plans read.
 
     Raises   StatisticsError, with the place, for anything else.
     """
-    if not isinstance(data, dict) or data.get("midstream_statistics") != VERSION:
-        raise StatisticsError(f'expected an object with "midstream_statistics": {VERSION}')
-    if unknown := sorted(data.keys() - {"midstream_statistics", *PARTS}):
-        raise StatisticsError(f"found {', '.join(unknown)}, expected {', '.join(PARTS)}")
+    try:
+        return _statistics(read_artefact(parsed(text), HEADER, _File), plans)
+    except ArtefactError as error:
+        raise StatisticsError(str(error)) from error
+
+
+def _statistics(file: _File, plans: Iterable[Plan]) -> Statistics:
     nodes = [node for plan in plans for node in plan.nodes]
     leaves = {_name(node).lower(): node for node in nodes if not node.inputs}
     streams: dict[Node, StreamStatistics] = {}
-    for name, entry in _object(data.get("streams", {}), "streams").items():
+    for name, entry in file.streams.items():
         if name.lower() not in leaves:
             known = ", ".join(_name(node) for node in leaves.values())
             raise StatisticsError(f"streams: found {name}, expected one that the query reads: {known}")
         node = leaves[name.lower()]
-        streams[node] = _stream(node, _object(entry, name), name)
+        streams[node] = _stream(node, entry, f"streams.{name}")
     missing = [_name(node) for node in leaves.values() if node not in streams]
     if missing:
         raise StatisticsError(
             f"streams: found nothing for {', '.join(missing)}, expected statistics of every stream"
         )
-    shares = _shares(_object(data.get("selectivities", {}), "selectivities"), nodes)
     columns: dict[str, list[Schema]] = {}
     for node in leaves.values():
         for name in node.schema.names:
             columns.setdefault(name, []).append(node.schema)
-    return Statistics(
-        streams, shares, _distributions(data.get("distributions", {}), columns, "distributions")
-    )
+    distributions = _distributions(file.distributions, columns, "distributions")
+    return Statistics(streams, _shares(file.selectivities, nodes), distributions)
 
 
 def read_statistics(path: Path, plans: Iterable[Plan]) -> Statistics:
@@ -107,60 +144,48 @@ def read_statistics(path: Path, plans: Iterable[Plan]) -> Statistics:
             data = opened.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise StatisticsError(f"found more than {MOST_BYTES:,} bytes, expected fewer")
-        return statistics_from_json(json.loads(data.decode("utf-8-sig")), plans)
+        return load_statistics(data.decode("utf-8-sig"), plans)
     except OSError as error:
         raise StatisticsError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError, MidstreamError) as error:
+    except (ValueError, MidstreamError) as error:
         raise StatisticsError(f"{path}: {error}") from error
 
 
-def _stream(node: Node, entry: Mapping[str, Any], name: str) -> StreamStatistics:
-    if unknown := [field for field in entry if field not in FIELDS]:
-        raise StatisticsError(f"streams, {name}: found {', '.join(unknown)}, expected {', '.join(FIELDS)}")
+def _stream(node: Node, entry: Mapping[str, Any], place: str) -> StreamStatistics:
+    stream = typed(entry, _StreamInFile, place)
     is_constant = isinstance(node.operator, Relation)
     if "d" not in entry and not is_constant:
-        raise StatisticsError(f"streams, {name}: found no d, expected the distance of elements in chronons")
-    for field in ("d", "l", "g", "always"):
-        value = entry.get(field, 1)
-        if field in ("d", "l") and value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
-            raise StatisticsError(f"streams, {name}, {field}: found {value!r}, expected a number")
-    if int(granule := entry.get("g", 1)) != granule:
-        raise StatisticsError(f"streams, {name}, g: found {granule!r}, expected a whole number of chronons")
-    if not isinstance(entry.get("even", False), bool):
-        raise StatisticsError(f"streams, {name}, even: found {entry['even']!r}, expected true or false")
-    sample = _sample(node.schema, entry["sample"], name) if "sample" in entry else None
-    place, columns = f"streams, {name}, distributions", {name: [node.schema] for name in node.schema.names}
-    distributions = _distributions(entry.get("distributions", {}), columns, place)
-    apart, length = (math.inf, math.inf) if is_constant else (math.inf, 1.0)
+        raise StatisticsError(f"{place}: found no d, expected the distance of elements in chronons")
+    if int(stream.g) != stream.g:
+        raise StatisticsError(f"{place}.g: found {stream.g!r}, expected a whole number of chronons")
+    length = 1.0 if "l" not in entry and not is_constant else stream.l
+    columns = {name: [node.schema] for name in node.schema.names}
+    sample = None if stream.sample is None else _sample(node.schema, stream.sample, f"{place}.sample")
+    distributions = _distributions(stream.distributions, columns, f"{place}.distributions")
     try:
         return StreamStatistics(
-            math.inf if entry.get("d", apart) is None else entry.get("d", apart),
-            math.inf if entry.get("l", length) is None else entry.get("l", length),
-            int(granule),
+            math.inf if stream.d is None else stream.d,
+            math.inf if length is None else length,
+            int(stream.g),
             sample,
-            entry.get("always", 0.0),
-            entry.get("even", False),
+            stream.always,
+            stream.even,
             distributions,
         )
     except MidstreamError as error:
-        raise StatisticsError(f"streams, {name}: {error}") from error
+        raise StatisticsError(f"{place}: {error}") from error
 
 
-def _sample(schema: Schema, entry: object, name: str) -> Sample:
-    place = f"streams, {name}, sample"
-    parts = _object(entry, place)
-    columns, rows = parts.get("columns"), parts.get("rows")
-    if columns != list(schema.names):
-        raise StatisticsError(f"{place}: found columns {columns!r}, expected {', '.join(schema.names)}")
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        raise StatisticsError(f"{place}: found rows {rows!r}, expected a list of lists")
+def _sample(schema: Schema, sample: _SampleInFile, place: str) -> Sample:
+    if sample.columns != list(schema.names):
+        raise StatisticsError(
+            f"{place}: found columns {sample.columns!r}, expected {', '.join(schema.names)}"
+        )
     try:
-        schema.check(payloads := [tuple(row) for row in rows])
+        schema.check(sample.rows)
     except MidstreamError as error:
         raise StatisticsError(f"{place}: {error}") from error
-    return Sample(schema, payloads)
+    return Sample(schema, sample.rows)
 
 
 def conditions_by_text(nodes: Iterable[Node]) -> dict[str, list[Expression]]:
@@ -173,24 +198,18 @@ def conditions_by_text(nodes: Iterable[Node]) -> dict[str, list[Expression]]:
 
 
 def _distributions(
-    entry: object, columns: Mapping[str, Sequence[Schema]], place: str
+    shares: Mapping[str, _Shares], columns: Mapping[str, Sequence[Schema]], place: str
 ) -> dict[str, Distribution]:
     """By column, the share of each value, which must be valid in a schema with that column."""
     found: dict[str, Distribution] = {}
-    for column, pairs in _object(entry, place).items():
+    for column, pairs in shares.items():
         if column not in columns:
             raise StatisticsError(f"{place}: found {column}, expected some of {', '.join(columns)}")
-        if not isinstance(pairs, list) or not all(
-            isinstance(pair, list) and len(pair) == 2 for pair in pairs
-        ):
-            raise StatisticsError(f"{place}, {column}: found {pairs!r}, expected a list of [value, share]")
-        shares = [_share(share, f"{place}, {column}") for _, share in pairs]
-        values = [(value,) for value, _ in pairs]
-        if not any(_fit(schema, column, values) for schema in columns[column]):
-            raise StatisticsError(f"{place}, {column}: found values that do not fit the column")
-        found[column] = {value: share for (value, _), share in zip(pairs, shares, strict=True)}
+        if not any(_fit(schema, column, [(value,) for value, _ in pairs]) for schema in columns[column]):
+            raise StatisticsError(f"{place}.{column}: found values that do not fit the column")
+        found[column] = {value: _share(share, f"{place}.{column}") for value, share in pairs}
         if math.fsum(found[column].values()) > 1 + 1e-6:
-            raise StatisticsError(f"{place}, {column}: found shares with a sum above 1")
+            raise StatisticsError(f"{place}.{column}: found shares with a sum above 1")
     return found
 
 
@@ -203,25 +222,25 @@ def _fit(schema: Schema, column: str, values: Sequence[tuple[Any, ...]]) -> bool
     return True
 
 
-def _shares(entry: Mapping[str, Any], nodes: Iterable[Node]) -> dict[Expression, float]:
+def _shares(selectivities: Mapping[str, float], nodes: Iterable[Node]) -> dict[Expression, float]:
     """The selectivities by condition of the plans, including the forms below projections."""
     known = conditions_by_text(nodes)
     shares: dict[Expression, float] = {}
-    for text, share in entry.items():
+    for text, share in selectivities.items():
         if text not in known:
             expected = ", ".join(dict.fromkeys(str(equal[0]) for equal in known.values()))
             raise StatisticsError(
                 f"selectivities: found {text!r}, expected conditions of the plan: "
                 f"{expected or 'none, as the query has no condition'}"
             )
-        shares |= dict.fromkeys(known[text], _share(share, f"selectivities, {text}"))
+        shares |= dict.fromkeys(known[text], _share(share, f"selectivities.{text}"))
     return shares
 
 
-def _share(entry: object, place: str) -> float:
-    if isinstance(entry, bool) or not isinstance(entry, int | float) or not 0 <= entry <= 1:
-        raise StatisticsError(f"{place}: found {entry!r}, expected a share from 0 to 1")
-    return float(entry)
+def _share(share: float, place: str) -> float:
+    if not 0 <= share <= 1:
+        raise StatisticsError(f"{place}: found {share!r}, expected a share from 0 to 1")
+    return share
 
 
 def _conditions(node: Node) -> Sequence[Expression]:
@@ -237,12 +256,6 @@ def _forms(part: Expression, node: Node) -> Iterator[Expression]:
             below = all_substituted([part], definitions(child)) if is_computed else [part]
             for one in below or ():
                 yield from _forms(one, child)
-
-
-def _object(entry: object, place: str) -> dict[str, Any]:
-    if not isinstance(entry, dict):
-        raise StatisticsError(f"{place}: found {entry!r}, expected an object")
-    return entry
 
 
 def _name(node: Node) -> str:

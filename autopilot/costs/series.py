@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -14,9 +13,10 @@ from midstream.autopilot.break_even import KNOWN, duration, while_both_run
 from midstream.autopilot.costs.bill import Bill, Move, split_chronon
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
-from midstream.plans.values.errors import ArgumentError, MidstreamError
+from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, parsed, read_artefact
+from midstream.plans.values.errors import ArgumentError
 
-FORMAT, VERSION = "midstream-courses", 1
+HEADER: Header = {"format": "midstream-courses", "version": 1}
 
 TIE = 1e-9
 """The relative difference below which rates count as equal: it is a rounding error."""
@@ -291,23 +291,21 @@ class CostSeries:
 
     def dumps(self) -> str:
         """JSON that `loads` reads, the same for equal series."""
-        data: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
-            "start": self.starts.start,
-            "bucket": self.bucket,
-            "buckets": len(self.starts),
-            "window": self.window,
-            "unit": self.unit,
-            "plans": [
-                {"label": label, "plan": plan_to_json(plan), "rates": rates}
-                for label, plan, rates in zip(self.labels, self.plans, self.rates, strict=True)
-            ],
-            "lasting": self.lasting,
-        }
-        if self.counts is not None:
-            data["counts"] = asdict(self.counts)
-        return json.dumps(data, ensure_ascii=False)
+        plans = tuple(
+            _PlanInFile(label, plan_to_json(plan), rates)
+            for label, plan, rates in zip(self.labels, self.plans, self.rates, strict=True)
+        )
+        file = _SeriesFile(
+            self.starts.start,
+            self.bucket,
+            len(self.starts),
+            self.window,
+            self.unit,
+            plans,
+            self.lasting,
+            self.counts,
+        )
+        return artefact_text(HEADER, file)
 
     @classmethod
     def loads(cls, text: str) -> CostSeries:
@@ -316,37 +314,40 @@ class CostSeries:
         Raises   ArgumentError for anything else, PlanError for a plan that is none.
         """
         try:
-            data: Any = json.loads(text)
-            if not isinstance(data, Mapping) or (data.get("format"), data.get("version")) != (
-                FORMAT,
-                VERSION,
-            ):
-                raise ArgumentError(
-                    f'courses: expected an object with "format": "{FORMAT}", "version": {VERSION}'
-                )
-            start, bucket, listed = int(data["start"]), int(data["bucket"]), data["plans"]
-            return cls(
-                range(start, start + int(data["buckets"]) * bucket, bucket),
-                int(data["window"]),
-                str(data["unit"]),
-                tuple(plan_from_json(entry["plan"]) for entry in listed),
-                tuple(str(entry["label"]) for entry in listed),
-                tuple(tuple(map(float, entry["rates"])) for entry in listed),
-                tuple(map(int, data["lasting"])),
-                _counts(data["counts"]) if "counts" in data else None,
-            )
-        except MidstreamError:
-            raise
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-            raise ArgumentError(
-                f"courses: {type(error).__name__}: {error}, expected what dumps gave"
-            ) from error
+            file = read_artefact(parsed(text), HEADER, _SeriesFile)
+        except ArtefactError as error:
+            raise ArgumentError(f"courses: {error}") from error
+        if file.bucket < 1 or file.buckets < 0:
+            raise _wrong(f"{file.buckets} buckets of {file.bucket} chronons", "0 or more, of 1 or more")
+        return cls(
+            range(file.start, file.start + file.buckets * file.bucket, file.bucket),
+            file.window,
+            file.unit,
+            tuple(plan_from_json(one.plan) for one in file.plans),
+            tuple(one.label for one in file.plans),
+            tuple(one.rates for one in file.plans),
+            file.lasting,
+            file.counts,
+        )
 
 
-def _counts(data: Any) -> Counts:
-    by_plan = ([tuple(map(int, of_plan)) for of_plan in data[name]] for name in ("begun", "alive"))
-    begun, alive = map(tuple, by_plan)
-    return Counts(tuple(map(int, data["chronons"])), begun, alive, tuple(map(int, data["following"])))
+@dataclass(frozen=True)
+class _PlanInFile:
+    label: str
+    plan: dict[str, Any]
+    rates: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _SeriesFile:
+    start: int
+    bucket: int
+    buckets: int
+    window: int
+    unit: str
+    plans: tuple[_PlanInFile, ...]
+    lasting: tuple[int, ...]
+    counts: Counts | None = None
 
 
 def _require_fitting(counts: Counts, plans: int, buckets: int) -> None:

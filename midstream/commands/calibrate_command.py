@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -75,7 +74,7 @@ def calibrate(
     checked_folder(place)
     with progress_bar("runs") as advance, nothing_written():
         profile, fitted, held_out = measure(quick, advance)
-    text = json.dumps(profile.to_json(), indent=2) + "\n"
+    text = profile.dumps()
     write_file(str(place), text)
     if as_json:
         typer.echo(text, nl=False)

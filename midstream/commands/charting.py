@@ -21,7 +21,7 @@ from midstream.optimizer.charts.naming import plan_names
 from midstream.optimizer.charts.printing import chart_text
 from midstream.optimizer.cost.objective import Objective
 from midstream.optimizer.statistics import Statistics
-from midstream.optimizer.statistics_file import statistics_from_json
+from midstream.optimizer.statistics_file import load_statistics
 from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
@@ -97,8 +97,8 @@ def read_seen(file: Path, plans: Sequence[Plan]) -> list[Statistics]:
     for number, line in enumerate(read_text(file, MOST_BYTES).splitlines(), 1):
         if line.strip():
             try:
-                found.append(statistics_from_json(json.loads(line), plans))
-            except (ValueError, RecursionError, MidstreamError) as error:
+                found.append(load_statistics(line, plans))
+            except MidstreamError as error:
                 raise InputFileError(f"{file}, line {number}: {error}", path=file) from error
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from midstream.engine import Engine
@@ -10,7 +9,7 @@ from midstream.io.new_file import NewFile
 from midstream.operators.engine.measuring.statistics_collector import Collector
 from midstream.optimizer import Statistics
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
-from midstream.optimizer.statistics_file import statistics_to_json
+from midstream.optimizer.statistics_file import dump_statistics
 from midstream.plans.algebra.operators import Source, TimeWindow
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
@@ -66,7 +65,7 @@ class SeenStatistics:
 
     def write(self, file: NewFile) -> None:
         """Write the statistics."""
-        file.write(json.dumps(statistics_to_json(self.statistics())) + "\n")
+        file.write(dump_statistics(self.statistics()) + "\n")
 
     def _observed(self, *but: type) -> Statistics:
         """Statistics of the engine on the queries' leaves, except for some kinds."""

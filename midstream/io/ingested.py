@@ -6,19 +6,19 @@ run. The manifest is replaced in one step, after all files that it names are com
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from midstream.io.new_file import write_file
 from midstream.io.text_file import read_text
+from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, parsed, read_artefact
 from midstream.plans.values.errors import InputFileError, UnknownStreamError
 from midstream.plans.values.schema import Schema, parse_column, suggest
 
 MANIFEST = "manifest.json"
-VERSION = 1
+HEADER: Header = {"midstream_ingested": 1}
 
 MOST_BYTES = 1 << 28
 """The largest size of a manifest in bytes; it suffices for a million files."""
@@ -150,31 +150,13 @@ def read_manifest(folder: Path | str) -> Manifest:
     file = Path(folder) / MANIFEST
     text = read_text(file, MOST_BYTES)
     try:
-        found = json.loads(text)
-        version = found["midstream_ingested"]
-        if version != VERSION:
-            raise InputFileError(f"{file}: found version {version}, expected {VERSION}", path=file)
-        return Manifest(found["chronon"], found["epoch"], found["streams"], tuple(map(_run, found["runs"])))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return read_artefact(parsed(text), HEADER, Manifest)
+    except ArtefactError as error:
         raise InputFileError(
-            f"{file}: found no manifest of ingested streams: {type(error).__name__} {error}", path=file
+            f"{file}: this is no manifest of ingested streams: {error}", path=file
         ) from error
 
 
 def write_manifest(manifest: Manifest, folder: Path | str) -> None:
     """Replace the manifest of a folder."""
-    data = {"midstream_ingested": VERSION, **asdict(manifest)}
-    write_file(Path(folder) / MANIFEST, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-
-
-def _run(data: Mapping[str, Any]) -> IngestRun:
-    return IngestRun(
-        data["folder"],
-        tuple(IngestedInput(**one) for one in data["inputs"]),
-        tuple(IngestedFile(**one) for one in data["files"]),
-        {
-            name: StreamRun(**{**one, "counts": {int(upper): n for upper, n in one["counts"].items()}})
-            for name, one in data["streams"].items()
-        },
-        tuple(data["quarantine"]),
-    )
+    write_file(Path(folder) / MANIFEST, artefact_text(HEADER, manifest, indent=1) + "\n")

@@ -15,11 +15,12 @@ A case is plain data. A seed determines it, JSON stores it, and a check compares
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan, reads_stream
 from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
 from midstream.plans.algebra.specification import specified
+from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, read_artefact
 from midstream.plans.values.errors import MigrationRefused, PlanError, PlanFormatError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing.arrivals import ELEMENTS, GAPS, LATEST, LENGTHS, later, placed, relations_for
@@ -43,8 +45,7 @@ from midstream.testing.seeded import drawn, smallest
 from midstream.testing.streams import is_ordered, rows
 from midstream.testing.workloads import drive, verdict
 
-FORMAT = "midstream-case"
-VERSION = 1
+HEADER: Header = {"format": "midstream-case", "version": 1}
 
 COUNTED = "counted"
 """The outcome of a case that counts: the plans differ logically, and elements were valid on both sides."""
@@ -359,23 +360,38 @@ def _finish(case: Case, runner: Runner, transition: Transition | None = None) ->
         assert report(transition).unmatched == 0, "results match none of the other plan"
 
 
+@dataclass(frozen=True, kw_only=True)
+class _CaseFile:
+    strategy: str
+    whole: bool
+    is_logged: bool
+    preserving: bool
+    after: int
+    events: list[tuple[Literal["push", "advance", "end", "mark"], str, list[_ElementInFile] | int | None]]
+    relations: dict[str, list[_ElementInFile]]
+    plan: dict[str, Any]
+    to: dict[str, Any]
+
+
+_ElementInFile = tuple[int | None, int | None, tuple[Any, ...]]
+"""Start, end and payload; null stands for BEGINNING and FOREVER."""
+
+
 def case_to_json(case: Case) -> dict[str, Any]:
     """A case as plain JSON data."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "strategy": case.strategy,
-        "whole": case.replace_all,
-        "is_logged": case.is_logged,
-        "preserving": case.preserving,
-        "after": case.after,
-        "events": [
-            [kind, name, _batch(what) if kind == "push" else what] for kind, name, what in case.events
-        ],
-        "relations": {name: _batch(rows) for name, rows in case.relations.items()},
-        "plan": plan_to_json(case.plan),
-        "to": plan_to_json(case.to),
-    }
+    file = _CaseFile(
+        strategy=case.strategy,
+        whole=case.replace_all,
+        is_logged=case.is_logged,
+        preserving=case.preserving,
+        after=case.after,
+        events=[(kind, name, _batch(what) if kind == "push" else what) for kind, name, what in case.events],
+        relations={name: _batch(rows) for name, rows in case.relations.items()},
+        plan=plan_to_json(case.plan),
+        to=plan_to_json(case.to),
+    )
+    data: dict[str, Any] = json.loads(artefact_text(HEADER, file))
+    return data
 
 
 def case_from_json(data: Any) -> Case:
@@ -383,50 +399,47 @@ def case_from_json(data: Any) -> Case:
 
     Raises   PlanFormatError for other data.
     """
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise PlanFormatError(f'this is no case: expected an object with "format": "{FORMAT}"')
-    if data.get("version") != VERSION:
-        raise PlanFormatError(f"found case format version {data.get('version')!r}, expected {VERSION}")
     try:
-        strategy, after = str(data["strategy"]), int(data["after"])
-        if strategy not in STRATEGIES:
-            raise PlanFormatError(f"found strategy {strategy!r}, expected one of {', '.join(STRATEGIES)}")
-        return Case(
-            plan=plan_from_json(data["plan"]),
-            to=plan_from_json(data["to"]),
-            strategy=strategy,
-            replace_all=bool(data["whole"]),
-            after=after,
-            events=[_event(*event) for event in data["events"]],
-            relations={name: _elements(rows) for name, rows in data["relations"].items()},
-            is_logged=bool(data["is_logged"]),
-            preserving=bool(data["preserving"]),
-        )
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
-        raise PlanFormatError(f"this is no case: {type(error).__name__}: {error}") from error
+        file = read_artefact(data, HEADER, _CaseFile)
+    except ArtefactError as error:
+        raise PlanFormatError(f"this is no case: {error}") from error
+    if file.strategy not in STRATEGIES:
+        raise PlanFormatError(f"found strategy {file.strategy!r}, expected one of {', '.join(STRATEGIES)}")
+    return Case(
+        plan=plan_from_json(file.plan),
+        to=plan_from_json(file.to),
+        strategy=file.strategy,
+        replace_all=file.whole,
+        after=file.after,
+        events=[_event(*event) for event in file.events],
+        relations={name: _elements(rows) for name, rows in file.relations.items()},
+        is_logged=file.is_logged,
+        preserving=file.preserving,
+    )
 
 
-def _batch(elements: Sequence[Element]) -> list[Any]:
-    """Elements as JSON; null stands for BEGINNING and FOREVER."""
+def _batch(elements: Sequence[Element]) -> list[_ElementInFile]:
     return [
-        [None if abs(start) == FOREVER else start, None if end == FOREVER else end, list(row)]
+        (None if abs(start) == FOREVER else int(start), None if end == FOREVER else int(end), tuple(row))
         for start, end, row in elements
     ]
 
 
-def _elements(batch: Sequence[Any]) -> list[Element]:
+def _elements(batch: Sequence[_ElementInFile]) -> list[Element]:
     return [
-        (BEGINNING if start is None else start, FOREVER if end is None else end, tuple(row))
+        (BEGINNING if start is None else start, FOREVER if end is None else end, row)
         for start, end, row in batch
     ]
 
 
-def _event(kind: str, name: str, what: Any) -> Event:
+def _event(kind: str, name: str, what: list[_ElementInFile] | int | None) -> Event:
     match kind:
-        case "push":
-            return kind, name, _elements(what)
-        case "advance":
-            return kind, name, int(what)
-        case "end":
-            return kind, name, None
-    raise ValueError(f"found event {kind!r}, expected push, advance or end")
+        case "push" if isinstance(what, list):
+            return "push", name, _elements(what)
+        case "advance" if isinstance(what, int):
+            return "advance", name, what
+        case "end" if what is None:
+            return "end", name, None
+    raise PlanFormatError(
+        f"found event {kind} with {what!r}, expected push with elements, advance with an instant, or end"
+    )

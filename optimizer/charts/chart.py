@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -13,30 +11,14 @@ from typing import Any
 
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
+from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, parsed, read_artefact
 from midstream.plans.values.errors import MidstreamError
 
-FORMAT, VERSION = "midstream-chart", 1
+HEADER: Header = {"format": "midstream-chart", "version": 1}
 
 
 class ChartError(MidstreamError):
     """A chart cannot be made, read, or looked up; the message names the place."""
-
-
-@contextmanager
-def loaded(what: str, text: str, form: str, version: int) -> Iterator[Any]:
-    """Load JSON of some format and version, for a block that reads it.
-
-    Raises   ChartError, with the name of the source, if the text does not hold that.
-    """
-    try:
-        data = json.loads(text)
-        if (found := (data["format"], data["version"])) != (form, version):
-            raise ChartError(f"{what}: found {found}, expected {(form, version)}")
-        yield data
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise ChartError(
-            f"{what}: {type(error).__name__}: {error}, expected JSON that dumps returned"
-        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,39 +160,40 @@ class Chart:
 
     def dumps(self) -> str:
         """The chart as JSON that `loads` reads."""
-        data = {
-            "format": FORMAT,
-            "version": VERSION,
-            "dimensions": [
-                {
-                    "name": one.name,
-                    "low": one.low,
-                    "high": one.high,
-                    "parts": one.parts,
-                    "logarithmic": one.is_logarithmic,
-                }
-                for one in self.dimensions
-            ],
-            "plans": [plan_to_json(plan) for plan in self.plans],
-            "best": list(self.best),
-        }
-        return json.dumps(data, ensure_ascii=False)
+        dimensions = tuple(
+            _DimensionInFile(one.name, one.low, one.high, one.parts, one.is_logarithmic)
+            for one in self.dimensions
+        )
+        plans = tuple(map(plan_to_json, self.plans))
+        return artefact_text(HEADER, _ChartFile(dimensions, plans, self.best))
 
     @classmethod
     def loads(cls, text: str) -> Chart:
         """Read a chart from JSON; raises ChartError, or PlanError if a plan cannot be read."""
-        with loaded("chart", text, FORMAT, VERSION) as data:
-            return cls(
-                tuple(
-                    Dimension(
-                        str(one["name"]),
-                        float(one["low"]),
-                        float(one["high"]),
-                        int(one["parts"]),
-                        bool(one.get("logarithmic", False)),
-                    )
-                    for one in data["dimensions"]
-                ),
-                tuple(plan_from_json(plan) for plan in data["plans"]),
-                tuple(int(number) for number in data["best"]),
-            )
+        try:
+            file = read_artefact(parsed(text), HEADER, _ChartFile)
+        except ArtefactError as error:
+            raise ChartError(f"chart: {error}") from error
+        return cls(
+            tuple(
+                Dimension(one.name, one.low, one.high, one.parts, one.logarithmic) for one in file.dimensions
+            ),
+            tuple(map(plan_from_json, file.plans)),
+            file.best,
+        )
+
+
+@dataclass(frozen=True)
+class _DimensionInFile:
+    name: str
+    low: float
+    high: float
+    parts: int
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True)
+class _ChartFile:
+    dimensions: tuple[_DimensionInFile, ...]
+    plans: tuple[dict[str, Any], ...]
+    best: tuple[int, ...]

@@ -7,17 +7,17 @@ best order of filters on which of two lets more rows pass.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from midstream.optimizer.charts.chart import ChartError, loaded
+from midstream.optimizer.charts.chart import ChartError
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
+from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, parsed, read_artefact
 
-FORMAT, VERSION = "midstream-chart-tree", 1
+HEADER: Header = {"format": "midstream-chart-tree", "version": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,34 +93,41 @@ class ChartTree:
 
     def dumps(self) -> str:
         """The tree as JSON that `loads` reads."""
-        data = {
-            "format": FORMAT,
-            "version": VERSION,
-            "dimensions": list(self.names),
-            "plans": [plan_to_json(plan) for plan in self.plans],
-            "nodes": [
-                node.number if isinstance(node, Leaf) else [list(node.by), node.bound, node.below, node.above]
-                for node in self.nodes
-            ],
-        }
-        return json.dumps(data, ensure_ascii=False)
+        nodes = tuple(
+            node.number
+            if isinstance(node, Leaf)
+            else (node.by, None if node.bound == math.inf else node.bound, node.below, node.above)
+            for node in self.nodes
+        )
+        return artefact_text(HEADER, _TreeFile(self.names, tuple(map(plan_to_json, self.plans)), nodes))
 
     @classmethod
     def loads(cls, text: str) -> ChartTree:
         """Read a tree from JSON; raises ChartError, or PlanError if a plan cannot be read."""
-        with loaded("tree", text, FORMAT, VERSION) as data:
-            return cls(
-                tuple(map(str, data["dimensions"])),
-                tuple(plan_from_json(plan) for plan in data["plans"]),
-                tuple(_node(node) for node in data["nodes"]),
-            )
+        try:
+            # Earlier versions wrote an infinite bound as Infinity, which is no JSON.
+            file = read_artefact(parsed(text, constant=lambda _: None), HEADER, _TreeFile)
+        except ArtefactError as error:
+            raise ChartError(f"tree: {error}") from error
+        return cls(file.dimensions, tuple(map(plan_from_json, file.plans)), tuple(map(_node, file.nodes)))
 
 
-def _node(data: Any) -> Split | Leaf:
+_SplitInFile = tuple[tuple[int, ...], float | None, int, int]
+"""The fields of a split; null stands for an infinite bound."""
+
+
+@dataclass(frozen=True)
+class _TreeFile:
+    dimensions: tuple[str, ...]
+    plans: tuple[dict[str, Any], ...]
+    nodes: tuple[int | _SplitInFile, ...]
+
+
+def _node(data: int | _SplitInFile) -> Split | Leaf:
     if isinstance(data, int):
         return Leaf(data)
     by, bound, below, above = data
-    return Split(tuple(int(one) for one in by), float(bound), int(below), int(above))
+    return Split(by, math.inf if bound is None else bound, below, above)
 
 
 def feature(point: Sequence[float], by: Sequence[int]) -> float:

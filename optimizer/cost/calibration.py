@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from midstream.optimizer.cost.units import STEPS, UnitCosts, unit_costs
+from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, parsed, read_artefact
 from midstream.plans.values.errors import StatisticsError
-from midstream.plans.values.finite import LARGEST
 
+NAME = "midstream_costs"
 VERSION = 2
 """Version of the profile format; in version 1 the factors of windows and aggregation had other formulas."""
+HEADER: Header = {NAME: VERSION}
 TRUST = 1e-5
 """Weight of the previous unit costs in the fit: small, but it decides about steps that few runs depend on."""
 ROUNDS = 3000
@@ -141,40 +141,41 @@ class Profile:
     error: float
     """The median of the relative errors that the fit left."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The profile as plain data for JSON."""
-        return {
-            "midstream_costs": VERSION,
-            "date": self.date,
-            "machine": self.machine,
-            "error": self.error,
-            "microseconds": {step: round(getattr(self.units, step), 6) for step in STEPS},
-            "factors": dict(self.units.factors),
-        }
+    def dumps(self) -> str:
+        """The profile as JSON that `loads` reads."""
+        file = _ProfileFile(
+            date=self.date,
+            machine=self.machine,
+            error=self.error,
+            microseconds={step: round(getattr(self.units, step), 6) for step in STEPS},
+            factors=dict(self.units.factors),
+        )
+        return artefact_text(HEADER, file, indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, data: object) -> Profile:
-        """Read the data that `to_json` returned.
+    def loads(cls, text: str) -> Profile:
+        """Read a profile from JSON.
 
-        Raises   OutdatedProfileError for a profile of an earlier version, StatisticsError for other data.
+        Raises   OutdatedProfileError for a profile of an earlier version, StatisticsError for other text.
         """
-        if isinstance(data, dict) and data.get("midstream_costs") in range(1, VERSION):
-            raise OutdatedProfileError(
-                f"found a cost profile of version {data['midstream_costs']}, expected version {VERSION}: "
-                "formulas have changed since, and its factors belong to the old ones; "
-                "run `midstream calibrate` again"
-            )
-        if not isinstance(data, dict) or data.get("midstream_costs") != VERSION:
-            raise StatisticsError(
-                f"found no cost profile of version {VERSION}, expected a file that calibrate wrote"
-            )
-        steps = _costs(data.get("microseconds"), "microseconds")
-        if unknown := sorted(steps.keys() - set(STEPS)):
+        try:
+            data = parsed(text)
+            if isinstance(data, dict) and (version := data.get(NAME)) in range(1, VERSION):
+                raise OutdatedProfileError(
+                    f"found a cost profile of version {version}, expected version {VERSION}: "
+                    "formulas have changed since, and its factors belong to the old ones; "
+                    "run `midstream calibrate` again"
+                )
+            file = read_artefact(data, HEADER, _ProfileFile)
+        except ArtefactError as error:
+            raise StatisticsError(f"{error}; `midstream calibrate` writes a cost profile") from error
+        if unknown := sorted(file.microseconds.keys() - set(STEPS)):
             raise StatisticsError(f"microseconds: found {', '.join(unknown)}, expected {', '.join(STEPS)}")
-        units = unit_costs(steps, _costs(data.get("factors", {}), "factors"))
-        date, machine = (str(data.get(name, "")) for name in ("date", "machine"))
-        left = _costs({"error": data.get("error", 0.0)}, "error")["error"]
-        return cls(units, date, machine, left)
+        for part, costs in (("microseconds", file.microseconds), ("factors", file.factors)):
+            for name, cost in costs.items():
+                _require_cost(f"{part}.{name}", cost)
+        _require_cost("error", file.error)
+        return cls(unit_costs(file.microseconds, file.factors), file.date, file.machine, file.error)
 
     @classmethod
     def read(cls, path: Path) -> Profile:
@@ -183,24 +184,27 @@ class Profile:
         Raises   StatisticsError, with the name of the file, if it holds no profile.
         """
         try:
-            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
+            return cls.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise StatisticsError(f"{path}: {error.strerror or error}") from error
         except OutdatedProfileError as error:
             raise OutdatedProfileError(f"{path}: {error}") from error
-        except (ValueError, RecursionError, StatisticsError) as error:
+        except (ValueError, StatisticsError) as error:
             raise StatisticsError(f"{path}: {error}") from error
 
 
-def _costs(found: object, part: str) -> dict[str, float]:
-    """Check numbers of 0 or more by name, and return them as floats; else raise StatisticsError."""
-    if isinstance(found, dict) and all(map(_is_cost, found.values())):
-        return {str(name): float(value) for name, value in found.items()}
-    raise StatisticsError(f"{part}: found {found!r}, expected numbers of 0 or more by name")
+@dataclass(frozen=True, kw_only=True)
+class _ProfileFile:
+    date: str = ""
+    machine: str = ""
+    error: float = 0.0
+    microseconds: dict[str, float]
+    factors: dict[str, float] = field(default_factory=dict)
 
 
-def _is_cost(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST
+def _require_cost(place: str, cost: float) -> None:
+    if cost < 0:
+        raise StatisticsError(f"{place}: found {cost}, expected 0 or more")
 
 
 def errors(runs: Iterable[Timed], units: UnitCosts) -> list[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from midstream.io.new_file import UNFINISHED, write_file
+from midstream.plans.values.artefacts import artefact_text
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.spark.sorted_files import write_sorted_files
 
@@ -50,5 +50,5 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def write_json(summary: dict[str, Any], file: Path) -> None:
-    """A summary as a file."""
-    write_file(file, json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+    """Write a summary to a file; ArtefactError where a number is NaN or infinite."""
+    write_file(file, artefact_text({}, summary, indent=2) + "\n")

@@ -21,7 +21,7 @@ from midstream.optimizer.charts.making import ask_optimizer
 from midstream.optimizer.charts.measures import measures_of
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.statistics_file import statistics_from_json, statistics_to_json
+from midstream.optimizer.statistics_file import dump_statistics, load_statistics
 from midstream.testing import case_from_json, case_of, case_to_json
 
 A = ms.stream("a", ax="integer", s="string?").window(100)
@@ -41,8 +41,8 @@ def chart() -> Chart:
 
 
 def statistics_of(data: Any) -> object:
-    read = statistics_from_json(data, [QUERY])
-    return ms.optimize(QUERY, read), json.dumps(statistics_to_json(read))
+    read = load_statistics(json.dumps(data), [QUERY])
+    return ms.optimize(QUERY, read), dump_statistics(read)
 
 
 CASE = next(case for seed in range(99) if (case := case_of(seed)))
@@ -53,9 +53,12 @@ COURSES = CostSeries(
 FILES: dict[str, tuple[Any, Callable[[Any], object]]] = {
     "plan": (json.loads(ms.dumps(QUERY)), lambda data: str(ms.loads(json.dumps(data)))),
     "settings": (json.loads(ms.BALANCED.dumps()), lambda data: ms.Settings.loads(json.dumps(data))),
-    "statistics": (statistics_to_json(KNOWN), statistics_of),
+    "statistics": (json.loads(dump_statistics(KNOWN)), statistics_of),
     "chart": (json.loads(chart().dumps()), lambda data: Chart.loads(json.dumps(data)).plan([1.0])),
-    "cost profile": (Profile(UnitCosts(), "2026-11-24", "a machine", 0.1).to_json(), Profile.from_json),
+    "cost profile": (
+        json.loads(Profile(UnitCosts(), "2026-11-24", "a machine", 0.1).dumps()),
+        lambda data: Profile.loads(json.dumps(data)),
+    ),
     "case": (case_to_json(CASE), case_from_json),
     "courses": (json.loads(COURSES.dumps()), lambda data: CostSeries.loads(json.dumps(data)).dumps()),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -70,7 +69,7 @@ def test_what_was_not_measured_keeps_its_factor() -> None:
 def test_advice_follows_from_the_profile() -> None:
     """It is the same before and after the profile was in a file."""
     profile = profile_of(MEASURED, KNOWN)
-    read = Profile.from_json(json.loads(json.dumps(profile.to_json())))
+    read = Profile.loads(profile.dumps())
     plan = QUERY.plan()
     found = [ByOptimizer(PROCESSING, units=one.units).advise(plan, KNOWN) for one in (read, read)]
     assert found[0] == found[1] is not None

@@ -111,8 +111,8 @@ def test_a_tree_follows_rounds_as_a_chart_does() -> None:
         ([[[0], 0.5, 1, 5], 0], "expected children with later positions"),
         ([[[0], 0.5, 0, 1], 0], "expected children with later positions"),
         ([[[7], 0.5, 1, 2], 0, 1], "expected one or two of 1 dimensions"),
-        ([[0, 0.5, 1, 2], 0, 1], "TypeError"),
-        ("x", "ValueError"),
+        ([[0, 0.5, 1, 2], 0, 1], r"nodes\[0\]\[0\]: found 0, expected a list"),
+        ("x", "nodes: found 'x', expected a list"),
     ],
 )
 def test_bad_trees_are_told(nodes: object, told: str) -> None:
@@ -133,5 +133,5 @@ def test_bad_questions_are_told() -> None:
         make_tree([], two_filters().known, [], 9)
     with pytest.raises(ChartError, match="found 9 dimensions, expected 8 at most"):
         next(halton(9))
-    with pytest.raises(ChartError, match=r"found \('midstream-chart', 1\)"):
+    with pytest.raises(ChartError, match=r"found .*'midstream-chart', 'version': 1"):
         ChartTree.loads('{"format": "midstream-chart", "version": 1}')

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import midstream as ms
 from midstream.optimizer import Sample, Statistics, StreamStatistics
 from midstream.optimizer.online.merging import averaged, together
-from midstream.optimizer.statistics_file import statistics_from_json, statistics_to_json
+from midstream.optimizer.statistics_file import dump_statistics, load_statistics
 from midstream.optimizer.statistics_text import statistics_text
 from midstream.plans.values.errors import StatisticsError
 
@@ -113,7 +113,7 @@ def test_what_is_written_is_read(x: dict[int, float], name: dict[str, float], ro
     known = Statistics(
         {S.node: of_s, T.node: StreamStatistics(1.0, 1.0), R.node: of_r}, {CONDITION: 0.25}, {"y": {1: 0.5}}
     )
-    again = statistics_from_json(json.loads(json.dumps(statistics_to_json(known))), [PLAN])
+    again = load_statistics(dump_statistics(known), [PLAN])
     assert again == known
 
 
@@ -121,11 +121,11 @@ def test_what_is_written_is_read(x: dict[int, float], name: dict[str, float], ro
     ("distributions", "message"),
     [
         ({"z": []}, "found z"),
-        ({"x": 5}, "a list of"),
+        ({"x": 5}, "found 5, expected a list"),
         ({"x": [[1]]}, "a list of"),
         ({"x": [["a", 0.5]]}, "do not fit the column"),
         ({"x": [[[1], 0.5]]}, "do not fit the column"),
-        ({"x": [[1, "0.5"]]}, "a share from 0 to 1"),
+        ({"x": [[1, "0.5"]]}, r"streams\.s\.distributions\.x\[0\]\[1\]: found '0.5', expected a number"),
         ({"x": [[1, 0.6], [2, 0.6]]}, "with a sum above 1"),
         ([], "an object"),
     ],
@@ -136,7 +136,7 @@ def test_bad_distributions(distributions: Any, message: str) -> None:
         "streams": {"s": {"d": 1, "distributions": distributions}, "t": {"d": 1}, "r": {"always": 1}},
     }
     with pytest.raises(StatisticsError, match=message):
-        statistics_from_json(data, [PLAN])
+        load_statistics(json.dumps(data), [PLAN])
 
 
 def test_as_text() -> None:

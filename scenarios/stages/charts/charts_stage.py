@@ -15,7 +15,7 @@ from midstream.optimizer.charts.printing import chart_text
 from midstream.optimizer.cost.objective import objective_of
 from midstream.optimizer.cost.units import units_in_use
 from midstream.optimizer.statistics import Statistics
-from midstream.optimizer.statistics_file import read_statistics, statistics_to_json
+from midstream.optimizer.statistics_file import dump_statistics, read_statistics
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.scenarios.reports.contents import Picture, Report, Table
@@ -80,7 +80,7 @@ def _statistics(request: Request, options: ChartsOptions) -> Statistics | None:
 
 def _depends(request: Request, options: ChartsOptions) -> Any:
     statistics = _statistics(request, options)
-    stats = None if statistics is None else statistics_to_json(statistics)
+    stats = None if statistics is None else dump_statistics(statistics)
     return [*request.part, dumps(request.plan(options.plan)), repr(units_in_use()), stats]
 
 

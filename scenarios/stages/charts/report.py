@@ -5,14 +5,13 @@ The files hold the chart, which the autopilot loads, and the statistics from whi
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
 from midstream.io.new_file import write_file
 from midstream.optimizer.charts.naming import plan_names
-from midstream.optimizer.statistics_file import statistics_to_json
+from midstream.optimizer.statistics_file import dump_statistics
 from midstream.scenarios.spark.writing import write_json
 from midstream.scenarios.stages.base.summaries import Summary, frame
 from midstream.scenarios.stages.charts.stage import ChartResult
@@ -68,7 +67,7 @@ def write_charts(result: ChartResult, summary: Summary, folder: Path) -> None:
     The chart is as `midstream chart --output` writes it; `--stats` and `--seen` read the statistics there.
     """
     write_file(folder / CHART, result.chart.dumps() + "\n")
-    write_json(statistics_to_json(result.statistics), folder / STATISTICS)
-    rounds = (json.dumps(statistics_to_json(one), ensure_ascii=False) for one in result.seen.by_round())
+    write_file(folder / STATISTICS, dump_statistics(result.statistics) + "\n")
+    rounds = (dump_statistics(one) for one in result.seen.by_round())
     write_file(folder / SEEN, "".join(f"{line}\n" for line in rounds))
     write_json(summary, folder / SUMMARY)

@@ -8,8 +8,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from midstream.autopilot.settings import FORMAT, NAMED, VERSION, Settings
+from midstream.autopilot.settings import NAMED, Settings
 from midstream.io.text_file import read_text
+from midstream.plans.values.artefacts import ArtefactError, parsed, typed
 from midstream.plans.values.errors import ArgumentError, InputFileError
 from midstream.plans.values.schema import suggest
 
@@ -33,24 +34,20 @@ def grid_of(text: str) -> dict[str, Settings]:
         expected = f"some of {', '.join(NAMED)}, or a file"
         raise ArgumentError(f"grid: found {unknown}, expected {expected}{suggest(unknown, NAMED)}")
     try:
-        data = json.loads(read_text(text))
-    except (ValueError, RecursionError) as error:
-        raise InputFileError(f"{text}: found no JSON: {error}", path=text) from error
-    try:
-        return parsed(data)
-    except ArgumentError as error:
+        return grid_from(parsed(read_text(text)))
+    except (ArgumentError, ArtefactError) as error:
         raise InputFileError(f"{text}: {error}", path=text) from error
 
 
-def parsed(data: Any) -> dict[str, Settings]:
+def grid_from(data: Any) -> dict[str, Settings]:
     """Settings by name, or all combinations of lists of values.
 
     Raises   ArgumentError.
 
-    >>> list(parsed({"doubt": [0, 1], "looks": [4]}))
+    >>> list(grid_from({"doubt": [0, 1], "looks": [4]}))
     ['doubt=0 looks=4', 'doubt=1 looks=4']
-    >>> parsed({"mine": {"doubt": 1}})["mine"].doubt
-    1
+    >>> grid_from({"mine": {"doubt": 1}})["mine"].doubt
+    1.0
     """
     if not isinstance(data, Mapping) or not data:
         raise ArgumentError("grid: expected an object with settings by name, or lists of values")
@@ -70,6 +67,6 @@ def parsed(data: Any) -> dict[str, Settings]:
 
 def _settings(name: str, values: dict[str, Any]) -> Settings:
     try:
-        return Settings.loads(json.dumps({"format": FORMAT, "version": VERSION, **values}))
-    except ArgumentError as error:
+        return typed(values, Settings)
+    except (ArgumentError, ArtefactError) as error:
         raise ArgumentError(f"grid: {name}: {error}") from error

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from midstream.io.new_file import write_file
 from midstream.optimizer.statistics import Statistics
-from midstream.optimizer.statistics_file import statistics_to_json
+from midstream.optimizer.statistics_file import dump_statistics
 
 if TYPE_CHECKING:
     from midstream.scenarios.stages.profile.query_profile import BucketCounts
@@ -19,7 +18,7 @@ EACH = "{start}.json"
 
 def write_stats(statistics: Statistics, file: Path) -> None:
     """Write statistics for `optimizer.read_statistics`."""
-    write_file(file, json.dumps(statistics_to_json(statistics), ensure_ascii=False) + "\n")
+    write_file(file, dump_statistics(statistics) + "\n")
 
 
 def write_bucket_stats(buckets: BucketCounts, folder: Path) -> None:

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from midstream.io.new_file import UNFINISHED, write_file
+from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, parsed, read_artefact
 from midstream.scenarios.stages.base.stage import Outcome
 from midstream.scenarios.stages.ingest.folder import only_process
 
 VERSION = 1
+HEADER: Header = {"midstream_stage": VERSION}
 
 FOLDER = "stages"
 """The folder of records."""
@@ -40,6 +42,17 @@ class Record:
     files: dict[str, int]
 
 
+@dataclass(frozen=True)
+class _RecordFile:
+    stage: str
+    key: str
+    rows_in: int
+    rows_out: int
+    files: dict[str, int]
+    summary: dict[str, Any]
+    drawn: dict[str, Any]
+
+
 def key_of(**parts: Any) -> str:
     """A digest of plain data, equal for equal data."""
     text = json.dumps({"version": VERSION, **parts}, sort_keys=True, ensure_ascii=False, default=str)
@@ -49,32 +62,20 @@ def key_of(**parts: Any) -> str:
 def read_record(folder: Path, stage: str) -> Record | None:
     """The record of a stage whose files are all there; None where there is none."""
     try:
-        data = json.loads(_file(folder, stage).read_text(encoding="utf-8"))
-        if data["midstream_stage"] != VERSION:
-            return None
-        outcome = Outcome(data["summary"], data["drawn"], data["rows_in"], data["rows_out"])
-        record = Record(stage, data["key"], outcome, data["files"])
-        is_complete = all((folder / path).stat().st_size == size for path, size in record.files.items())
-    except (OSError, ValueError, KeyError, TypeError):
+        file = read_artefact(parsed(_file(folder, stage).read_text(encoding="utf-8")), HEADER, _RecordFile)
+        is_complete = all((folder / path).stat().st_size == size for path, size in file.files.items())
+    except (OSError, ValueError, ArtefactError):
         return None
-    return record if is_complete else None
+    outcome = Outcome(file.summary, file.drawn, file.rows_in, file.rows_out)
+    return Record(stage, file.key, outcome, file.files) if is_complete else None
 
 
 def write_record(folder: Path, stage: str, key: str, outcome: Outcome) -> Record:
     """Record that a stage is complete."""
     files = files_below(folder, stage)
-    data = {
-        "midstream_stage": VERSION,
-        "stage": stage,
-        "key": key,
-        "rows_in": outcome.rows_in,
-        "rows_out": outcome.rows_out,
-        "files": files,
-        "summary": outcome.summary,
-        "drawn": outcome.drawn,
-    }
+    file = _RecordFile(stage, key, outcome.rows_in, outcome.rows_out, files, outcome.summary, outcome.drawn)
     _file(folder, stage).parent.mkdir(exist_ok=True)
-    write_file(_file(folder, stage), json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    write_file(_file(folder, stage), artefact_text(HEADER, file, indent=1) + "\n")
     return Record(stage, key, outcome, files)
 
 

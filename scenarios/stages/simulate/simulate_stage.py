@@ -149,7 +149,7 @@ def _summary(study: Study, grid: RunGrid, found: Simulated) -> Summary:
         "wrong": [asdict(run) for run in found.wrong[:SHOWN_WRONG]],
         "totals": [asdict(total) for total in found.totals],
         "machine_dependent": ["totals.cpu"],
-        "costs": None if found.profile is None else found.profile.to_json(),
+        "costs": None if found.profile is None else json.loads(found.profile.dumps()),
     }
 
 
@@ -165,7 +165,7 @@ def _write(result: Simulated, outcome: Outcome, folder: Path) -> None:
         pq.write_table(runs, place / "runs.parquet")
     (folder / COSTS).unlink(missing_ok=True)
     if result.profile is not None:
-        write_file(folder / COSTS, json.dumps(result.profile.to_json(), indent=2) + "\n")
+        write_file(folder / COSTS, result.profile.dumps())
     write_json(outcome.summary, folder / SUMMARY)
 
 

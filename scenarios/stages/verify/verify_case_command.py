@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from midstream.console.options import AsJson
 from midstream.io.plan_files import MOST_BYTES
 from midstream.io.requirements import require_libraries
 from midstream.io.text_file import read_text
+from midstream.plans.values.artefacts import parsed, typed
 from midstream.plans.values.errors import InputFileError, MidstreamError
 
 EPILOG = examples("midstream study verify-case found/counter-example-17.json")
@@ -30,9 +31,9 @@ def verify_case(
     from midstream.testing.cases import case_from_json, failure_of
 
     try:
-        data = json.loads(read_text(file, MOST_BYTES))
-        case, mutant = case_from_json(data["case"]), data["mutant"]
-    except (ValueError, KeyError, TypeError, MidstreamError) as error:
+        data = typed(parsed(read_text(file, MOST_BYTES)), dict[str, Any])
+        case, mutant = case_from_json(data.get("case")), data.get("mutant")
+    except MidstreamError as error:
         if isinstance(error, InputFileError):
             raise
         raise InputFileError(f"{file}: found no counter-example: {error}", path=file) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from pydantic import Field
 from midstream.io.new_file import write_file
 from midstream.io.requirements import require_libraries
 from midstream.migration.strategies import STRATEGIES
+from midstream.plans.values.artefacts import artefact_text
 from midstream.scenarios.reports.contents import Report, Table
 from midstream.scenarios.stages.base.options import Mutant, Names, Options, require_names
 from midstream.scenarios.stages.base.request import Request
@@ -95,8 +95,8 @@ def _summary(found: Findings, draw: Draw, options: VerifyOptions) -> Summary:
 def _write(result: Any, outcome: Outcome, folder: Path) -> None:
     """Write the counter-example, then the summary: so a summary that exists is complete."""
     if (one := outcome.summary.get("counter_example")) is not None:
-        write_file(folder / _file(one), json.dumps(one, indent=2) + "\n")
-    write_file(folder / SUMMARY, json.dumps(outcome.summary, indent=2) + "\n")
+        write_file(folder / _file(one), artefact_text({}, one, indent=2) + "\n")
+    write_file(folder / SUMMARY, artefact_text({}, outcome.summary, indent=2) + "\n")
 
 
 def _file(counter_example: Summary) -> str:

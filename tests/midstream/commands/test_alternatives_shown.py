@@ -18,7 +18,7 @@ from midstream.cli import app
 from midstream.commands.comparing import compare
 from midstream.optimizer import Sample, Statistics, StreamStatistics, alternatives, price
 from midstream.optimizer.cost.objective import MEMORY, Objective, objective_of, om
-from midstream.optimizer.statistics_file import read_statistics, statistics_from_json, statistics_to_json
+from midstream.optimizer.statistics_file import dump_statistics, load_statistics, read_statistics
 from midstream.plans.algebra.builder import relation, stream
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import StatisticsError
@@ -149,9 +149,9 @@ def of_bids(told: object) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "bad.json: Expecting"),
-        ("[]", 'expected an object with "midstream_statistics": 1'),
-        (stats(midstream_statistics=2), 'expected an object with "midstream_statistics": 1'),
+        ("{", "bad.json: this is no JSON: Expecting"),
+        ("[]", 'expected an object with {"midstream_statistics": 1}'),
+        (stats(midstream_statistics=2), 'expected an object with {"midstream_statistics": 1}'),
         (stats(windows={}), "found windows"),
         (stats(streams=[]), "streams: found []"),
         (
@@ -161,17 +161,17 @@ def of_bids(told: object) -> str:
         (stats(streams={"bids": {"d": 1}}), "found nothing for items, people"),
         (of_bids(5), "bids: found 5"),
         (of_bids({}), "bids: found no d"),
-        (of_bids({"d": -1}), "streams, bids: found d = -1"),
-        (of_bids({"d": True}), "streams, bids, d: found True"),
-        (of_bids({"d": 1, "rate": 2}), "streams, bids: found rate"),
-        (of_bids({"d": 1, "even": 1}), "streams, bids, even: found 1"),
-        (of_bids({"d": 1, "sample": {"columns": ["x"], "rows": []}}), "bids, sample: found columns ['x']"),
+        (of_bids({"d": -1}), "streams.bids: found d = -1"),
+        (of_bids({"d": True}), "streams.bids.d: found True"),
+        (of_bids({"d": 1, "rate": 2}), "streams.bids: found rate"),
+        (of_bids({"d": 1, "even": 1}), "streams.bids.even: found 1"),
+        (of_bids({"d": 1, "sample": {"columns": ["x"], "rows": []}}), "bids.sample: found columns ['x']"),
         (
             of_bids({"d": 1, "sample": {"columns": ["item", "bidder", "price"], "rows": [["x", 1, 2]]}}),
-            "streams, bids, sample: ",
+            "streams.bids.sample: ",
         ),
         (stats(selectivities={"i.kind = 8": 0.1}), "found 'i.kind = 8', expected conditions of the plan: "),
-        (stats(selectivities={"i.kind = 7": 2}), "selectivities, i.kind = 7: found 2"),
+        (stats(selectivities={"i.kind = 7": 2}), "selectivities.i.kind = 7: found 2"),
     ],
 )
 def test_statistics_that_are_none(text: str, message: str) -> None:
@@ -203,10 +203,10 @@ def test_statistics_are_written_and_read() -> None:
         {rows["x"] > 7: 0.1},
     )
     plan = rows.window(9).filter(rows["x"] > 7).join(few, on=[("x", "y")]).plan()
-    again = statistics_from_json(json.loads(json.dumps(statistics_to_json(known))), [plan])
+    again = load_statistics(dump_statistics(known), [plan])
     assert (again.streams, again.selectivities) == (known.streams, known.selectivities)
     with pytest.raises(StatisticsError, match="streams and relations only"):
-        statistics_to_json(Statistics({rows.window(9).node: StreamStatistics(1.0, 9.0)}))
+        dump_statistics(Statistics({rows.window(9).node: StreamStatistics(1.0, 9.0)}))
 
 
 def test_a_condition_keeps_its_selectivity_below_a_projection() -> None:
@@ -214,8 +214,8 @@ def test_a_condition_keeps_its_selectivity_below_a_projection() -> None:
     rows = stream("rows", x="integer")
     renamed = rows.window(9).select(y=rows["x"])
     plan = renamed.filter(renamed["y"] > 7).plan()
-    known = statistics_from_json(
-        {"midstream_statistics": 1, "streams": {"rows": {"d": 1}}, "selectivities": {"y > 7": 0.25}}, [plan]
+    known = load_statistics(
+        '{"midstream_statistics": 1, "streams": {"rows": {"d": 1}}, "selectivities": {"y > 7": 0.25}}', [plan]
     )
     below = rows.window(9).filter(rows["x"] > 7).select(y=rows["x"]).plan()
     rates = [list(price(each, known).operators.values())[-1].rate for each in (plan, below)]

@@ -55,7 +55,7 @@ def test_the_profile_is_kept_where_all_commands_find_it(configuration: Path) -> 
 def test_a_profile_that_is_named_comes_first(tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     dear = Profile(unit_costs({"predicate": 1e6}), "", "", 0.0)
-    file.write_text(json.dumps(dear.to_json()))
+    file.write_text(dear.dumps())
     assert explained("--costs", str(file)) > 1e5
 
 
@@ -79,7 +79,9 @@ def test_of_an_outdated_profile_in_the_default_place_a_note_tells_that_defaults_
 ) -> None:
     """So that what has run goes on after an upgrade. A file that is named is refused."""
     before = explained()
-    outdated = Profile(unit_costs({"predicate": 1e6}), "", "", 0.0).to_json() | {"midstream_costs": 1}
+    outdated = json.loads(Profile(unit_costs({"predicate": 1e6}), "", "", 0.0).dumps()) | {
+        "midstream_costs": 1
+    }
     for file in (default_place(), tmp_path / "named.json"):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(outdated))

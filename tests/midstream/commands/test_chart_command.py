@@ -163,7 +163,7 @@ def test_of_a_saved_chart_nothing_changes(folder: Path) -> None:
     (folder / "stats.json").write_text(known(4.0))
     assert "--along: found one beside a chart" in refused("chart.json", "--along", "rate(bids)")
     assert "--stats: found one beside a chart" in refused("chart.json", "--stats", "stats.json")
-    assert "stats.json: chart: KeyError" in refused("stats.json")
+    assert "stats.json: chart: found {'format': None" in refused("stats.json")
 
 
 def test_ranges_stand_behind_conditions_that_have_equal_signs() -> None:

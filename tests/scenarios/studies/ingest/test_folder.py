@@ -89,10 +89,13 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "found no manifest of ingested streams"),
-        ("[]", "found no manifest of ingested streams"),
-        ('{"midstream_ingested": 2}', "found version 2, expected 1"),
-        ('{"midstream_ingested": 1, "chronon": 1}', "found no manifest of ingested streams: KeyError"),
+        ("{", "this is no manifest of ingested streams"),
+        ("[]", "this is no manifest of ingested streams"),
+        ('{"midstream_ingested": 2}', "found {'midstream_ingested': 2}, expected"),
+        (
+            '{"midstream_ingested": 1, "chronon": 1}',
+            "this is no manifest of ingested streams: found no epoch",
+        ),
     ],
 )
 def test_bad_manifests(tmp_path: Path, text: str, message: str) -> None:

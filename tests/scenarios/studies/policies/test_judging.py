@@ -19,7 +19,7 @@ from midstream.autopilot.settings import EAGER, NAMED, Settings
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, InputFileError
-from midstream.scenarios.stages.policies.grid import grid_of, parsed
+from midstream.scenarios.stages.policies.grid import grid_from, grid_of
 from midstream.scenarios.stages.policies.inner_joins import inner_joins
 from midstream.scenarios.stages.policies.judging import (
     PolicyBill,
@@ -181,7 +181,7 @@ def test_grids(tmp_path: Path) -> None:
     file.write_text(json.dumps({"doubt": [0, 0.5], "half_life": [1, 2]}))
     assert grid_of(str(file))["doubt=0.5 half_life=1"] == Settings(doubt=0.5, half_life=1)
     assert len(grid_of(str(file))) == 4
-    assert parsed({"a": {}, "b": {"looks": 4}}) == {"a": Settings(), "b": Settings(looks=4)}
+    assert grid_from({"a": {}, "b": {"looks": 4}}) == {"a": Settings(), "b": Settings(looks=4)}
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_grids(tmp_path: Path) -> None:
     [
         ([], "expected an object"),
         ({}, "expected an object"),
-        ({"a": {"dubt": 1}}, "grid: a: settings: found dubt, expected some of horizon"),
+        ({"a": {"dubt": 1}}, "grid: a: found dubt, expected some of horizon"),
         ({"dubt": [1]}, "found dubt"),
         ({"a": {}, "doubt": [1]}, "found lists and others"),
         ({"doubt": []}, "found 0 settings"),
@@ -199,7 +199,7 @@ def test_grids(tmp_path: Path) -> None:
 )
 def test_what_is_no_grid(data: object, told: str, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match=told):
-        parsed(data)
+        grid_from(data)
     file = tmp_path / "grid.json"
     file.write_text(json.dumps(data))
     with pytest.raises(InputFileError, match=r"grid\.json: .*"):

@@ -11,6 +11,7 @@ pytest.importorskip("pydantic", reason="needs pydantic: pip install 'midstream[s
 from midstream.plans.values.errors import MidstreamError
 from midstream.scenarios.stages.base.stage import Outcome
 from midstream.scenarios.stages.run.records import (
+    Record,
     key_of,
     only_runner,
     read_record,
@@ -35,6 +36,29 @@ def test_a_record_comes_back(tmp_path: Path) -> None:
     assert read_record(tmp_path, "one") == record
     remove_record(tmp_path, "one")
     assert read_record(tmp_path, "one") is None
+
+
+EARLIER = """{
+ "midstream_stage": 1,
+ "stage": "one",
+ "key": "ab12",
+ "rows_in": 3,
+ "rows_out": 4,
+ "files": {
+  "one/deep/a.txt": 3
+ },
+ "summary": {"x": [1, null]},
+ "drawn": {"edges": [0, 2.5]}
+}
+"""
+
+
+def test_a_record_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    write_result(tmp_path)
+    (tmp_path / "stages").mkdir()
+    (tmp_path / "stages" / "one.json").write_text(EARLIER)
+    outcome = Outcome({"x": [1, None]}, {"edges": [0, 2.5]}, 3, 4)
+    assert read_record(tmp_path, "one") == Record("one", "ab12", outcome, {"one/deep/a.txt": 3})
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"midstream_stage": 2}', '{"midstream_stage": 1}'])

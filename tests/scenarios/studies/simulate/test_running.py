@@ -241,7 +241,7 @@ def test_the_profile_of_slices() -> None:
     ]
     profile = profile_from(found, UnitCosts())
     assert profile.machine == "one; other"
-    assert Profile.from_json(profile.to_json()).units.factors == profile.units.factors
+    assert Profile.loads(profile.dumps()).units.factors == profile.units.factors
     assert {"hash_join", "time_window"} <= profile.units.factors.keys()
 
 

@@ -12,8 +12,12 @@ from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import RelationDeclaration, SourceClause, StreamDeclaration
 from midstream.plans.values.streams import Element, chronons
 from midstream.plans.values.units import TimeUnit
-from midstream.scenarios.streams.nexmark.generator import AuctionEvent, AuctionWorkload, generate
+from midstream.scenarios.streams.nexmark.generator import generate
 from midstream.scenarios.streams.nexmark.streams import lasting, rows
+from midstream.scenarios.streams.nexmark.workload import (
+    AuctionEvent,
+    AuctionWorkload,
+)
 
 KIND = "nexmark"
 

@@ -19,14 +19,14 @@ from midstream.plans.expressions.operands import col
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.snapshots import NormalForm, compare, normal_form
 from midstream.plans.values.streams import Element, chronons
-from midstream.scenarios.streams.nexmark.generator import (
+from midstream.scenarios.streams.nexmark.generator import generate
+from midstream.scenarios.streams.nexmark.workload import (
     AUCTION,
     BID,
     CLOSED_AUCTION,
     HOUR,
     AuctionWorkload,
     by_stream,
-    generate,
     take,
 )
 

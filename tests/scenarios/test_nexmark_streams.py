@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 from midstream.plans.values.errors import SchemaError, UnknownStreamError
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.streams import FOREVER
-from midstream.scenarios.streams.nexmark.generator import SCHEMAS, AuctionWorkload, by_stream, generate, take
+from midstream.scenarios.streams.nexmark.generator import generate
 from midstream.scenarios.streams.nexmark.streams import OTHER_NAMES, batches, lasting, rows
+from midstream.scenarios.streams.nexmark.workload import (
+    SCHEMAS,
+    AuctionWorkload,
+    by_stream,
+    take,
+)
 
 EVENTS = take(generate(AuctionWorkload(duration=(30, 90))), 400)
 STREAMS = by_stream(EVENTS)

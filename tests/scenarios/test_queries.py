@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from midstream.driving import run
 from midstream.plans.values.streams import chronons
-from midstream.scenarios.streams.nexmark.generator import HOUR
 from midstream.scenarios.streams.nexmark.queries import interest_in_new_sellers
+from midstream.scenarios.streams.nexmark.workload import (
+    HOUR,
+)
 
 
 def test_bids_count_while_bid_auction_and_seller_are_new() -> None:

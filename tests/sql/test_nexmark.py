@@ -12,9 +12,13 @@ from sql_oracle.checking import compare, snapshots
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.streams import FOREVER, Element
-from midstream.scenarios.streams.nexmark.generator import AuctionEvent, by_stream, generate
+from midstream.scenarios.streams.nexmark.generator import generate
 from midstream.scenarios.streams.nexmark.scripts import SCRIPTS, SLOW_AUCTIONS, auction_catalog, run_script
 from midstream.scenarios.streams.nexmark.streams import generated
+from midstream.scenarios.streams.nexmark.workload import (
+    AuctionEvent,
+    by_stream,
+)
 
 ITEMS = (0, 3, 5, 7, 11)
 """What the second query selects of a small workload."""

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from midstream.scenarios.stages.generate.counters import drawer
 from midstream.scenarios.streams.instants import ROUNDING, pieces_of
+from midstream.scenarios.streams.nexmark.counters import drawer
 from midstream.scenarios.streams.stream_spec import Poisson, StreamSpec, Trace
 
 Floats = npt.NDArray[np.float64]

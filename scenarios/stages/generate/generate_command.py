@@ -81,14 +81,16 @@ def generate(
 
 def streams_of(streams: str, events: int, seed: int | None) -> tuple[list[Any], int, dict[str, Any]]:
     """The streams to make, the nanoseconds of a chronon, and the origin as a manifest records it."""
-    from midstream.scenarios.stages.generate.auctions import AuctionBlocks
+    from midstream.scenarios.stages.generate.auctions import AuctionCells
     from midstream.scenarios.stages.generate.parametric import parametric_streams
-    from midstream.scenarios.streams.nexmark.generator import AuctionWorkload
+    from midstream.scenarios.streams.nexmark.workload import (
+        AuctionWorkload,
+    )
 
     made: list[Any]
     if streams == NEXMARK:
         workload = AuctionWorkload(seed=1 if seed is None else seed)
-        made, chronon = [AuctionBlocks.of(workload, events)], 10**9
+        made, chronon = [AuctionCells.of(workload, events)], 10**9
     else:
         seed, made, chronon = parametric_streams(streams, seed)
     return made, chronon, {"streams": Path(streams).stem, "seed": 1 if seed is None else seed}

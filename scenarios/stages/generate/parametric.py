@@ -16,10 +16,10 @@ from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Schema, Type
 from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.stages.generate.arrivals import Arrivals, arrivals_of
-from midstream.scenarios.stages.generate.counters import drawer
 from midstream.scenarios.stages.generate.tables import sorted_table
 from midstream.scenarios.stages.generate.values import values_of
 from midstream.scenarios.streams.faults import validated
+from midstream.scenarios.streams.nexmark.counters import drawer
 from midstream.scenarios.streams.stream_spec import PositiveDuration, StreamSpec, Strict, Trace
 from midstream.scenarios.streams.yaml_file import Document, read_yaml
 

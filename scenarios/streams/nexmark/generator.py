@@ -1,331 +1,372 @@
-"""A seeded generator of the NEXMark auction workload: persons register, open auctions, and bid on them.
+"""The NEXMark auctions in parts: blocks of rounds, each made alone.
 
-    person           id, name, email, city, state
-    auction          item, seller, category, start_price, reserve, quantity, kind, is_private, ends
-    bid              item, bidder, price
-    closed_auction   item, seller, buyer, price
+The events of a round are drawn from the number of its block alone: the steps of the clock, the numbers of
+persons, auctions and bids, and their values. So numbers and times are sums over the rounds before, which are
+cheap. A bid goes to an open auction. To know the open ones, the auctions of the last `duration` are made
+again, and so are the bids on them, as each raises a price. Nothing older matters.
 
-The mix is that of the original generator: some persons and auctions at the start; then rounds, each with
-perhaps a person, then 0 to 2 auctions, then 0 to 19 bids. The clock moves once before each of the three
-groups, so that the bids of a round share a timestamp. Which auction a bid goes to is skewed within blocks of
-auctions of about the same age; a bid raises the auction's price. The closings are derived from the auctions'
-ends.
-
-Timestamps and durations are seconds, prices are dollars.
-
-Source   Tucker, Tufte, Papadimos, Maier: NEXMark. A Benchmark for Queries over Data Streams, and the
-         parameters of its generator.
+A bid goes to a block of auctions and a place in it, and is drawn again where that auction is not open. This
+is done for all bids of a block of rounds at once, over the blocks of all auctions that may be open: bids that
+are drawn again do not change the others.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from heapq import heappop, heappush
-from itertools import accumulate, islice
+from functools import cached_property
+from itertools import count
 from random import Random
 from typing import Any
 
-from midstream.plans.values.errors import MidstreamError
-from midstream.plans.values.schema import Schema
+import numpy as np
+import numpy.typing as npt
 
-PERSON = Schema.of(id="integer", name="string", email="string", city="string", state="string")
-AUCTION = Schema.of(
-    item="integer",
-    seller="integer",
-    category="integer",
-    start_price="integer",
-    reserve="integer?",
-    quantity="integer",
-    kind="string",
-    is_private="boolean",
-    ends="integer",
+from midstream.scenarios.streams.nexmark.counters import drawer
+from midstream.scenarios.streams.nexmark.workload import (
+    CITIES,
+    FIRST_NAMES,
+    LAST_NAMES,
+    AuctionEvent,
+    AuctionWorkload,
 )
-BID = Schema.of(item="integer", bidder="integer", price="integer")
-CLOSED_AUCTION = Schema.of(item="integer", seller="integer", buyer="integer?", price="integer?")
 
-SCHEMAS: Mapping[str, Schema] = {
-    "person": PERSON,
-    "auction": AUCTION,
-    "bid": BID,
-    "closed_auction": CLOSED_AUCTION,
-}
-"""The streams by name."""
+Array = npt.NDArray[Any]
 
-Row = tuple[int, tuple[Any, ...]]
-"""A timestamp in seconds and a payload."""
+BLOCK = 4096
+"""The rounds in a block: about a day of auctions, 47,000 events with the usual parameters."""
 
-AuctionEvent = tuple[str, int, tuple[Any, ...]]
-"""A stream's name, a timestamp in seconds and a payload."""
-
-Range = tuple[int, int]
-"""The least and the greatest of integers that are equally likely."""
-
-HOUR = 3600
-"""Seconds."""
+INITIAL = -1
+"""The block of the persons and auctions that exist from the start."""
 
 
-class WorkloadError(MidstreamError):
-    """A parameter of a generated workload is outside of its range."""
+@dataclass(frozen=True)
+class _Rounds:
+    """The rounds of some blocks, with times in seconds and numbers that count from 0 in the whole stream.
 
-
-@dataclass(frozen=True, slots=True)
-class AuctionWorkload:
-    """The parameters of the generator.
-
-    The defaults are those of the original, except `seed`, and `step`, whose original value is unknown.
-
-    Raises   WorkloadError, naming the parameter, the value found and the expected range.
+    persons, auctions, bids                 how many come in each round
+    person_time, auction_time, bid_time     when they come
+    first_person, first_auction             the number of the first that comes in the round
     """
 
-    seed: int = 1
-    """Equal seeds, and otherwise equal parameters, give equal events."""
-
-    start: int = 0
-    """Seconds: when the first persons and auctions appear."""
-
-    step: Range = (1, 19)
-    """Seconds by which the clock moves before each group of events."""
-
-    initial_persons: int = 50
-    initial_auctions: int = 50
-
-    person_probability: float = 0.1
-    """The probability that a person registers in a round."""
-
-    auctions_per_round: Range = (0, 2)
-    bids_per_round: Range = (0, 19)
-
-    duration: Range = (2 * HOUR, 26 * HOUR - 1)
-    """Seconds that an auction is open."""
-
-    start_price: Range = (1, 200)
-    """Dollars."""
-
-    raise_by: Range = (1, 25)
-    """Dollars by which a bid exceeds the price so far."""
-
-    categories: int = 303
-    """Categories are numbered from 0."""
-
-    quantity: Range = (1, 10)
-    """Things in an auction."""
-
-    block: int = 100
-    """Auctions of consecutive numbers among which popularity is skewed."""
-
-    zipf_exponent: float = 0.3
-    """In a block, the r-th most popular auction gets bids in proportion to 1 / r**zipf_exponent."""
-
-    def __post_init__(self) -> None:
-        for name, least in LEAST.items():
-            _require_at_least(least, name, getattr(self, name))
-        if not 0 <= self.person_probability <= 1:
-            raise _refusal("person_probability", self.person_probability, "a number from 0 to 1")
-        if not 0 <= self.zipf_exponent <= 2:
-            # Beyond, it takes too many draws to hit the last open auction of a block.
-            raise _refusal("zipf_exponent", self.zipf_exponent, "a number from 0 to 2")
-        if self.step[1] == 0:
-            # Without a step, time would stand still, and no auction would close.
-            raise _refusal("step", self.step, "a greatest step of 1 or more")
-        if self.auctions_per_round[1] == 0 and self.person_probability == 0:
-            # Once all auctions are closed, the generator would go on for ever without an event.
-            raise _refusal(
-                "auctions_per_round", self.auctions_per_round, "some, as no person registers either"
-            )
+    persons: Array
+    auctions: Array
+    bids: Array
+    person_time: Array
+    auction_time: Array
+    bid_time: Array
+    first_person: Array
+    first_auction: Array
 
 
-LEAST: Mapping[str, int] = {
-    "step": 0,
-    "initial_persons": 1,
-    "initial_auctions": 0,
-    "auctions_per_round": 0,
-    "bids_per_round": 0,
-    "duration": 1,
-    "start_price": 0,
-    "raise_by": 1,
-    "categories": 1,
-    "quantity": 1,
-    "block": 1,
-}
-"""The least value of each parameter that has no other bounds."""
+@dataclass(frozen=True)
+class _Auctions:
+    """Auctions of consecutive numbers that begin with `first`."""
+
+    first: int
+    time: Array
+    seller: Array
+    category: Array
+    start_price: Array
+    reserve: Array
+    quantity: Array
+    kind: Array
+    is_private: Array
+    ends: Array
+
+    def places(self, numbers: Array) -> Array:
+        """The positions of auctions in the columns, by their numbers."""
+        return numbers - self.first
+
+
+@dataclass(frozen=True)
+class _Bids:
+    """Bids in order of time, and the price after each."""
+
+    time: Array
+    item: Array
+    bidder: Array
+    price: Array
+
+
+KINDS = np.array(["Regular", "Regular, Dutch", "Featured", "Featured, Dutch"])
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Elements of one stream as columns, in order of time; masked values are unknown."""
+
+    stream: str
+    time: Array
+    payload: Mapping[str, Array]
 
 
 def generate(workload: AuctionWorkload | None = None) -> Iterator[AuctionEvent]:
-    """The events of a workload in order of time, without end.
+    """Generate the events of a workload in order of time, without end.
 
     An auction's bids come after the auction and before its end, and their prices rise. Persons and items are
     numbered from 0 and come before they are referred to. While no auction is open, nobody bids. An auction's
     closing is stamped with its end; it has the last bidder as the buyer and the last price, both None where
     nobody bid.
 
-    State    The open auctions, and how many persons and auctions there were.
-    Cost     O(log open auctions) per auction; per bid, the draws that it takes to hit an open one: a few.
+    State    A block of events, some 47,000 with the usual parameters, and the auctions that may be open.
+    Cost     O(1) per event, in blocks
 
     >>> one_of_each = AuctionWorkload(
     ...     step=(10, 10), initial_persons=1, initial_auctions=1, person_probability=1, duration=(70, 70),
     ...     auctions_per_round=(0, 0), bids_per_round=(1, 1), start_price=(100, 100), raise_by=(5, 5),
     ... )
+    >>> from midstream.scenarios.streams.nexmark.workload import take
     >>> events = take(generate(one_of_each), 8)
     >>> [(stream, time, payload[-1]) for stream, time, payload in events if stream != "person"]
     [('auction', 0, 70), ('bid', 30, 105), ('bid', 60, 110), ('closed_auction', 70, 110)]
     """
-    house = _AuctionHouse(AuctionWorkload() if workload is None else workload)
-    yield from house.open()
-    while True:
-        yield from house.round()
+    blocks = AuctionBlocks(AuctionWorkload() if workload is None else workload)
+    for block in count():
+        # Of one instant, auctions close before others open, and what is referred to comes first.
+        parts = sorted(blocks.columns(block, block + 1), key=lambda one: one.stream != "closed_auction")
+        made = [
+            (one.stream, time, payload)
+            for one in parts
+            for time, payload in zip(
+                one.time.tolist(), zip(*(c.tolist() for c in one.payload.values()), strict=True), strict=True
+            )
+        ]
+        yield from sorted(made, key=lambda event: event[1])
 
 
-def take(events: Iterable[AuctionEvent], count: int) -> list[AuctionEvent]:
-    """The first events of a workload."""
-    return list(islice(events, count))
+class AuctionBlocks:
+    """A workload of auctions, divided into blocks of rounds without end.
 
+    The columns of some blocks are the same whichever blocks are made with them.
 
-def by_stream(events: Iterable[AuctionEvent]) -> dict[str, list[Row]]:
-    """Events as one complete raw stream for each name, in the same order; streams without an event are empty.
-
-    >>> by_stream([("bid", 7, (0, 1, 12)), ("person", 9, (1,)), ("bid", 9, (0, 2, 15))])["bid"]
-    [(7, (0, 1, 12)), (9, (0, 2, 15))]
+    Cost     O(events); making blocks alone costs those of the time before in which their auctions began
     """
-    streams: dict[str, list[Row]] = {name: [] for name in SCHEMAS}
-    for name, time, payload in events:
-        streams[name].append((time, payload))
-    return streams
-
-
-@dataclass(slots=True)
-class _OpenAuction:
-    seller: int
-    price: int
-    bidder: int | None = None
-
-
-class _AuctionHouse:
-    """The state of the market: persons, open auctions with their prices, and the time."""
 
     def __init__(self, workload: AuctionWorkload) -> None:
-        self._workload = workload
-        self._random = Random(workload.seed)
-        self._now = workload.start
-        self._persons = 0
-        self._auctions = 0
-        self._open: dict[int, _OpenAuction] = {}
-        self._ends: list[tuple[int, int]] = []
-        self._open_in_block: Counter[int] = Counter()
-        self._blocks: list[int] = []
-        weights = [1 / rank**workload.zipf_exponent for rank in range(1, workload.block + 1)]
-        self._cumulated_weights = list(accumulate(weights))
-        # One order for all seeds, shuffled so that the popular auctions of a block are not its oldest ones.
-        self._ranked = list(range(workload.block))
-        Random(0).shuffle(self._ranked)
+        self.workload = workload
+        self._times = [workload.start]
+        self._persons = [workload.initial_persons]
+        self._numbers = [workload.initial_auctions]
+        self._bids_of: dict[int, tuple[Array, Array, Array, Array]] = {}
 
-    def open(self) -> Iterator[AuctionEvent]:
-        """The persons and auctions at the start."""
-        for _ in range(self._workload.initial_persons):
-            yield self._person()
-        for _ in range(self._workload.initial_auctions):
-            yield self._auction()
+    def columns(self, first: int, end: int) -> Iterator[Columns]:
+        """Make the elements of some blocks, by stream: persons, auctions, bids, closed auctions."""
+        self._sum_to(end)
+        rounds = self._rounds(first, end)
+        yield self._people(first, end, rounds)
+        longest = self.workload.duration[1]
+        # What ends at the beginning of a block has been closed by the block before, if there is one.
+        since = self._times[first] if first else self.workload.start - 1
+        earliest = self._block_at(self._times[first] - longest)
+        auctions = self._auctions(self._block_at(self._times[earliest] - longest), end)
+        bids = self._bids(earliest, end, auctions)
+        new = auctions.places(np.arange(0 if first == 0 else self._numbers[first], self._numbers[end]))
+        yield self._opened(auctions, new)
+        here = sum(len(self._bids_of[block][0]) for block in range(earliest, first))
+        columns = {name: getattr(bids, name)[here:] for name in ("item", "bidder", "price")}
+        yield Columns("bid", bids.time[here:], columns)
+        yield self._closed(auctions, bids, since, self._times[end])
 
-    def round(self) -> Iterator[AuctionEvent]:
-        """One round: perhaps a person, then auctions, bids, and closings in the meantime."""
-        workload, random = self._workload, self._random
-        if random.random() < workload.person_probability:
-            yield from self._pass_time()
-            yield self._person()
-        yield from self._pass_time()
-        for _ in range(random.randint(*workload.auctions_per_round)):
-            yield self._auction()
-        yield from self._pass_time()
-        bids = random.randint(*workload.bids_per_round)
-        if self._open:
-            for _ in range(bids):
-                yield self._bid()
+    def _sum_to(self, block: int) -> None:
+        """Know the time, the persons and the auctions at the beginning of all blocks up to this one.
 
-    def _pass_time(self) -> Iterator[AuctionEvent]:
-        self._now += self._random.randint(*self._workload.step)
-        while self._ends and self._ends[0][0] <= self._now:
-            end, item = heappop(self._ends)
-            yield self._closing(end, item)
+        The first group of events of a block comes at its beginning or later.
+        """
+        for one in range(len(self._times) - 1, block):
+            coins, steps, opened, _ = self._drawn(one)
+            passed = int(steps[coins, 0].sum() + steps[:, 1:].sum())
+            self._times.append(self._times[-1] + passed)
+            self._persons.append(self._persons[-1] + int(coins.sum()))
+            self._numbers.append(self._numbers[-1] + int(opened.sum()))
 
-    def _person(self) -> AuctionEvent:
-        random, number = self._random, self._persons
-        self._persons += 1
-        first, last = random.choice(FIRST_NAMES), random.choice(LAST_NAMES)
-        city, state = random.choice(CITIES)
-        email = f"{first}.{last}.{number}@example.org".lower()
-        return "person", self._now, (number, f"{first} {last}", email, city, state)
+    def _block_at(self, time: int) -> int:
+        """The block that holds a time; the first one if the time is before all."""
+        return max(0, bisect_right(self._times, time) - 1)
 
-    def _auction(self) -> AuctionEvent:
-        workload, random, item = self._workload, self._random, self._auctions
-        self._auctions += 1
-        seller = random.randrange(self._persons)
-        price = random.randint(*workload.start_price)
-        reserve = round(price * (2.2 + random.random())) if random.random() < 0.5 else None
-        quantity = random.randint(*workload.quantity)
-        kind = random.choice(("Regular", "Featured"))
-        if quantity > 1 and random.random() < 0.5:
-            kind += ", Dutch"
-        end = self._now + random.randint(*workload.duration)
-        category, is_private = random.randrange(workload.categories), random.random() < 0.5
-        self._open[item] = _OpenAuction(seller, price)
-        heappush(self._ends, (end, item))
-        block = item // workload.block
-        if not self._open_in_block[block]:
-            self._blocks.append(block)
-        self._open_in_block[block] += 1
-        return "auction", self._now, (item, seller, category, price, reserve, quantity, kind, is_private, end)
+    def _drawn(self, block: int) -> tuple[Array, Array, Array, Array]:
+        """The draws of each round: if a person comes, the three steps, the numbers of auctions and bids."""
+        w, random = self.workload, drawer(self.workload.seed, "nexmark", "rounds", block)
+        coins = random.random(BLOCK) < w.person_probability
+        steps = random.integers(w.step[0], w.step[1] + 1, (BLOCK, 3))
+        auctions = random.integers(w.auctions_per_round[0], w.auctions_per_round[1] + 1, BLOCK)
+        return coins, steps, auctions, random.integers(w.bids_per_round[0], w.bids_per_round[1] + 1, BLOCK)
 
-    def _bid(self) -> AuctionEvent:
-        item, random = self._popular(), self._random
-        auction = self._open[item]
-        auction.price += random.randint(*self._workload.raise_by)
-        auction.bidder = random.randrange(self._persons)
-        return "bid", self._now, (item, auction.bidder, auction.price)
+    def _rounds(self, first: int, end: int) -> _Rounds:
+        drawn = [self._drawn(block) for block in range(first, end)]
+        coins, steps, auctions, bids = (np.concatenate(one) for one in zip(*drawn, strict=True))
+        steps[~coins, 0] = 0
+        times = self._times[first] + np.cumsum(steps.reshape(-1)).reshape(-1, 3)
+        persons = coins.astype(np.int64)
+        return _Rounds(
+            persons,
+            auctions,
+            bids,
+            times[:, 0],
+            times[:, 1],
+            times[:, 2],
+            self._persons[first] + np.cumsum(persons) - persons,
+            self._numbers[first] + np.cumsum(auctions) - auctions,
+        )
 
-    def _popular(self) -> int:
-        """An open auction: in any block, by its popularity; drawn again if it is not open."""
-        size, random = self._workload.block, self._random
-        while True:
-            (place,) = random.choices(self._ranked, cum_weights=self._cumulated_weights)
-            item = random.choice(self._blocks) * size + place
-            if item in self._open:
-                return item
+    def _people(self, first: int, end: int, rounds: _Rounds) -> Columns:
+        start = self.workload.start
+        numbers = np.arange(0 if first == 0 else self._persons[first], self._persons[end])
+        came = np.repeat(rounds.person_time, rounds.persons)
+        times = np.concatenate([np.full(self.workload.initial_persons if first == 0 else 0, start), came])
+        draws = []
+        for block in [*([INITIAL] if first == 0 else []), *range(first, end)]:
+            count = self._persons[0] if block == INITIAL else self._persons[block + 1] - self._persons[block]
+            random = drawer(self.workload.seed, "nexmark", "persons", block + 1)
+            sizes = (len(FIRST_NAMES), len(LAST_NAMES), len(CITIES))
+            draws.append(np.stack([random.integers(size, size=count) for size in sizes], axis=1))
+        rows = [
+            (
+                f"{FIRST_NAMES[a]} {LAST_NAMES[b]}",
+                f"{FIRST_NAMES[a]}.{LAST_NAMES[b]}.{n}@example.org".lower(),
+                *CITIES[c],
+            )
+            for n, (a, b, c) in zip(numbers.tolist(), np.concatenate(draws).tolist(), strict=True)
+        ]
+        texts = [np.array([row[i] for row in rows], object) for i in range(4)]
+        columns = dict(zip(("name", "email", "city", "state"), texts, strict=True))
+        return Columns("person", times, {"id": numbers, **columns})
 
-    def _closing(self, end: int, item: int) -> AuctionEvent:
-        auction = self._open.pop(item)
-        block = item // self._workload.block
-        self._open_in_block[block] -= 1
-        if not self._open_in_block[block]:
-            del self._open_in_block[block]
-            self._blocks.remove(block)
-        price = None if auction.bidder is None else auction.price
-        return "closed_auction", end, (item, auction.seller, auction.bidder, price)
+    def _auctions(self, first: int, end: int) -> _Auctions:
+        """The auctions of some blocks; with the first block, those that are there from the start."""
+        w, blocks = self.workload, [*([INITIAL] if first == 0 else []), *range(first, end)]
+        rounds = self._rounds(first, end)
+        times = np.repeat(rounds.auction_time, rounds.auctions)
+        people = np.repeat(rounds.first_person + rounds.persons, rounds.auctions)
+        if first == 0:
+            times = np.concatenate([np.full(w.initial_auctions, w.start), times])
+            people = np.concatenate([np.full(w.initial_auctions, w.initial_persons), people])
+        drawn = []
+        for block in blocks:
+            count = self._numbers[0] if block == INITIAL else self._numbers[block + 1] - self._numbers[block]
+            random = drawer(w.seed, "nexmark", "auctions", block + 1)
+            drawn.append(
+                (
+                    random.random(count),
+                    random.integers(w.start_price[0], w.start_price[1] + 1, count),
+                    np.where(random.random(count) < 0.5, 2.2 + random.random(count), np.nan),
+                    random.integers(w.quantity[0], w.quantity[1] + 1, count),
+                    random.integers(2, size=count),
+                    random.random(count) < 0.5,
+                    random.integers(w.duration[0], w.duration[1] + 1, count),
+                    random.integers(w.categories, size=count),
+                    random.random(count) < 0.5,
+                )
+            )
+        shares, prices, reserve, quantity, kind, dutch, lasting, category, is_private = (
+            np.concatenate(one) for one in zip(*drawn, strict=True)
+        )
+        return _Auctions(
+            0 if first == 0 else int(self._numbers[first]),
+            times,
+            (shares * people).astype(np.int64),
+            category,
+            prices,
+            np.rint(prices * reserve),
+            quantity,
+            2 * kind + (dutch & (quantity > 1)),
+            is_private,
+            times + lasting,
+        )
 
+    @staticmethod
+    def _opened(auctions: _Auctions, new: Array) -> Columns:
+        reserve = auctions.reserve[new]
+        is_none = np.isnan(reserve)
+        columns = {
+            "item": new + auctions.first,
+            "seller": auctions.seller[new],
+            "category": auctions.category[new],
+            "start_price": auctions.start_price[new],
+            "reserve": np.ma.masked_array(np.where(is_none, 0, reserve).astype(np.int64), is_none),
+            "quantity": auctions.quantity[new],
+            "kind": KINDS[auctions.kind[new]],
+            "is_private": auctions.is_private[new],
+            "ends": auctions.ends[new],
+        }
+        return Columns("auction", auctions.time[new], columns)
 
-def _require_at_least(least: int, name: str, value: float | Range) -> None:
-    if isinstance(value, tuple):
-        if not least <= value[0] <= value[1]:
-            raise _refusal(name, value, f"a least and a greatest number, {least} or more, in this order")
-    elif value < least:
-        raise _refusal(name, value, f"{least} or more")
+    def _bids(self, first: int, end: int, auctions: _Auctions) -> _Bids:
+        """The bids of some blocks; prices are right for auctions that begin in these blocks."""
+        self._bids_of = {block: bids for block, bids in self._bids_of.items() if block >= first}
+        for block in range(first, end):
+            if block not in self._bids_of:
+                self._bids_of[block] = self._block_bids(block, auctions)
+        parts = [self._bids_of[block] for block in range(first, end)]
+        time, item, bidder, raised = (np.concatenate(one) for one in zip(*parts, strict=True))
+        order = np.argsort(item, kind="stable")
+        sums, ordered = np.cumsum(raised[order]), item[order]
+        is_new = np.ones(len(ordered), bool)
+        is_new[1:] = ordered[1:] != ordered[:-1]
+        before = np.maximum.accumulate(np.where(is_new, np.arange(len(ordered)), 0))
+        base = sums[before] - raised[order][before]
+        price = np.empty_like(raised)
+        price[order] = sums - base + auctions.start_price[auctions.places(ordered)]
+        return _Bids(time, item, bidder, price)
 
+    def _block_bids(self, block: int, auctions: _Auctions) -> tuple[Array, Array, Array, Array]:
+        w, rounds = self.workload, self._rounds(block, block + 1)
+        random = drawer(w.seed, "nexmark", "bids", block)
+        known = rounds.first_auction + rounds.auctions
+        oldest = auctions.first + np.searchsorted(auctions.time, rounds.bid_time - w.duration[1], "left")
+        closed = np.searchsorted(np.sort(auctions.ends), rounds.bid_time, "right")
+        counts = np.where(known - auctions.first > closed, rounds.bids, 0)
+        time = np.repeat(rounds.bid_time, counts)
+        low, high = np.repeat(oldest // w.block, counts), np.repeat((known - 1) // w.block, counts)
+        known = np.repeat(known, counts)
+        item = np.full(len(time), -1)
+        waiting = np.arange(len(time))
+        while len(waiting):
+            place = self._places[
+                np.searchsorted(self._weights, random.random(len(waiting)) * self._weights[-1], "right")
+            ]
+            drawn = random.integers(low[waiting], high[waiting] + 1) * w.block + place
+            at = np.clip(auctions.places(drawn), 0, len(auctions.time) - 1)
+            is_open = (
+                (drawn >= auctions.first) & (drawn < known[waiting]) & (auctions.ends[at] > time[waiting])
+            )
+            item[waiting[is_open]] = drawn[is_open]
+            waiting = waiting[~is_open]
+        people = np.repeat(rounds.first_person + rounds.persons, counts)
+        bidder = (random.random(len(time)) * people).astype(np.int64)
+        return time, item, bidder, random.integers(w.raise_by[0], w.raise_by[1] + 1, len(time))
 
-def _refusal(name: str, value: float | Range, expected: str) -> WorkloadError:
-    return WorkloadError(f"{name}: found {value}, expected {expected}", parameter=name, value=value)
+    @cached_property
+    def _weights(self) -> Array:
+        return np.cumsum(1 / np.arange(1, self.workload.block + 1) ** self.workload.zipf_exponent)
 
+    @cached_property
+    def _places(self) -> Array:
+        """The place of each rank in a block of auctions.
 
-FIRST_NAMES = ("Ada", "Bruno", "Carla", "Dario", "Elif", "Femi", "Greta", "Hugo", "Irene", "Jonas", "Vera")
-LAST_NAMES = ("Berg", "Costa", "Dietz", "Eriks", "Falk", "Lund", "Moreau", "Okafor", "Silva")
-CITIES = (
-    ("Phoenix", "AZ"),
-    ("Tucson", "AZ"),
-    ("Fresno", "CA"),
-    ("Oakland", "CA"),
-    ("Boise", "ID"),
-    ("Eugene", "OR"),
-    ("Portland", "OR"),
-    ("Spokane", "WA"),
-    ("Tacoma", "WA"),
-    ("Cheyenne", "WY"),
-)
+        It is one order for all seeds, shuffled so that popular auctions are not the oldest ones of a block.
+        """
+        ranked = list(range(self.workload.block))
+        Random(0).shuffle(ranked)
+        return np.array([*ranked, ranked[-1]])
+
+    @staticmethod
+    def _closed(auctions: _Auctions, bids: _Bids, since: int, until: int) -> Columns:
+        """The auctions that end in (since, until]."""
+        ending = np.flatnonzero((auctions.ends > since) & (auctions.ends <= until))
+        ending = ending[np.argsort(auctions.ends[ending], kind="stable")]
+        last = np.full(len(auctions.time), -1)
+        last[auctions.places(bids.item)] = np.arange(len(bids.item))  # the last one stays
+        found = last[ending]
+        is_unsold = found < 0
+        at = np.maximum(found, 0)
+        none = np.zeros(len(ending), np.int64)
+        buyer, price = (bids.bidder[at], bids.price[at]) if len(bids.item) else (none, none)
+        columns = {
+            "item": ending + auctions.first,
+            "seller": auctions.seller[ending],
+            "buyer": np.ma.masked_array(buyer, is_unsold),
+            "price": np.ma.masked_array(price, is_unsold),
+        }
+        return Columns("closed_auction", auctions.ends[ending], columns)

@@ -6,7 +6,12 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.expressions.aggregates import count, max_
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.streams.nexmark.generator import AUCTION, BID, HOUR, PERSON
+from midstream.scenarios.streams.nexmark.workload import (
+    AUCTION,
+    BID,
+    HOUR,
+    PERSON,
+)
 
 
 def interest_in_new_sellers() -> Stream:

@@ -10,14 +10,17 @@ from midstream.plans.sql.catalog import Catalog, Query
 from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Element
 from midstream.plans.values.units import MILLISECONDS, TimeUnit
-from midstream.scenarios.streams.nexmark.generator import AuctionEvent, AuctionWorkload
 from midstream.scenarios.streams.nexmark.streams import batches, dol_to_euro, generated, lasting
+from midstream.scenarios.streams.nexmark.workload import (
+    AuctionEvent,
+    AuctionWorkload,
+)
 
 SCRIPTS: Mapping[int, Path] = {number: Path(__file__).with_name(f"q{number}.sql") for number in range(1, 12)}
 """The files by number."""
 
 SLOW_AUCTIONS = AuctionWorkload(
-    seed=7,
+    seed=2,
     step=(60, 5_000),
     initial_persons=6,
     initial_auctions=6,

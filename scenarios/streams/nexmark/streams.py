@@ -22,7 +22,11 @@ from typing import TYPE_CHECKING, Any
 from midstream.plans.values.errors import SchemaError, UnknownStreamError
 from midstream.plans.values.schema import Column, Schema, Type, suggest
 from midstream.plans.values.streams import FOREVER, Element, Payload
-from midstream.scenarios.streams.nexmark.generator import SCHEMAS, AuctionEvent, Row
+from midstream.scenarios.streams.nexmark.workload import (
+    SCHEMAS,
+    AuctionEvent,
+    Row,
+)
 
 if TYPE_CHECKING:
     from midstream.plans.sql.declarations import RelationDeclaration, StreamDeclaration

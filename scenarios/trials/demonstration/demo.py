@@ -31,8 +31,13 @@ from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import BEGINNING, Element, chronons, is_ordered
 from midstream.plans.values.verdicts import SHOWN_DIFFERENCES, Equivalence
-from midstream.scenarios.streams.nexmark.generator import AuctionWorkload, by_stream, generate, take
+from midstream.scenarios.streams.nexmark.generator import generate
 from midstream.scenarios.streams.nexmark.queries import interest_in_new_sellers
+from midstream.scenarios.streams.nexmark.workload import (
+    AuctionWorkload,
+    by_stream,
+    take,
+)
 from midstream.scenarios.trials.demonstration.departures import common_destinations, departures
 
 EVENTS = 200_000

@@ -1,4 +1,4 @@
-"""Auctions that are made in blocks: like those of the generator, whichever blocks are made together."""
+"""Auctions that are made in blocks: like those of a market, whichever blocks are made together."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 from agreeing import chi_square, kolmogorov_smirnov
+from auction_market import market
 
 from midstream.scenarios.stages.generate import auctions
-from midstream.scenarios.stages.generate.auctions import AuctionBlocks
-from midstream.scenarios.streams.nexmark.generator import (
+from midstream.scenarios.stages.generate.auctions import AuctionCells
+from midstream.scenarios.streams.nexmark import generator
+from midstream.scenarios.streams.nexmark.generator import generate
+from midstream.scenarios.streams.nexmark.workload import (
     SCHEMAS,
     AuctionWorkload,
-    WorkloadError,
     by_stream,
-    generate,
     take,
 )
 
@@ -30,10 +31,10 @@ Streams = dict[str, list[dict[str, Any]]]
 
 @cache
 def made(seed: int) -> Streams:
-    """As many events as the generator makes in the same time."""
-    blocks = AuctionBlocks.of(AuctionWorkload(seed=seed), EVENTS)
+    """As many events as the market has in the same time."""
+    cells = AuctionCells.of(AuctionWorkload(seed=seed), EVENTS)
     found: Streams = {name: [] for name in SCHEMAS}
-    for name, table in blocks.tables(0, blocks.cells):
+    for name, table in cells.tables(0, cells.cells):
         found[name] += table.to_pylist()
     last = drawn(seed)["bid"][-1]["start"]
     return {name: [row for row in rows if row["start"] <= last] for name, rows in found.items()}
@@ -41,7 +42,7 @@ def made(seed: int) -> Streams:
 
 @cache
 def drawn(seed: int) -> Streams:
-    events = by_stream(take(generate(AuctionWorkload(seed=1000 + seed)), EVENTS))
+    events = by_stream(take(market(AuctionWorkload(seed=1000 + seed)), EVENTS))
     return {
         name: [{"start": time, **dict(zip(SCHEMAS[name].names, row, strict=True))} for time, row in rows]
         for name, rows in events.items()
@@ -137,14 +138,14 @@ FACTS: dict[str, tuple[Callable[..., float], Callable[[Streams], list[Any]]]] = 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fact", FACTS)
-def test_distributions_are_those_of_the_generator(fact: str) -> None:
+def test_distributions_are_those_of_the_market(fact: str) -> None:
     test, of = FACTS[fact]
     found = [test(of(made(seed)), of(drawn(seed))) for seed in SEEDS]
     assert max(found) <= 1, found
 
 
 def test_another_distribution_is_found() -> None:
-    other = AuctionBlocks.of(replace(AuctionWorkload(seed=1), zipf_exponent=1.0, raise_by=(1, 26)), EVENTS)
+    other = AuctionCells.of(replace(AuctionWorkload(seed=1), zipf_exponent=1.0, raise_by=(1, 26)), EVENTS)
     found: Streams = {name: [] for name in SCHEMAS}
     for name, table in other.tables(0, other.cells):
         found[name] += table.to_pylist()
@@ -154,28 +155,28 @@ def test_another_distribution_is_found() -> None:
 
 
 @pytest.fixture
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> AuctionBlocks:
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> AuctionCells:
     """Blocks so short that an auction lasts for several."""
-    monkeypatch.setattr(auctions, "BLOCK", 64)
+    monkeypatch.setattr(generator, "BLOCK", 64)
     monkeypatch.setattr(auctions, "TOGETHER", 3)
-    return AuctionBlocks(AuctionWorkload(seed=5, duration=(100, 9000), initial_persons=3), 40)
+    return AuctionCells(AuctionWorkload(seed=5, duration=(100, 9000), initial_persons=3), 40)
 
 
 @pytest.mark.slow
-def test_a_block_is_the_same_alone(small_blocks: AuctionBlocks) -> None:
+def test_a_block_is_the_same_alone(small_blocks: AuctionCells) -> None:
     whole: dict[str, list[Any]] = {name: [] for name in SCHEMAS}
     for name, table in small_blocks.tables(0, small_blocks.cells):
         whole[name] += table.to_pylist()
     for size in (1, 7, 40):
         parts: dict[str, list[Any]] = {name: [] for name in SCHEMAS}
         for first in range(0, 40, size):
-            again = AuctionBlocks(small_blocks.workload, 40)
+            again = AuctionCells(small_blocks.workload, 40)
             for name, table in again.tables(first, min(40, first + size)):
                 parts[name] += table.to_pylist()
         assert parts == whole
 
 
-def test_what_happens_makes_sense(small_blocks: AuctionBlocks) -> None:
+def test_what_happens_makes_sense(small_blocks: AuctionCells) -> None:
     found: Streams = {name: [] for name in SCHEMAS}
     for name, table in small_blocks.tables(0, small_blocks.cells):
         assert table.column_names == ["start", *SCHEMAS[name].names]
@@ -207,6 +208,26 @@ def test_what_happens_makes_sense(small_blocks: AuctionBlocks) -> None:
     assert len({row["buyer"] is None for row in found["closed_auction"]}) == 2
 
 
-def test_a_clock_that_may_stand_still_is_refused() -> None:
-    with pytest.raises(WorkloadError, match="expected a least step of 1 or more"):
-        AuctionBlocks(AuctionWorkload(step=(0, 3)), 1)
+def test_events_are_the_elements_of_blocks(small_blocks: AuctionCells) -> None:
+    found: Streams = {name: [] for name in SCHEMAS}
+    for name, table in small_blocks.tables(0, small_blocks.cells):
+        found[name] += table.to_pylist()
+    count = sum(map(len, found.values()))
+    for name, rows in by_stream(take(generate(small_blocks.workload), count)).items():
+        listed = [{"start": time, **dict(zip(SCHEMAS[name].names, row, strict=True))} for time, row in rows]
+        assert sorted(map(str, listed)) == sorted(map(str, found[name]))
+
+
+def test_a_clock_may_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks may then begin at the instant of the last events of the block before."""
+    workload = AuctionWorkload(step=(0, 1), duration=(3, 9))
+    monkeypatch.setattr(generator, "BLOCK", 2)
+    streams = by_stream(take(generate(workload), 3000))
+    monkeypatch.setattr(auctions, "TOGETHER", 7)
+    found = dict.fromkeys(SCHEMAS, 0)
+    last = max(rows[-1][0] for rows in streams.values())
+    for name, table in AuctionCells(workload, 400).tables(0, 400):
+        found[name] += sum(time < last for time in table.column("start").to_pylist())
+    assert found == {name: sum(time < last for time, _ in rows) for name, rows in streams.items()}
+    opened = {row[0]: (time, row[-1]) for time, row in streams["auction"]}
+    assert all(opened[row[0]][0] <= time < opened[row[0]][1] for time, row in streams["bid"])

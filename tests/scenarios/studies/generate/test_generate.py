@@ -12,7 +12,10 @@ from typer.testing import CliRunner
 from midstream.cli import app
 from midstream.io.ingested import read_manifest
 from midstream.plans.values.errors import MidstreamError
-from midstream.scenarios.streams.nexmark.generator import SCHEMAS, AuctionWorkload
+from midstream.scenarios.streams.nexmark.workload import (
+    SCHEMAS,
+    AuctionWorkload,
+)
 
 pytestmark = pytest.mark.spark
 
@@ -44,10 +47,10 @@ def stored(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.spark(fast=True)
 def test_elements_do_not_depend_on_parts(spark: Any, tmp_path: Path) -> None:
-    from midstream.scenarios.stages.generate.auctions import AuctionBlocks
+    from midstream.scenarios.stages.generate.auctions import AuctionCells
     from midstream.scenarios.stages.generate.generate import generate
 
-    blocks = AuctionBlocks(AuctionWorkload(seed=3, bids_per_round=(0, 2)), 5)
+    blocks = AuctionCells(AuctionWorkload(seed=3, bids_per_round=(0, 2)), 5)
     found = [generate(spark, [blocks], tmp_path / str(n), 10**9, {}, parts=n) for n in (1, 5)]
     one, five = stored(tmp_path / "1"), stored(tmp_path / "5")
     assert one == five
@@ -90,10 +93,10 @@ def test_what_arrives_out_of_order_is_ingested_as_what_is_in_order(spark: Any, t
 
 @pytest.mark.parametrize(("events", "files"), [(10**5, 1), (10**7, 2), (10**8, 9)])
 def test_files_are_of_a_good_size(events: int, files: int) -> None:
-    from midstream.scenarios.stages.generate.auctions import AuctionBlocks
+    from midstream.scenarios.stages.generate.auctions import AuctionCells
     from midstream.scenarios.stages.generate.generate import parts_of
 
-    blocks = AuctionBlocks.of(AuctionWorkload(), events)
+    blocks = AuctionCells.of(AuctionWorkload(), events)
     found = parts_of(blocks, None)
     assert len(found) == files
     assert [cell for first, end in found for cell in range(first, end)] == list(range(blocks.cells))

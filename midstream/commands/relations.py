@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from midstream.commands import generated
+from midstream.io.instants import UNIX_EPOCH, DatesOnly
 from midstream.io.relations.content import Period
 from midstream.io.relations.csv_file import load_csv
-from midstream.io.relations.instants import UNIX_EPOCH, DatesOnly
 from midstream.io.relations.parquet_file import load_parquet
 from midstream.io.relations.sql_database import load_sql
 from midstream.io.time_units import NANOSECONDS, Clock

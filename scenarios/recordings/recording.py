@@ -14,7 +14,9 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from midstream.io.file_formats import FORMATS
 from midstream.io.ingested import is_ingested, read_manifest
+from midstream.io.sources.selecting import Constant
 from midstream.io.time_units import NANOSECONDS
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.values.errors import InputFileError
@@ -23,7 +25,7 @@ from midstream.plans.values.schema import Column, Type
 from midstream.scenarios.recordings.raw_files import RawFile, open_raw
 from midstream.scenarios.spark.arrow_schemas import payload_field, spark_schema
 from midstream.scenarios.spark.spark_errors import SPARK_ERRORS, failed, reason
-from midstream.scenarios.streams.recorded.declaration import FOLDER, FORMATS, Constant, RecordedStream, Study
+from midstream.scenarios.streams.recorded.declaration import FOLDER, RecordedStream, Study
 
 TIME = "time"
 """The column of a stream's frame with the starts of its elements."""

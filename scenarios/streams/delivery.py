@@ -11,7 +11,7 @@ from operator import itemgetter
 from random import Random
 from typing import Literal, NamedTuple
 
-from midstream.io.readers import Row
+from midstream.io.sources.rows import Row
 from midstream.plans.values.streams import Element
 from midstream.scenarios.streams.stream_spec import Idle, StreamSpec, number_at
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice, takewhile
 from random import Random
 
-from midstream.io.readers import Row
+from midstream.io.sources.rows import Row
 from midstream.scenarios.streams.delivery import Arrival, delivered
 from midstream.scenarios.streams.distributions import Draw, drawing
 from midstream.scenarios.streams.instants import instants

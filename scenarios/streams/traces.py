@@ -7,10 +7,8 @@ from fractions import Fraction
 from itertools import islice
 
 from midstream.io import open_source
-from midstream.io.readers import Row
-from midstream.io.sources.rows import number_of
+from midstream.io.sources.rows import Row, number_of
 from midstream.io.timestamps import Timestamps
-from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.instants import iso_format
@@ -45,7 +43,6 @@ def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Itera
     """Timestamps relative to the origin, in nanoseconds, and values of the rows that fulfil `where`."""
     wanted = {own: recorded.column or own for own, recorded in columns.items()}
     types = {wanted[own]: Type(recorded.type) for own, recorded in columns.items()}
-    types |= {column: CONSTANT_TYPES[type(value)] for column, value in trace.where.items()}
     names = list(types)
     declared = StreamDeclaration(
         name,
@@ -56,7 +53,6 @@ def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Itera
         ordered_by=trace.time,
     )
     picked = [names.index(column) for column in wanted.values()]
-    conditions = [(names.index(column), value) for column, value in trace.where.items()]
     nanosecond = TimeUnit.of("nanoseconds")
     unit = None if trace.unit is None else TimeUnit.of(trace.unit)
     remedy = f"unit: {{0}} in the arrivals of stream {name}"
@@ -68,12 +64,11 @@ def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Itera
             "name the folder of recordings with --data, or in the environment variable MIDSTREAM_DATA",
             path=trace.path,
         )
-    with open_source(declared, Timestamps(nanosecond, unit, remedy), trace.path) as source:
+    timestamps = Timestamps(nanosecond, unit, remedy)
+    with open_source(declared, timestamps, trace.path, where=trace.where) as source:
         for batch in source:
             for element in batch:
                 start, payload = int(element[0]), element[2]
-                if any(payload[i] != value for i, value in conditions):
-                    continue
                 if before is not None and start < before:
                     line, (late, latest) = number_of(element, batch), map(_shown(unit), (start, before))
                     raise InputFileError(

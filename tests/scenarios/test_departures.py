@@ -8,8 +8,7 @@ import pytest
 
 from midstream.driving import run
 from midstream.plans.algebra.builder import stream
-from midstream.plans.values.streams import chronons
-from midstream.scenarios.trials.demonstration.departures import HOUR, common_destinations, departures
+from midstream.scenarios.trials.demonstration.departures import HOUR, SCHEMA, common_destinations, departures
 
 
 def test_triples_by_hand(tmp_path: Path) -> None:
@@ -23,9 +22,8 @@ def test_triples_by_hand(tmp_path: Path) -> None:
         "1200,JFK,BOS,B6,4,9\n"
         "4800,EWR,BOS,UA,5,1\n"
     )
-    streams = departures(tmp_path)
-    rows = {airport: chronons(recorded.rows()) for airport, recorded in streams.items()}
-    query = common_destinations(streams).plan()
+    rows = departures(tmp_path)
+    query = common_destinations().plan()
     assert query.schema.names == ("ewr.dest", "matches", "delay")
     assert run(query, rows) == [(900, 1200, ("BOS", 1, 5)), (1200, 3600, ("BOS", 2, 9))]
 
@@ -36,6 +34,6 @@ def test_triples_by_hand(tmp_path: Path) -> None:
 def test_pairs_of_recorded_departures(one: str, other: str, pairs: int, shared_data: Path) -> None:
     """How many departures to one destination lie less than an hour apart was counted independently."""
     recorded = departures(shared_data / "nycflights13")
-    left, right = (stream(name, recorded[name].schema).alias(name).window(HOUR) for name in (one, other))
+    left, right = (stream(name, SCHEMA).alias(name).window(HOUR) for name in (one, other))
     joined = left.join(right, on=[(f"{one}.dest", f"{other}.dest")]).plan()
-    assert len(run(joined, {name: chronons(recorded[name].rows()) for name in (one, other)})) == pairs
+    assert len(run(joined, {name: recorded[name] for name in (one, other)})) == pairs

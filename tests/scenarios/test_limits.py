@@ -12,12 +12,12 @@ from typer.testing import CliRunner, Result
 
 import midstream as ms
 from midstream.cli import app
-from midstream.io import readers
-from midstream.io.readers import CsvStream
+from midstream.io.relations import load_csv
 from midstream.io.sources import arrivals
 from midstream.io.text_file import MOST_BYTES
 from midstream.plans.algebra import serialise
 from midstream.plans.values.errors import InputFileError, PlanFormatError
+from midstream.plans.values.schema import Schema
 from midstream.scenarios.streams.recorded.declaration import load_study
 from midstream.scenarios.streams.yaml_file import DEEPEST, MOST_PARTS, read_yaml
 
@@ -181,9 +181,8 @@ def test_lines_may_not_be_without_end(name: str, monkeypatch: pytest.MonkeyPatch
     assert found == f"midstream: {name}: found a line of more than 100,000 bytes, expected fewer"
 
 
-def test_nor_those_of_recordings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readers, "LONGEST_LINE", 1000)
-    Path("r.csv").write_text("t,x\n1," + "7" * 2000)
-    recorded = CsvStream(Path("r.csv"), "t", {"x": ("x", "string")})
-    with pytest.raises(InputFileError, match=r"r\.csv: found a line of more than 1,000 characters"):
-        list(recorded.rows())
+def test_nor_those_of_relations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrivals, "LONGEST_LINE", 100_000)
+    Path("r.csv").write_text("x\n" + "7" * 200_000)
+    with pytest.raises(InputFileError, match=r"r\.csv: found a line of more than 100,000 bytes"):
+        load_csv("r.csv", Schema.of(x="string"))

@@ -9,9 +9,9 @@ from itertools import repeat
 from operator import itemgetter, le
 from typing import Any
 
+from midstream.io.instants import DatesOnly, chronon
 from midstream.io.progress import Progress
 from midstream.io.readers import UNKNOWN, position
-from midstream.io.relations.instants import DatesOnly, chronon
 from midstream.io.time_units import Clock
 from midstream.plans.values.errors import IntervalError, MidstreamError, SchemaError
 from midstream.plans.values.schema import Schema

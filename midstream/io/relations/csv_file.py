@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+from midstream.io.instants import as_clock
 from midstream.io.progress import Progress
-from midstream.io.readers import CsvStream
-from midstream.io.relations.content import CHUNK, Chunk, Declaration, Period, RelationOrigin, collect
-from midstream.io.relations.instants import as_clock
+from midstream.io.readers import UNKNOWN
+from midstream.io.relations.content import Chunk, Declaration, Period, RelationOrigin, collect, rows_of
+from midstream.io.sources.arrivals import file_arrivals
+from midstream.io.sources.bad_rows import BadRows
+from midstream.io.sources.conversion import Conversion, read_value
+from midstream.io.sources.csv_reader import CsvReader
+from midstream.io.sources.selecting import text_converters
 from midstream.io.time_units import Clock
+from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
 from midstream.plans.values.errors import InputFileError
-from midstream.plans.values.schema import Schema
-from midstream.plans.values.streams import Element
+from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.streams import Batch, Element
+from midstream.plans.values.units import MILLISECONDS
 
 
 def load_csv(
@@ -48,35 +56,42 @@ def load_csv(
     """
     declared = Declaration(schema, columns or {}, period, as_clock(clock))
     origin = RelationOrigin(os.fspath(path), "line", InputFileError)
-    return collect(_CsvFile(Path(path), "", {}).chunks(declared), declared, origin, progress)
+    return collect(_chunks(path, declared), declared, origin, progress)
 
 
-class _CsvFile(CsvStream):
-    """Reads a file like CsvStream, but without timestamps, and with each row's line number."""
+def _chunks(path: str | os.PathLike[str], declared: Declaration) -> Iterator[Chunk]:
+    """The rows in the order of the file.
 
-    def chunks(self, declared: Declaration) -> Iterator[Chunk]:
-        """The rows in the order of the file.
+    State    One chunk.
+    """
+    reader = CsvReader(os.fspath(path), _Rows(declared), BadRows())
+    width = len(declared.schema)
+    with closing(file_arrivals(Path(path))) as arrivals:
+        for batch in reader.batches(arrivals):
+            rows: Sequence[tuple[Any, ...]] = batch
+            numbers: Sequence[int] = batch.numbers  # type: ignore[attr-defined]
+            times = zip(*(row[width:] for row in rows), strict=True) if declared.period else ()
+            yield Chunk(numbers, [row[:width] for row in rows], *times)
 
-        State    One chunk.
-        """
-        records = self._records()
-        first = next(records, None)
-        if first is None:
-            raise self._unexpected(1, None, "nothing", "the names of the columns")
-        header = first[1]
-        selected = [
-            (self._position(header, name), name, column)
+
+class _Rows(Conversion):
+    """Converts rows to their values, with the texts of the period behind those of the schema."""
+
+    def __init__(self, declared: Declaration) -> None:
+        columns = [
+            ColumnDeclaration(name, column.type, column.nullable)
             for name, column in zip(declared.sources, declared.schema, strict=True)
         ]
-        start, end = [self._position(header, name) for name in declared.period or ()] or (None, None)
-        while some := list(islice(records, CHUNK)):
-            payloads = [
-                tuple([self._value(record[i], line, name, column) for i, name, column in selected])
-                for line, record in some
-            ]
-            yield Chunk(
-                [line for line, _ in some],
-                payloads,
-                [] if start is None else [record[start] for _, record in some],
-                [] if end is None else [record[end] for _, record in some],
-            )
+        ends = [ColumnDeclaration(name, Type.STRING, False) for name in declared.period or ()]
+        super().__init__(StreamDeclaration("", ()), MILLISECONDS, text_converters(UNKNOWN))
+        self.names = [column.name for column in (*columns, *ends)]
+        self._converters = [
+            text_converters(UNKNOWN)(column, column.nullable, self.timestamps) for column in (*columns, *ends)
+        ]
+
+    def batch(self, columns: Sequence[Sequence[Any]], count: int) -> Batch:
+        read = [converter.many(column) for converter, column in zip(self._converters, columns, strict=True)]
+        return rows_of(read, count)
+
+    def element(self, values: Sequence[Any]) -> Element:
+        return tuple(map(read_value, self.names, self._converters, values))

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from midstream.io.instants import Nanoseconds, as_clock
 from midstream.io.parquet import Moments, opened_parquet, read_columns
 from midstream.io.progress import Progress
 from midstream.io.relations.content import CHUNK, Chunk, Declaration, Period, RelationOrigin, collect, rows_of
-from midstream.io.relations.instants import Nanoseconds, as_clock
 from midstream.io.time_units import NANOSECONDS, Clock
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Schema, Type

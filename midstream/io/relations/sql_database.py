@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from midstream.io.instants import as_clock
 from midstream.io.progress import Progress
 from midstream.io.relations.content import Declaration, Period, RelationOrigin, collect
-from midstream.io.relations.instants import as_clock
 from midstream.io.requirements import require_libraries
 from midstream.io.time_units import Clock
 from midstream.plans.values.errors import SchemaError

@@ -13,7 +13,7 @@ from midstream.io.sinks.csv_sink import CsvSink
 from midstream.io.sinks.json_sink import JsonSink
 from midstream.io.sinks.parquet_sink import ParquetSink
 from midstream.io.sinks.sink import Sink, Times, integers
-from midstream.io.sources.sources import file_format
+from midstream.io.sources.sources import required_format
 from midstream.plans.values.schema import Schema, suggest
 
 SINKS: dict[str, Callable[..., Sink]] = {"csv": CsvSink, "jsonl": JsonSink, "parquet": ParquetSink}
@@ -71,4 +71,4 @@ def open_sink(
 def _usual_format(path: str, name: str) -> str:
     if path == STDOUT or (is_special(Path(path)) and not Path(path).suffix):
         return "jsonl"
-    return file_format(name)
+    return required_format(name)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from midstream.io.readers import LONGEST_LINE
+from midstream.io.requirements import require_libraries
 from midstream.io.sources.source import FileProgress
 from midstream.plans.values.errors import InputFileError
 
@@ -51,12 +52,15 @@ class _Packed(io.FileIO):
 
 
 def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Arriving:
-    """A file's bytes, decompressed if its name ends in .gz; bytes in a pipe are passed on at once.
+    """A file's bytes, decompressed if its name ends in .gz or .zst; bytes in a pipe are passed on at once.
 
     `file_progress` counts the bytes that have been read.
 
-    Raises   InputFileError.
+    Raises   InputFileError; MissingExtra for .zst without pyarrow.
     """
+    if path.suffix.lower() == ".zst":
+        yield from _from_zstd(path, file_progress)
+        return
     with _named(str(path)):
         if path.suffix.lower() == ".gz":
             with _Packed(path) as file, gzip.GzipFile(fileobj=file) as packed:
@@ -70,6 +74,17 @@ def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Arri
                     if file_progress is not None:
                         file_progress.read += len(some)
                     yield some
+
+
+def _from_zstd(path: Path, file_progress: FileProgress | None) -> Iterator[bytes]:
+    require_libraries(["pyarrow"], "arrow", "files in zstd need")
+    import pyarrow as pa
+
+    with _named(str(path)), pa.OSFile(str(path)) as file, pa.CompressedInputStream(file, "zstd") as unpacked:
+        while some := unpacked.read(CHUNK):
+            if file_progress is not None:
+                file_progress.read = file.tell()
+            yield some
 
 
 def stdin_arrivals() -> Arriving:

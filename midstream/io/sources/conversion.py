@@ -115,7 +115,7 @@ class Conversion:
         Raises   Misfit.
         """
         read = [
-            _read(name, converter, value)
+            read_value(name, converter, value)
             for name, converter, value in zip(self.names, self._converters, values, strict=True)
         ]
         start = self._now() if self._time is None else read.pop(self._time)
@@ -127,14 +127,14 @@ class Conversion:
         Raises   Misfit.
         """
         named = zip(self._payload_names, self._payload, values, strict=True)
-        return tuple([_read(name, converter, value) for name, converter, value in named])
+        return tuple([read_value(name, converter, value) for name, converter, value in named])
 
     def instant(self, value: Any) -> int:
         """The timestamp of one row.
 
         Raises   Misfit.
         """
-        return int(_read(self.stream.ordered_by or "timestamp", self._stamp, value))
+        return int(read_value(self.stream.ordered_by or "timestamp", self._stamp, value))
 
     @contextmanager
     def counted(self) -> Iterator[None]:
@@ -151,7 +151,8 @@ def _elements(times: Sequence[int], payloads: Iterable[tuple[Any, ...]]) -> Batc
     return list(zip(times, map(add, times, repeat(1)), payloads, strict=True))
 
 
-def _read(name: str, converter: Converter, value: Any) -> Any:
+def read_value(name: str, converter: Converter, value: Any) -> Any:
+    """Convert one value of a column; raises Misfit where it does not fit."""
     try:
         return converter.single(value)
     except UndeclaredUnit as error:

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from midstream.io.instants import Nanoseconds
 from midstream.io.parquet import Moments, opened_parquet, read_columns
-from midstream.io.relations.instants import Nanoseconds
 from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.columns import find_column
 from midstream.io.sources.conversion import (

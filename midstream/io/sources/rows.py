@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from midstream.plans.values.streams import Batch, Element
+
+Row = tuple[int, tuple[Any, ...]]
+"""A timestamp and a payload."""
 
 
 class Rows(list[Element]):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from midstream.io.errors import ConnectorError
+from midstream.io.file_formats import KNOWN, file_format
 from midstream.io.ingested import is_ingested
 from midstream.io.sources.arrivals import Arriving, file_arrivals, socket_arrivals, stdin_arrivals
 from midstream.io.sources.bad_rows import BadRows
@@ -19,20 +20,15 @@ from midstream.io.sources.csv_reader import CsvReader
 from midstream.io.sources.ingested import ingested_batches
 from midstream.io.sources.json_reader import ElementReader, JsonReader
 from midstream.io.sources.parquet_reader import parquet_batches
+from midstream.io.sources.selecting import SELECTABLE, Constant, conversion_of, own_rows
 from midstream.io.sources.source import FileProgress, Source
 from midstream.io.sources.text_reader import TextReader
-from midstream.io.sources.texts import text_converter
-from midstream.io.sources.values import value_converter
 from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import SourceClause, StreamDeclaration
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Batch
 from midstream.plans.values.units import TimeUnit
 
-SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
-"""The format of a file, by its suffix."""
-
-FORMATS = ("csv", "jsonl", "elements", "parquet")
 TEXT_FORMATS = ("csv", "jsonl", "elements")
 
 KINDS = {
@@ -50,24 +46,15 @@ KINDS = {
 ALIASES = {"tcp": "socket", "json": "jsonl", "ndjson": "jsonl"}
 
 
-def file_format(path: str | os.PathLike[str]) -> str:
-    """The format of a file by its suffix; .gz may follow.
+def required_format(path: str | os.PathLike[str]) -> str:
+    """The format of a file by its name.
 
-    Raises   ConnectorError.
-
-    >>> file_format("bids.csv"), file_format("bids.JSONL.gz")
-    ('csv', 'jsonl')
+    Raises   ConnectorError where the name tells none.
     """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    is_packed = suffixes[-1:] == [".gz"]
-    suffix = (suffixes[:-1] if is_packed else suffixes)[-1:]
-    found = SUFFIXES.get(suffix[0]) if suffix else None
-    if found is None or (is_packed and found == "parquet"):
-        known = ", ".join(SUFFIXES)
+    found = file_format(path)
+    if found is None:
         raise ConnectorError(
-            f"{os.fspath(path)}: found no suffix of a known format, expected one of {known}; all but the "
-            "last also with .gz",
-            path=path,
+            f"{os.fspath(path)}: found no suffix of a known format, expected {KNOWN}", path=path
         )
     return found
 
@@ -80,6 +67,8 @@ def open_source(
     bad_rows: BadRows | None = None,
     clock: Now | None = None,
     has_header: bool = True,
+    where: Mapping[str, Constant] | None = None,
+    unknown: Sequence[str] = (),
 ) -> Source:
     """Open the source of a stream: a clause, a path, "-" for standard input, or by default its declaration's.
 
@@ -87,6 +76,9 @@ def open_source(
     bad_rows      handles rows that do not fit; without it the first one ends the run
     clock         stamps the rows of a stream without timestamps; system time by default
     has_header    True if CSV begins with the names of the columns; else they are in the declaration's order
+    where         by column, the value that a row must have to belong to the stream; nothing else is read of
+                  other rows
+    unknown       texts in CSV that stand for a missing value, besides nothing
 
     Files and connections open when the first batch is requested.
 
@@ -103,7 +95,7 @@ def open_source(
     """
     clause = _clause(stream, source)
     kind, arguments = ALIASES.get(clause.kind.lower(), clause.kind.lower()), clause.arguments
-    opening = _Opening(stream, unit, bad_rows or BadRows(), clock, has_header)
+    opening = _Opening(stream, unit, bad_rows or BadRows(), clock, has_header, where or {}, unknown)
     match kind, arguments:
         case "file", (str() as path,) if is_ingested(path):
             return opening.ingested(path)
@@ -112,7 +104,7 @@ def open_source(
         ):
             return opening.ingested(path, *range_)
         case "file", (str() as path,):
-            return opening.file(path, file_format(path))
+            return opening.file(path, required_format(path))
         case "elements", (str() as path, *_) if other := _other_format(path):
             raise ConnectorError(
                 f"source {clause}: found a file in {other}, expected results in JSON Lines; write them with "
@@ -145,6 +137,20 @@ class _Opening:
     bad_rows: BadRows
     clock: Now | None
     has_header: bool
+    where: Mapping[str, Constant]
+    unknown: Sequence[str]
+
+    def conversion(self, form: str) -> Conversion:
+        """The conversion of the rows of a format.
+
+        Raises   ConnectorError for conditions on what is stored by stream.
+        """
+        if self.where and form not in SELECTABLE:
+            raise ConnectorError(
+                f"stream {self.stream.name}: found conditions on rows, expected none, as {form} files have "
+                "rows of one stream"
+            )
+        return conversion_of(self.stream, self.where, self.unit, form, self.unknown, self.clock)
 
     def file(self, path: str, form: str, query: str | None = None) -> Source:
         if form != "parquet":
@@ -153,20 +159,19 @@ class _Opening:
             arrivals = file_arrivals(Path(path), file_progress)
             opened = self.text(path, form, arrivals, is_live=is_live, query=query)
             return replace(opened, file_progress=file_progress)
-        conversion = Conversion(self.stream, self.unit, value_converter, self.clock)
+        conversion = self.conversion(form)
         batches = parquet_batches(Path(path), conversion, self.bad_rows)
-        return Source(path, batches, timestamps=conversion.timestamps, unit="row")
+        return Source(path, self._own(batches), timestamps=conversion.timestamps, unit="row")
 
     def ingested(self, folder: str, since: str | None = None, until: str | None = None) -> Source:
-        conversion = Conversion(self.stream, self.unit, value_converter, self.clock)
+        conversion = self.conversion("ingested")
         batches = ingested_batches(Path(folder), conversion, self.bad_rows, since, until)
         return Source(folder, batches, timestamps=conversion.timestamps, unit="row")
 
     def text(
         self, name: str, form: str, arrivals: Arriving, *, is_live: bool, query: str | None = None
     ) -> Source:
-        converters = text_converter if form == "csv" else value_converter
-        conversion = Conversion(self.stream, self.unit, converters, self.clock)
+        conversion = self.conversion(form)
         if form == "csv":
             reader: TextReader = CsvReader(name, conversion, self.bad_rows, has_header=self.has_header)
         elif form == "elements":
@@ -174,7 +179,10 @@ class _Opening:
         else:
             reader = JsonReader(name, conversion, self.bad_rows)
         batches = _closing(reader.batches(arrivals), arrivals)
-        return Source(name, batches, is_live, conversion.timestamps)
+        return Source(name, self._own(batches), is_live, conversion.timestamps)
+
+    def _own(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        return own_rows(batches) if self.where else batches
 
 
 def _clause(stream: StreamDeclaration, source: SourceClause | str | os.PathLike[str] | None) -> SourceClause:
@@ -203,12 +211,9 @@ def _text_format(clause: SourceClause, word: Any) -> str:
 
 
 def _other_format(path: str) -> str:
-    """The format that a path's suffix names, if it is not JSON Lines; else empty."""
-    try:
-        found = file_format(path)
-    except ConnectorError:
-        return ""
-    return "" if found == "jsonl" else found
+    """The format that a path's name tells, if it is not JSON Lines; else empty."""
+    found = file_format(path)
+    return "" if found is None or found == "jsonl" else found
 
 
 def _may_wait(path: str) -> bool:

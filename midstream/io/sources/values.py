@@ -10,8 +10,8 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
+from midstream.io.instants import Nanoseconds, nanoseconds
 from midstream.io.parquet import Moments
-from midstream.io.relations.instants import Nanoseconds, nanoseconds
 from midstream.io.sources.converter import Converter, describe
 from midstream.io.sources.texts import text_converter
 from midstream.io.timestamps import Timestamps

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from midstream.io.file_formats import packing
 from midstream.io.sources.arrivals import CHUNK, file_arrivals
 from midstream.io.sources.bad_rows import BadRows, Misfit, readable
 from midstream.io.sources.conversion import Conversion
 from midstream.io.sources.csv_reader import CsvReader
 from midstream.io.sources.json_reader import ElementReader, JsonReader
 from midstream.io.sources.parquet_reader import parquet_batches
+from midstream.io.sources.selecting import conversion_of
 from midstream.io.sources.text_reader import TextReader
-from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Batch, Element
-from midstream.scenarios.stages.ingest.conversion import conversion_of
 from midstream.scenarios.stages.ingest.survey import FilePiece
 from midstream.scenarios.streams.recorded.feeds import Feed
-from midstream.scenarios.streams.recorded.input_files import blocks, packing
+from midstream.scenarios.streams.recorded.input_files import blocks
 
 LONGEST_TEXT = 10_000
 """The characters of a bad row that are kept, at most."""
@@ -58,7 +58,9 @@ class PieceReader:
     def __init__(self, feed: Feed, piece: FilePiece) -> None:
         self.bad = KeptRows()
         self._piece = piece
-        self._conversion: Conversion = conversion_of(feed, piece.form)
+        self._conversion: Conversion = conversion_of(
+            feed.declaration, feed.where, feed.timestamps(), piece.form, feed.unknown
+        )
 
     @property
     def cut(self) -> int:
@@ -95,20 +97,4 @@ class PieceReader:
 
     def _arrivals(self, since: int, until: int) -> Iterator[bytes]:
         path = self._piece.path
-        match packing(path):
-            case ".gz":
-                return file_arrivals(Path(path))
-            case ".zst":
-                return _unpacked(path)
-        return blocks(path, CHUNK, since, until)
-
-
-def _unpacked(path: str) -> Iterator[bytes]:
-    import pyarrow as pa
-
-    try:
-        with pa.OSFile(path) as file, pa.CompressedInputStream(file, "zstd") as stream:
-            while block := stream.read(CHUNK):
-                yield block
-    except (OSError, pa.ArrowException) as error:
-        raise InputFileError(f"{path}: found no readable zstd: {error}", path=path) from error
+        return blocks(path, CHUNK, since, until) if packing(path) is None else file_arrivals(Path(path))

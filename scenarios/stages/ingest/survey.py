@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from midstream.io.file_formats import packing
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.streams.recorded.input_files import InputFile, blocks, packing
+from midstream.scenarios.streams.recorded.input_files import InputFile, blocks
 
 PIECE = 32 * 2**20
 """The least number of bytes of lines that a task reads, if the file has as many."""

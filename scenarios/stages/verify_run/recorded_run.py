@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from midstream.io.file_formats import FORMATS
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
@@ -23,7 +24,7 @@ from midstream.scenarios.recordings.raw_files import SPARK_TYPES, open_raw
 from midstream.scenarios.recordings.recording import TIME, Recording, payload
 from midstream.scenarios.spark.spark_errors import SPARK_ERRORS, reason
 from midstream.scenarios.stages.verify_run.spark_sql import InstantGrid, SparkSql, cell_of, valid_at
-from midstream.scenarios.streams.recorded.declaration import FORMATS, Study
+from midstream.scenarios.streams.recorded.declaration import FOLDER, Study, format_of
 from midstream.scenarios.streams.recorded.inputs import recorded_stream
 
 TOLERANCE = 1e-9
@@ -235,8 +236,8 @@ def read_results(spark: SparkSession, path: str, schema: Schema) -> DataFrame:
 
     Raises   InputFileError, naming the file, what was found and what was expected.
     """
-    form = next((form for suffix, form in FORMATS.items() if path.endswith(suffix)), None)
-    if form is None:
+    form = format_of(path)
+    if form is None or form == FOLDER:
         expected = ", ".join(FORMATS)
         raise InputFileError(f"{path}: expected a file of results that ends in {expected}", path=path)
     frame = _nested(spark, path, schema) if form == "json" else _flat(spark, path, form, schema)

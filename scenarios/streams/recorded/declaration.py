@@ -37,6 +37,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from midstream.io.file_formats import FORMATS, file_format
+from midstream.io.sources.selecting import Constant
 from midstream.io.text_file import find_text, ready_made
 from midstream.io.time_units import NANOSECONDS, Clock
 from midstream.plans.algebra.builder import Stream, stream
@@ -48,10 +50,8 @@ from midstream.plans.values.units import SHORT
 from midstream.scenarios.streams.recorded.query import build_query, query_in_sql
 from midstream.scenarios.streams.recorded.toml_table import TomlTable
 
-Constant = str | int | float | bool
-
-FORMATS: Mapping[str, str] = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
-"""The formats of paths, by their suffixes."""
+SPARK_FORMATS: Mapping[str, str] = {"csv": "csv", "jsonl": "json", "parquet": "parquet"}
+"""Spark's names of formats."""
 
 FOLDER = "folder"
 """The format of a path without a suffix: a folder, whose files have suffixes."""
@@ -218,9 +218,7 @@ def _stream(name: str, table: TomlTable, folder: str) -> RecordedStream:
 
 def format_of(path: str) -> str | None:
     """The format of a path, by its name; None where its suffix stands for no format."""
-    name = PurePosixPath(path)
-    packed = name.with_suffix("") if name.suffix in (".gz", ".zst") else name
-    return FORMATS.get(packed.suffix) if packed.suffix else FOLDER
+    return SPARK_FORMATS.get(file_format(path) or "") if PurePosixPath(path).suffix else FOLDER
 
 
 def _located(path: str, folder: str) -> str:

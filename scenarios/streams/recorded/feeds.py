@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from midstream.io.sources.selecting import Constant
 from midstream.io.text_file import read_text
 from midstream.io.time_units import NANOSECONDS
 from midstream.io.timestamps import Timestamps
@@ -16,7 +17,7 @@ from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.plans.values.instants import of_datetime
 from midstream.plans.values.schema import Type
 from midstream.plans.values.units import SHORT, TimeUnit
-from midstream.scenarios.streams.recorded.declaration import Constant, RecordedStream, Study
+from midstream.scenarios.streams.recorded.declaration import RecordedStream, Study
 
 FILE_SOURCES: Mapping[str, str | None] = {
     "csv": "csv", "jsonl": "jsonl", "json": "jsonl", "elements": "elements", "parquet": "parquet",

@@ -9,13 +9,8 @@ from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
 
+from midstream.io.file_formats import KNOWN, file_format
 from midstream.plans.values.errors import InputFileError
-
-FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
-"""The formats of files, by the endings of their names."""
-
-PACKED = (".gz", ".zst")
-"""Endings of packed files, behind the ending that tells the format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +45,10 @@ def input_files(path: str, form: str | None = None) -> list[InputFile]:
         found = sorted(name for name in matched if os.path.isfile(name))
     if not found:
         raise InputFileError(
-            f"{path}: found no such file; expected a file, a folder or a pattern of {', '.join(FORMATS)}, "
-            f"also with {' or '.join(PACKED)}",
+            f"{path}: found no such file; expected a file, a folder or a pattern of {KNOWN}",
             path=path,
         )
     return [_listed(name, form or _required_format(name)) for name in found]
-
-
-def file_format(name: str) -> str | None:
-    """The format of a file, by its name; None where the name tells none.
-
-    >>> file_format("bids.csv.zst"), file_format("bids.JSONL"), file_format("bids.parquet.gz")
-    ('csv', 'jsonl', None)
-    """
-    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
-    is_packed = suffixes[-1:] and suffixes[-1] in PACKED
-    found = FORMATS.get("".join((suffixes[:-1] if is_packed else suffixes)[-1:]))
-    return None if is_packed and found == "parquet" else found
-
-
-def packing(name: str) -> str | None:
-    """The packing of a file of lines, by its name; None if it is not packed."""
-    suffix = Path(name).suffix.lower()
-    return suffix if suffix in PACKED else None
 
 
 def unchanged(files: Iterable[InputFile]) -> None:
@@ -112,8 +88,7 @@ def _required_format(name: str) -> str:
     found = file_format(name)
     if found is None:
         raise InputFileError(
-            f"{name}: found no suffix of a known format, expected one of {', '.join(FORMATS)}; all but the "
-            f"last also with {' or '.join(PACKED)}",
+            f"{name}: found no suffix of a known format, expected {KNOWN}",
             path=name,
         )
     return found

@@ -18,6 +18,7 @@ from midstream.plans.values.schema import suggest
 from midstream.plans.values.units import TimeUnit
 from midstream.scenarios.streams.recorded.declaration import (
     FOLDER,
+    SPARK_FORMATS,
     RecordedStream,
     Study,
     format_of,
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 SCRIPTS = (".sql",)
 """The suffixes of scripts."""
-
-_FORMATS = {"csv": "csv", "jsonl": "json", "parquet": "parquet"}
-"""The formats of studies, by the names that sources give them."""
 
 
 def load_declared(name: str, data: Path | str | None = None, query: str | None = None) -> Study:
@@ -144,7 +142,7 @@ def _file(script: str, declared: StreamDeclaration) -> tuple[str, str]:
             return path, FOLDER
         if kind in FILE_SOURCES and not declared.has_intervals:
             form = FILE_SOURCES[kind]
-            known = format_of(path) if form is None else _FORMATS[form]
+            known = format_of(path) if form is None else SPARK_FORMATS[form]
             if known is not None:
                 return path, known
     kinds = ", ".join(f"{kind}('path')" for kind in ("csv", "jsonl", "parquet", "file", "ingested"))

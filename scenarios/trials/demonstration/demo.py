@@ -80,14 +80,13 @@ def flights(folder: Path) -> DemoScenario:
 
     Raises   InputFileError for a folder or a file that is not as expected.
     """
-    recorded = departures(folder)
-    streams = {airport: list(chronons(stream.rows())) for airport, stream in recorded.items()}
+    streams = {airport: list(elements) for airport, elements in departures(folder).items()}
     if not any(streams.values()):
         raise InputFileError(f"{folder}: found no departure from {', '.join(streams)}", path=folder)
     return DemoScenario(
         name="departures",
         question="per destination, how many triples of departures the last hour had, and the largest delay",
-        plan=common_destinations(recorded).plan(),
+        plan=common_destinations().plan(),
         streams=streams,
         batch_size=20,
     )

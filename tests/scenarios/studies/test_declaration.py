@@ -168,7 +168,7 @@ def test_a_study_may_be_of_a_time_range(tmp_path: Path) -> None:
     assert (part.since, part.until) == (3600_000, 7200_000)
     assert study.within("3600000", None) == study
     for since, until, told in (
-        ("noon", None, "study trades: from: found 'noon', expected a date"),
+        ("noon", None, "study trades: from: found 'noon', expected an integer, or a date"),
         (None, "0", "found 2013-02-01 00:00 to 2013-01-31 23:00, expected an end behind the beginning"),
     ):
         with pytest.raises(InputFileError, match=told):

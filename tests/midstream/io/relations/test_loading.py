@@ -64,6 +64,13 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+CHUNKS = (
+    "midstream.io.sources.conversion.BATCH",
+    "midstream.io.relations.parquet_file.CHUNK",
+    "midstream.io.relations.sql_reading.CHUNK",
+)
+"""The numbers of rows that are read at once."""
+
 Write = Callable[[Path, list[str], list[tuple[Any, ...]]], None]
 Load = Callable[..., list[Element]]
 FORMATS: dict[str, tuple[Write, Load]] = {
@@ -95,8 +102,8 @@ def test_what_was_written_is_loaded(
     write: Write, load: Load, rows: list[tuple[Any, ...]], chunk: int
 ) -> None:
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        for module in ("csv_file", "parquet_file", "sql_reading"):
-            patch.setattr(f"midstream.io.relations.{module}.CHUNK", chunk)
+        for constant in CHUNKS:
+            patch.setattr(constant, chunk)
         folder = Path(name)
         write(folder, NAMES, rows)
         payloads = [row[:4] for row in rows]
@@ -151,8 +158,8 @@ def test_a_start_must_be_there(write: Write, load: Load, tmp_path: Path) -> None
 
 @every_format
 def test_progress_is_told(write: Write, load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("csv_file", "parquet_file", "sql_reading"):
-        monkeypatch.setattr(f"midstream.io.relations.{module}.CHUNK", 2)
+    for constant in CHUNKS:
+        monkeypatch.setattr(constant, 2)
     write(tmp_path, NAMES, [(i, 0.5, "x", True, i, None) for i in range(5)])
     told: list[tuple[int, int | None]] = []
     load(tmp_path, SCHEMA, progress=lambda done, total: told.append((done, total)))
@@ -164,8 +171,8 @@ def test_progress_is_told(write: Write, load: Load, tmp_path: Path, monkeypatch:
 def test_the_second_chunk_counts_on(
     write: Write, load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("csv_file", "parquet_file", "sql_reading"):
-        monkeypatch.setattr(f"midstream.io.relations.{module}.CHUNK", 2)
+    for constant in CHUNKS:
+        monkeypatch.setattr(constant, 2)
     write(tmp_path, NAMES, [(i, None if i == 3 else 0.5, "x", True, i, None) for i in range(5)])
     with pytest.raises((InputFileError, SchemaError), match=r"(line 5|row 4), column share: found "):
         load(tmp_path, Schema.of(share="float"))

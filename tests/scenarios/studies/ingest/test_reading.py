@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midstream.io.file_formats import file_format
 from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.scenarios.stages.ingest import survey as survey_module
 from midstream.scenarios.stages.ingest.reading import PieceReader
 from midstream.scenarios.stages.ingest.survey import survey
 from midstream.scenarios.streams.recorded.declaration import load_study
 from midstream.scenarios.streams.recorded.feeds import Feed, feeds_of_script, feeds_of_study
-from midstream.scenarios.streams.recorded.input_files import InputFile, file_format, input_files
+from midstream.scenarios.streams.recorded.input_files import InputFile, input_files
 
 DECLARED = """
 [streams.s]
@@ -227,7 +228,7 @@ def test_paths_without_files(tmp_path: Path, path: str, message: str) -> None:
         ),
         ("s.csv.gz", b"no gzip", "Not a gzipped file"),
         ("s.csv.gz", gzip.compress(csv_text().encode(), mtime=0)[:-9], r"s\.csv\.gz: "),
-        ("s.csv.zst", b"no zstd", "found no readable zstd"),
+        ("s.csv.zst", b"no zstd", "ZSTD decompress failed"),
         ("s.parquet", b"no parquet", r"s\.parquet: found no readable Parquet file"),
     ],
 )

@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any
 
 from midstream.io.parquet import Moments
+from midstream.io.sources.clock import Now
 from midstream.io.sources.conversion import Conversion
 from midstream.io.sources.converter import ODD, Converter, Converters
+from midstream.io.sources.rows import Rows
 from midstream.io.sources.texts import text_converter
 from midstream.io.sources.values import value_converter
 from midstream.io.timestamps import Timestamps
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
-from midstream.plans.sql.declarations import ColumnDeclaration
+from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
 from midstream.plans.values.streams import Batch, Element
-from midstream.scenarios.streams.recorded.declaration import Constant
-from midstream.scenarios.streams.recorded.feeds import Feed
+from midstream.plans.values.units import TimeUnit
+
+Constant = str | int | float | bool
+
+SELECTABLE = ("csv", "jsonl", "parquet")
+"""Formats whose files may hold several streams."""
 
 
-def conversion_of(feed: Feed, form: str) -> Conversion:
-    """The conversion of a feed's rows to elements."""
-    timestamps = feed.timestamps()
-    converters = _knowing(feed.unknown) if form == "csv" else value_converter
-    if not feed.where:
-        return Conversion(feed.declaration, timestamps, converters)
-    return SelectingConversion(feed, timestamps, converters)
+def conversion_of(
+    stream: StreamDeclaration,
+    where: Mapping[str, Constant],
+    unit: TimeUnit | Timestamps,
+    form: str,
+    unknown: Sequence[str] = (),
+    clock: Now | None = None,
+) -> Conversion:
+    """The conversion of a file's rows to elements of a stream.
+
+    where      by column, the value that a row must have to belong to the stream
+    form       of the file
+    unknown    texts in CSV that stand for a missing value, besides nothing
+    """
+    timestamps = Timestamps.of(unit)
+    converters = text_converters(unknown) if form == "csv" else value_converter
+    if not where:
+        return Conversion(stream, timestamps, converters, clock)
+    return SelectingConversion(stream, where, timestamps, converters, clock)
+
+
+def own_rows(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Batches without the rows of other streams, for which a `SelectingConversion` gives None."""
+    for batch in batches:
+        if None not in batch:
+            yield batch
+            continue
+        flags = [element is not None for element in batch]
+        if any(flags):
+            own = compress(batch, flags)
+            yield Rows(own, list(compress(batch.numbers, flags))) if isinstance(batch, Rows) else list(own)
 
 
 class SelectingConversion(Conversion):
@@ -36,16 +66,22 @@ class SelectingConversion(Conversion):
     rows. They keep their places, so that line numbers stay right.
     """
 
-    def __init__(self, feed: Feed, timestamps: Timestamps, converters: Converters) -> None:
-        declared = feed.declaration
-        names = [column.name for column in declared.columns]
-        asked = [ColumnDeclaration(name, CONSTANT_TYPES[type(value)]) for name, value in feed.where.items()]
+    def __init__(
+        self,
+        stream: StreamDeclaration,
+        where: Mapping[str, Constant],
+        timestamps: Timestamps,
+        converters: Converters,
+        clock: Now | None = None,
+    ) -> None:
+        names = [column.name for column in stream.columns]
+        asked = [ColumnDeclaration(name, CONSTANT_TYPES[type(value)]) for name, value in where.items()]
         further = tuple(column for column in asked if column.name not in names)
-        super().__init__(replace(declared, columns=(*declared.columns, *further)), timestamps, converters)
-        self._member = Conversion(declared, timestamps, converters)
-        self._width = len(declared.columns)
+        super().__init__(replace(stream, columns=(*stream.columns, *further)), timestamps, converters, clock)
+        self._member = Conversion(stream, timestamps, converters, clock)
+        self._width = len(stream.columns)
         self._tests = [
-            (self.names.index(column.name), converters(column, True, timestamps), feed.where[column.name])
+            (self.names.index(column.name), converters(column, True, timestamps), where[column.name])
             for column in asked
         ]
 
@@ -80,7 +116,7 @@ def _some(column: Sequence[Any], flags: Sequence[bool]) -> Sequence[Any]:
     return Moments(kept) if isinstance(column, Moments) else list(kept)
 
 
-def _knowing(unknown: Sequence[str]) -> Converters:
+def text_converters(unknown: Sequence[str]) -> Converters:
     """Converters of texts, where some texts stand for a missing value."""
     if not unknown:
         return text_converter

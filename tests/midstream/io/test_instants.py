@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.io.relations.instants import UNIX_EPOCH, Nanoseconds, as_clock, chronon
+from midstream.io.instants import UNIX_EPOCH, Nanoseconds, as_clock, chronon
 from midstream.io.time_units import NANOSECONDS, Clock
 
 BERLIN = timezone(timedelta(hours=1))

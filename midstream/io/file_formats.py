@@ -1,0 +1,40 @@
+"""Formats and packings of files of rows, by the ends of their names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+FORMATS: Mapping[str, str] = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+}
+"""The formats of files, by the ends of their names."""
+
+PACKED = (".gz", ".zst")
+"""Ends of packed files of lines, behind the end that tells the format."""
+
+KNOWN = f"one of {', '.join(FORMATS)}; all but the last also with {' or '.join(PACKED)}"
+"""The known ends, for messages."""
+
+
+def file_format(name: str | os.PathLike[str]) -> str | None:
+    """The format of a file, by its name; None if the name tells none.
+
+    >>> file_format("bids.csv.zst"), file_format("bids.JSONL"), file_format("bids.parquet.gz")
+    ('csv', 'jsonl', None)
+    """
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    is_packed = suffixes[-1:] and suffixes[-1] in PACKED
+    found = FORMATS.get("".join((suffixes[:-1] if is_packed else suffixes)[-1:]))
+    return None if is_packed and found == "parquet" else found
+
+
+def packing(name: str | os.PathLike[str]) -> str | None:
+    """The packing of a file of lines, by its name; None if it is not packed."""
+    suffix = Path(name).suffix.lower()
+    return suffix if suffix in PACKED else None

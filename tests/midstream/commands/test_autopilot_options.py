@@ -92,7 +92,7 @@ def test_a_chart_begins_where_the_first_look_is() -> None:
         (["--autopilot-chart", "c.txt"], "expected a file in .png, .svg, .pdf"),
         (["--autopilot", "d.json", "--decisions", "d.json"], "--decisions"),
         (["--every", "often"], "--every"),
-        (["--every", "0s"], "above 0"),
+        (["--every", "0s"], "expected at least 1"),
         (["--every", "1ms"], "a whole number"),
     ],
 )

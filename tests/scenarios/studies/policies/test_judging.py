@@ -210,7 +210,7 @@ def test_a_grid_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match=r"found egaer, expected .*; did you mean eager"):
         grid_of("balanced,egaer")
     (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(InputFileError, match=r"bad\.json: found no JSON"):
+    with pytest.raises(InputFileError, match=r"bad\.json: this is no JSON"):
         grid_of(str(tmp_path / "bad.json"))
 
 

@@ -249,7 +249,7 @@ _ALL = (
     ),
     Mutant(
         "forgetful-abort",
-        "What the old plan has given of the time behind the split time is lost when a migration is aborted.",
+        "When a migration is aborted, the old plan's results from beyond the split time are lost.",
         ((Fuse, "abandon", _forgetful),),
         beyond="it takes a migration that is aborted",
     ),

@@ -438,7 +438,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("paths")
     texts = {
         "q.sql": SQL,
-        "profile.json": json.dumps(PROFILE.to_json()),
+        "profile.json": PROFILE.dumps(),
         "new.sql": JOIN.format("b", "a"),
         "s.csv": "ts,x\n1,7\n2,bad\n3,8\n",
         "f.py": "def register(catalog):\n    pass\n",

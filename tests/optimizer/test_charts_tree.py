@@ -97,7 +97,7 @@ def test_a_tree_follows_rounds_as_a_chart_does() -> None:
     experiment = two_filters()
     dimensions = [Dimension(name, 0.0, 1.0, 1) for name in experiment.names]
     changing = list(zip(dimensions, experiment.measures, strict=True))
-    tree = make_tree(experiment.plans, experiment.known, changing, 64)
+    tree = make_tree(experiment.plans, experiment.statistics, changing, 64)
     points = [(0.1, 0.9), (0.2, 0.9), (0.9, 0.1)]
     found = follow(tree, [(point, experiment.best(point)) for point in points])
     assert (found.hits, found.moves, found.switches) == (3, 1, 1)
@@ -130,7 +130,7 @@ def test_bad_questions_are_told() -> None:
     with pytest.raises(ChartError, match="found 0 questions"):
         learn_tree(PLANS, UNIT, lambda _: 0, 0)
     with pytest.raises(ChartError, match="found no plan"):
-        make_tree([], two_filters().known, [], 9)
+        make_tree([], two_filters().statistics, [], 9)
     with pytest.raises(ChartError, match="found 9 dimensions, expected 8 at most"):
         next(halton(9))
     with pytest.raises(ChartError, match=r"found .*'midstream-chart', 'version': 1"):

@@ -37,6 +37,11 @@ def generated_stream(
     Raises   ConnectorError for other arguments than nexmark('stream', seed), and for a unit that seconds are
              no multiple of; the errors of `rows`.
     """
+    if declared.where:
+        raise ConnectorError(
+            f"stream {declared.name}: found WHERE, expected none, as {clause} has rows of one stream; "
+            "a query may have conditions"
+        )
     wanted = _wanted(declared.name, unit, clause)
     made = chronons(rows(wanted.stream, declared.schema, _events(wanted, count), wanted.second))
     timestamps = Timestamps(unit, declared.unit)

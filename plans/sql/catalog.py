@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -13,10 +13,11 @@ from midstream.plans.algebra.operators import Relation, Source, Ties
 from midstream.plans.algebra.operators.declarations import Reference
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.aggregates import UserAggregate
-from midstream.plans.expressions.expressions import checked, named
+from midstream.plans.expressions.expressions import CONSTANT_TYPES, checked, named
 from midstream.plans.sql.constraints import Constraints, is_in_key, primary_key
 from midstream.plans.sql.declarations import (
     ColumnDeclaration,
+    Constant,
     RelationDeclaration,
     SourceClause,
     StreamDeclaration,
@@ -411,7 +412,8 @@ class Catalog:
             self._relations[key] = self._constrained(script, statement, relation, primary)
         else:
             order = None if statement.order is None else self._timestamp(script, columns, *statement.order)
-            stream = StreamDeclaration(statement.name, columns, order, source, unit)
+            where = self._conditions(script, statement, columns)
+            stream = StreamDeclaration(statement.name, columns, order, source, unit, where=where)
             self._require_columns(script, stream.schema, statement.at)
             self._streams[key] = self._constrained(script, statement, stream, primary)
 
@@ -429,6 +431,29 @@ class Catalog:
                 constraints.reference(one, self._declared(), primary) for one in statement.references
             ),
         )
+
+    def _conditions(
+        self, script: Script, statement: CreateStatement, columns: Sequence[ColumnDeclaration]
+    ) -> tuple[tuple[str, Constant], ...]:
+        """The conditions by which a row of the source belongs to the stream."""
+        declared = {column.name.lower(): column for column in columns}
+        found: dict[str, tuple[str, Constant]] = {}
+        for name, value, at in statement.where:
+            if statement.source is None:
+                raise script.fault("found WHERE without SOURCE, whose rows it is about", at)
+            if name.lower() in found:
+                raise script.fault(f"column {name} occurs twice in WHERE", at)
+            column, type_ = declared.get(name.lower()), CONSTANT_TYPES[type(value)]
+            if column is not None and (column.is_timestamp or column.type not in (type_, Type.ANY)):
+                expected = column.time or column.type.value
+                raise script.fault(
+                    f"column {name}: found a constant of type {type_.value}, expected {expected}"
+                    if column.time is None
+                    else f"column {name}: found a condition on a {expected}, expected one on other columns",
+                    at,
+                )
+            found[name.lower()] = (name if column is None else column.name, value)
+        return tuple(found.values())
 
     def _time_unit(self, script: Script, word: str, at: Span) -> TimeUnit:
         try:

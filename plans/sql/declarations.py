@@ -11,6 +11,9 @@ from midstream.plans.values.schema import Column, Schema, Type
 from midstream.plans.values.streams import FOREVER
 from midstream.plans.values.units import TimeUnit
 
+Constant = str | int | float | bool
+"""A value that rows of a source are compared with."""
+
 
 @dataclass(frozen=True)
 class ColumnDeclaration:
@@ -65,6 +68,7 @@ class StreamDeclaration:
     keys         the declared keys
     primary_key  the columns of the key to which references without columns refer
     references   the declared references of its rows
+    where        columns of the source, and the constant that a row must have there to belong to the stream
 
     The timestamp is no part of the payload (thesis, Remark 7.1).
     """
@@ -77,6 +81,7 @@ class StreamDeclaration:
     keys: tuple[Key, ...] = ()
     primary_key: tuple[str, ...] | None = None
     references: tuple[ReferenceDeclaration, ...] = ()
+    where: tuple[tuple[str, Constant], ...] = ()
 
     @property
     def has_intervals(self) -> bool:

@@ -30,6 +30,7 @@ from sqlglot.parser import Parser as UsualParser
 from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer as UsualTokenizer
 
+from midstream.plans.sql.declarations import Constant
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.hints import WINDOW_FUNCTIONS, hint
 from midstream.plans.values.errors import SqlError
@@ -123,8 +124,8 @@ class ReferenceClause(NamedTuple):
 class CreateStatement(NamedTuple):
     """CREATE STREAM or CREATE RELATION with columns.
 
-    `order` is the column of ORDERED BY, `period` are those of VALID FROM … TO …, and `unit` is the word of
-    TIME_UNIT.
+    `order` is the column of ORDERED BY, `period` are those of VALID FROM … TO …, `unit` is the word of
+    TIME_UNIT, and `where` are the columns and constants of WHERE.
     """
 
     is_relation: bool
@@ -134,6 +135,7 @@ class CreateStatement(NamedTuple):
     order: tuple[str, Span] | None
     period: tuple[tuple[str, Span], tuple[str, Span]] | None
     unit: tuple[str, Span] | None
+    where: tuple[tuple[str, Constant, Span], ...]
     keys: tuple[KeyClause, ...]
     references: tuple[ReferenceClause, ...]
     at: Span
@@ -647,6 +649,7 @@ class _Statements(StreamSql.Parser):
         parts = [part for found in self._parse_csv(self._parse_part) for part in found]
         self._match_r_paren()
         source = order = period = unit = None
+        where: tuple[tuple[str, Constant, Span], ...] = ()
         while True:
             if source is None and self._words("SOURCE"):
                 source = self._parse_source()
@@ -660,12 +663,37 @@ class _Statements(StreamSql.Parser):
             elif unit is None and self._words("TIME_UNIT"):
                 self._match(TokenType.EQ)
                 unit = self._parse_word()
+            elif not where and not is_relation and self._match(TokenType.WHERE):
+                where = self._parse_conditions()
             else:
                 break
         columns = tuple(part for part in parts if isinstance(part, ColumnClause))
         keys = tuple(part for part in parts if isinstance(part, KeyClause))
         references = tuple(part for part in parts if isinstance(part, ReferenceClause))
-        return CreateStatement(is_relation, name, columns, source, order, period, unit, keys, references, at)
+        return CreateStatement(
+            is_relation, name, columns, source, order, period, unit, where, keys, references, at
+        )
+
+    def _parse_conditions(self) -> tuple[tuple[str, Constant, Span], ...]:
+        """Columns of a source and their constants, with AND between."""
+        found: list[tuple[str, Constant, Span]] = []
+        while not found or self._match(TokenType.AND):
+            name, at = self._parse_name()
+            if not self._match(TokenType.EQ):
+                self.raise_error("expected =, as a row belongs to a stream by its values in columns")
+            found.append((name, self._parse_constant(), at))
+        return tuple(found)
+
+    def _parse_constant(self) -> Constant:
+        token, is_negative = self._curr, bool(self._match(TokenType.DASH))
+        if not is_negative and self._match(TokenType.STRING):
+            return str(self._prev.text)
+        if not is_negative and (self._match(TokenType.TRUE) or self._match(TokenType.FALSE)):
+            return bool(self._prev.token_type == TokenType.TRUE)
+        if not self._match(TokenType.NUMBER):
+            self.raise_error("expected a constant", token)
+        text = f"{'-' * is_negative}{self._prev.text}"
+        return int(text) if text.lstrip("-").isdigit() else float(text)
 
     def _parse_name(self) -> tuple[str, Span]:
         token = self._curr

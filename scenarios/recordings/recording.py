@@ -16,9 +16,9 @@ from pyspark.sql import functions as F
 
 from midstream.io.file_formats import FORMATS
 from midstream.io.ingested import is_ingested, read_manifest
-from midstream.io.sources.selecting import Constant
 from midstream.io.time_units import NANOSECONDS
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
+from midstream.plans.sql.declarations import Constant
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.instants import of_datetime
 from midstream.plans.values.schema import Column, Type

@@ -16,11 +16,9 @@ from midstream.io.sources.texts import text_converter
 from midstream.io.sources.values import value_converter
 from midstream.io.timestamps import Timestamps
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
-from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
+from midstream.plans.sql.declarations import ColumnDeclaration, Constant, StreamDeclaration
 from midstream.plans.values.streams import Batch, Element
 from midstream.plans.values.units import TimeUnit
-
-Constant = str | int | float | bool
 
 SELECTABLE = ("csv", "jsonl", "parquet")
 """Formats whose files may hold several streams."""

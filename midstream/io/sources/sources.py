@@ -20,11 +20,11 @@ from midstream.io.sources.csv_reader import CsvReader
 from midstream.io.sources.ingested import ingested_batches
 from midstream.io.sources.json_reader import ElementReader, JsonReader
 from midstream.io.sources.parquet_reader import parquet_batches
-from midstream.io.sources.selecting import SELECTABLE, Constant, conversion_of, own_rows
+from midstream.io.sources.selecting import SELECTABLE, conversion_of, own_rows
 from midstream.io.sources.source import FileProgress, Source
 from midstream.io.sources.text_reader import TextReader
 from midstream.io.timestamps import Timestamps
-from midstream.plans.sql.declarations import SourceClause, StreamDeclaration
+from midstream.plans.sql.declarations import Constant, SourceClause, StreamDeclaration
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Batch
 from midstream.plans.values.units import TimeUnit
@@ -76,8 +76,8 @@ def open_source(
     bad_rows      handles rows that do not fit; without it the first one ends the run
     clock         stamps the rows of a stream without timestamps; system time by default
     has_header    True if CSV begins with the names of the columns; else they are in the declaration's order
-    where         by column, the value that a row must have to belong to the stream; nothing else is read of
-                  other rows
+    where         by column, the value that a row must have to belong to the stream, besides what it declares;
+                  nothing else is read of other rows
     unknown       texts in CSV that stand for a missing value, besides nothing
 
     Files and connections open when the first batch is requested.
@@ -95,7 +95,8 @@ def open_source(
     """
     clause = _clause(stream, source)
     kind, arguments = ALIASES.get(clause.kind.lower(), clause.kind.lower()), clause.arguments
-    opening = _Opening(stream, unit, bad_rows or BadRows(), clock, has_header, where or {}, unknown)
+    conditions = {**dict(stream.where), **(where or {})}
+    opening = _Opening(stream, unit, bad_rows or BadRows(), clock, has_header, conditions, unknown)
     match kind, arguments:
         case "file", (str() as path,) if is_ingested(path):
             return opening.ingested(path)

@@ -38,12 +38,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from midstream.io.file_formats import FORMATS, file_format
-from midstream.io.sources.selecting import Constant
 from midstream.io.text_file import find_text, ready_made
 from midstream.io.time_units import NANOSECONDS, Clock
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
+from midstream.plans.sql.declarations import Constant
 from midstream.plans.values.errors import InputFileError, SchemaError
 from midstream.plans.values.schema import Schema, Type, parse_column
 from midstream.plans.values.units import SHORT

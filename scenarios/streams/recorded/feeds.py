@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from midstream.io.sources.selecting import Constant
 from midstream.io.text_file import read_text
 from midstream.io.time_units import NANOSECONDS
 from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.catalog import Catalog
-from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
+from midstream.plans.sql.declarations import ColumnDeclaration, Constant, StreamDeclaration
 from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.plans.values.instants import of_datetime
 from midstream.plans.values.schema import Type
@@ -127,5 +126,9 @@ def _of_declared(script: str, stream: StreamDeclaration, chronon: TimeUnit, data
             raise MidstreamError(f"{place}, column {column.name}: found no type, expected one to store")
     path = str(source.arguments[0])
     return Feed(
-        stream, path if data is None else str(Path(data) / path), FILE_SOURCES[source.kind.lower()], chronon
+        stream,
+        path if data is None else str(Path(data) / path),
+        FILE_SOURCES[source.kind.lower()],
+        chronon,
+        where=dict(stream.where),
     )

@@ -115,7 +115,7 @@ def _recorded(
         path="",
         format=FOLDER,
         time=declared.ordered_by,
-        where={},
+        where=dict(declared.where),
         columns=declared.schema,
         window=window,
     )

@@ -120,7 +120,7 @@ class MigrationSummary:
     def __str__(self) -> str:
         m, planned = self.migration, self.planned
         rejected = f", {self.rejected:,} rows rejected" if self.rejected else ""
-        same = "" if self.is_changed else "; the plan is the same: none was found to cost less"
+        same = "" if self.is_changed else "; the new plan is the one that ran"
         return "\n".join(
             [
                 f"{'interrupted after ' if self.is_interrupted else ''}"

@@ -23,7 +23,7 @@ from midstream.io.new_file import nothing_written
 from midstream.io.pictures import write_picture
 from midstream.io.requirements import require_libraries, require_spark
 from midstream.io.time_units import Clock
-from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.errors import InputFileError, MissingExtra
 from midstream.scenarios.reports.contents import Report
 from midstream.scenarios.reports.terminal import show_report
 from midstream.scenarios.stages.base.command_options import (
@@ -154,7 +154,7 @@ def _run(
     if draws:
         require_libraries(["matplotlib"], "plot", "pictures need")
     if not is_alone:
-        require_spark()
+        _require_spark(stage)
     _require_files_apart(stage, study, request, options, output, draws)
     if output is not None:
         make_folder(output)
@@ -176,6 +176,16 @@ def _run(
         show_report(request.study.title, done.report, Console())
     if not done.report.holds:
         raise typer.Exit(1)
+
+
+def _require_spark(stage: Stage) -> None:
+    """Raise MissingExtra where Spark cannot start; a stage without streams can do without it."""
+    try:
+        require_spark()
+    except MissingExtra as error:
+        if stage.asks:
+            raise
+        raise MissingExtra(f"{error}; or --master {ALONE}: this process alone") from error
 
 
 def _request(

@@ -14,10 +14,12 @@ from typer.testing import CliRunner
 pytest.importorskip("pydantic", reason="needs pydantic: pip install 'midstream[spark]'")
 
 from midstream import studies
-from midstream.plans.values.errors import ArgumentError
+from midstream.cli import app
+from midstream.plans.values.errors import ArgumentError, MissingExtra
 from midstream.scenarios.reports.contents import Report, Table
 from midstream.scenarios.reports.terminal import show_report
 from midstream.scenarios.stages import commands
+from midstream.scenarios.stages.run import stage_command
 from midstream.scenarios.stages.run.stages import STAGES
 
 STUDY = """
@@ -93,3 +95,18 @@ def test_a_table_that_is_too_wide_is_printed_in_parts(width: int) -> None:
     assert sum(line.startswith("item") for line in lines) == (2 if width == 15 else 1)
     cells = " ".join(lines).split()
     assert all(cells.count(cell) == 1 for row in TABLE.rows for cell in row[1:])
+
+
+def test_every_stage_has_a_command() -> None:
+    """The commands know the names without loading the stages, which need pydantic."""
+    assert tuple(sorted(STAGES)) == commands.STAGES
+
+
+def test_without_spark_random_migrations_name_the_other_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def require_spark() -> None:
+        raise MissingExtra("found no pyspark")
+
+    monkeypatch.setattr(stage_command, "require_spark", require_spark)
+    done = CliRunner().invoke(app, ["study", "verify", "--cases", "1"])
+    assert done.exit_code == 2
+    assert "found no pyspark; or --master none: this process alone" in " ".join(done.stderr.split())

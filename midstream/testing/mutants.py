@@ -276,7 +276,7 @@ _ALL = (
     ),
     Mutant(
         "nothing-is-shared",
-        "What another query needs is exchanged as well.",
+        "A migration also exchanges operators that another query needs.",
         ((Host, "shared", lambda self, query=None: set()),),
         beyond="it takes two queries",
     ),

@@ -22,6 +22,10 @@ TRUST = 1e-5
 ROUNDS = 3000
 
 
+MOST_BYTES = 1 << 20
+"""The most bytes of a profile's file: a device or a pipe may have no end."""
+
+
 class OutdatedProfileError(StatisticsError):
     """A cost profile was written by an earlier version, in which other formulas had its factors.
 
@@ -184,7 +188,11 @@ class Profile:
         Raises   StatisticsError, with the name of the file, if it holds no profile.
         """
         try:
-            return cls.loads(path.read_text(encoding="utf-8"))
+            with path.open("rb") as file:
+                data = file.read(MOST_BYTES + 1)
+            if len(data) > MOST_BYTES:
+                raise StatisticsError(f"found more than {MOST_BYTES:,} bytes, expected fewer")
+            return cls.loads(data.decode("utf-8"))
         except OSError as error:
             raise StatisticsError(f"{path}: {error.strerror or error}") from error
         except OutdatedProfileError as error:

@@ -29,7 +29,8 @@ class PoissonStream:
 
     def elements(self, seed: object, until: int) -> list[Element]:
         """The elements before an instant; equal seeds give equal elements."""
-        rng = random.Random(f"{seed} {self}")
+        # The seed is spelled out: it stays when the class gets another name.
+        rng = random.Random(f"{seed} Poisson(d={self.d!r}, values={self.values!r})")
         elements: list[Element] = []
         time = rng.expovariate(1 / self.d)
         while time < until:

@@ -59,7 +59,7 @@ def test_a_part_of_the_time_is_read(name: str, drifting: Path, monkeypatch: pyte
         asked.append(study)
         raise MidstreamError("enough")
 
-    monkeypatch.setattr(session, "spark_session", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(session, "spark_session", lambda *_, **__: nullcontext(object()))
     monkeypatch.setattr(recording, "open_recording", noted)
     assert "enough" in refused(name, str(drifting), "--from", "700", "--until", "1800")
     assert [(study.since, study.until) for study in asked] == [(700, 1800)]

@@ -149,7 +149,7 @@ def test_the_page_needs_nothing_else_and_begins_with_advice(here: tuple[Path, st
     page.check_it_needs_nothing_else()
     assert not re.search(r"@import|url\((?!#)|https?://(?!www\.w3\.org)", text)
     words = page.text
-    places = [words.index(part) for part in ("Recommendation", "What arrives", "Figures", "Run log")]
+    places = [words.index(part) for part in ("Recommendation", "What arrives", "Run log")]
     assert places == sorted(places)
     assert "Best orders by processing" in words and "C: 200 elements" in words
     assert "prefers-color-scheme: dark" in text and 'name="viewport"' in text

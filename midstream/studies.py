@@ -225,10 +225,9 @@ def verify(
 
     `broken` of the value lists the cases that break the law, and should be empty.
     """
-    from midstream.io.time_units import Clock
-    from midstream.scenarios.streams.recorded.declaration import Study
+    from midstream.scenarios.stages.base.request import without_streams
 
-    return _stage("verify", spark, Study("verify", "", Clock("ms"), {}, None), None, output, options)
+    return _stage("verify", spark, without_streams("verify"), None, output, options)
 
 
 def run(
@@ -274,6 +273,7 @@ def _stage(
 
     require_libraries(["pydantic", "PyYAML"], "spark", "stages of studies need")
     from midstream.scenarios.reports.terminal import show_report
+    from midstream.scenarios.stages.base.command_options import make_folder
     from midstream.scenarios.stages.base.request import Request
     from midstream.scenarios.stages.run.alone import options_of, ran
     from midstream.scenarios.stages.run.stages import STAGES
@@ -287,23 +287,19 @@ def _stage(
             raise ArgumentError(
                 f"{name}: found option {option}, expected one of {', '.join(known)}{suggest(option, known)}"
             )
-    length = 1 if bucket is None else _bucket(study, bucket)
-    request = Request(study, length, Path(), f"study {study.name}", error, feeds)
+    request = Request.alone(study, bucket, error, feeds)
     checked = options_of(stage, options, request)
     if spark is not None:
         _prepare(spark)
-    folder = None if output is None else _folder(output)
+    folder = None if output is None else Path(output).absolute()
+    if folder is not None:
+        make_folder(folder)
     with ran(stage, spark, request, checked, folder) as done:
-        pass
-    return Result(
-        done.result,
-        done.outcome.summary,
-        lambda console: show_report(study.title, done.report, console),
-    )
-
-
-SHOWN = 24
-"""The number of buckets that a summary lists; the data frames have all."""
+        return Result(
+            done.result,
+            done.outcome.summary,
+            lambda console: show_report(study.title, done.report, console),
+        )
 
 
 def _prepare(spark: SparkSession) -> None:
@@ -324,18 +320,3 @@ def _declared(study: str | Path | Study, data: str | Path | None = None, query: 
 def _absolute(path: str | Path) -> str:
     """A path that is valid from any folder: Spark may work in another one."""
     return str(path) if "://" in str(path) else str(Path(path).absolute())
-
-
-def _bucket(study: Study, text: str) -> int:
-    from midstream.plans.values.errors import ArgumentError
-
-    try:
-        return study.clock.chronons(text)
-    except ValueError as error:
-        raise ArgumentError(f"bucket: {error}") from error
-
-
-def _folder(path: str | Path) -> Path:
-    folder = Path(path).absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

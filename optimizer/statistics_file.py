@@ -30,6 +30,7 @@ from midstream.plans.values.artefacts import (
     ArtefactError,
     Header,
     artefact_text,
+    bounded_bytes,
     parsed,
     read_artefact,
     typed,
@@ -140,11 +141,7 @@ def _statistics(file: _File, plans: Iterable[Plan]) -> Statistics:
 def read_statistics(path: Path, plans: Iterable[Plan]) -> Statistics:
     """Read statistics from a file; raises StatisticsError, with the name of the file, if it has none."""
     try:
-        with path.open("rb") as opened:
-            data = opened.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise StatisticsError(f"found more than {MOST_BYTES:,} bytes, expected fewer")
-        return load_statistics(data.decode("utf-8-sig"), plans)
+        return load_statistics(bounded_bytes(path, MOST_BYTES).decode("utf-8-sig"), plans)
     except OSError as error:
         raise StatisticsError(f"{path}: {error.strerror or error}") from error
     except (ValueError, MidstreamError) as error:

@@ -10,7 +10,14 @@ from pathlib import Path
 from statistics import median
 
 from midstream.optimizer.cost.units import STEPS, UnitCosts, unit_costs
-from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, parsed, read_artefact
+from midstream.plans.values.artefacts import (
+    ArtefactError,
+    Header,
+    artefact_text,
+    bounded_bytes,
+    parsed,
+    read_artefact,
+)
 from midstream.plans.values.errors import StatisticsError
 
 NAME = "midstream_costs"
@@ -188,16 +195,12 @@ class Profile:
         Raises   StatisticsError, with the name of the file, if it holds no profile.
         """
         try:
-            with path.open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
-            if len(data) > MOST_BYTES:
-                raise StatisticsError(f"found more than {MOST_BYTES:,} bytes, expected fewer")
-            return cls.loads(data.decode("utf-8"))
+            return cls.loads(bounded_bytes(path, MOST_BYTES).decode("utf-8"))
         except OSError as error:
             raise StatisticsError(f"{path}: {error.strerror or error}") from error
         except OutdatedProfileError as error:
             raise OutdatedProfileError(f"{path}: {error}") from error
-        except (ValueError, StatisticsError) as error:
+        except (ValueError, ArtefactError, StatisticsError) as error:
             raise StatisticsError(f"{path}: {error}") from error
 
 

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from midstream.plans.values.errors import MidstreamError
@@ -45,6 +46,18 @@ def artefact_text(header: Header, content: Any, *, indent: int | None = None) ->
     except (TypeError, ValueError) as error:
         _require_finite(data, "")
         raise ArtefactError(str(error)) from error
+
+
+def bounded_bytes(path: Path, most: int) -> bytes:
+    """All bytes of a file, which may be a device or a pipe without an end.
+
+    Raises   OSError; ArtefactError for more than `most` bytes.
+    """
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ArtefactError(f"found more than {most:,} bytes, expected fewer")
+    return data
 
 
 def parsed(text: str | bytes, *, constant: Callable[[str], Any] = float) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +13,6 @@ from midstream.io.distinct_files import Use, require_distinct_files
 from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.input_files import input_files
-
-if TYPE_CHECKING:
-    pass
 
 STUDY = Annotated[
     str,

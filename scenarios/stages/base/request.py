@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from midstream.io.time_units import Clock
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.feeds import Feed
 from midstream.scenarios.streams.recorded.inputs import declared_plan, require_fitting
+
+
+def without_streams(name: str) -> Study:
+    """The study of a stage that reads no streams."""
+    return Study(name, "", Clock("ms"), {}, None)
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,18 @@ class Request:
     name: str
     error: Callable[[str, str], Exception]
     feeds: Sequence[Feed] = ()
+
+    @classmethod
+    def alone(
+        cls,
+        study: Study,
+        bucket: str | None,
+        error: Callable[[str, str], Exception],
+        feeds: Sequence[Feed] = (),
+    ) -> Request:
+        """The request of a command or a program for one stage; without a length, buckets are chronons."""
+        request = cls(study, 1, Path(), f"study {study.name}", error, feeds)
+        return request if bucket is None else replace(request, bucket=request.chronons("bucket", bucket))
 
     @property
     def part(self) -> list[int | None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import reduce
 from inspect import Parameter, Signature, cleandoc
 from operator import or_
@@ -22,7 +21,6 @@ from midstream.console.progress import telling
 from midstream.io.new_file import nothing_written
 from midstream.io.pictures import write_picture
 from midstream.io.requirements import require_libraries, require_spark
-from midstream.io.time_units import Clock
 from midstream.plans.values.errors import InputFileError, MissingExtra
 from midstream.scenarios.reports.contents import Report
 from midstream.scenarios.reports.terminal import show_report
@@ -41,10 +39,9 @@ from midstream.scenarios.stages.base.command_options import (
     require_outside,
 )
 from midstream.scenarios.stages.base.options import Options, listed
-from midstream.scenarios.stages.base.request import Request
+from midstream.scenarios.stages.base.request import Request, without_streams
 from midstream.scenarios.stages.base.stage import Stage
 from midstream.scenarios.stages.run.alone import options_of, ran
-from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.script import load_declared, load_feeds
 
 if TYPE_CHECKING:
@@ -199,20 +196,18 @@ def _request(
 ) -> Request:
     feeds: Sequence[Feed] = ()
     if not stage.asks:
-        declared = Study(stage.name, "", Clock("ms"), {}, None)
+        declared = without_streams(stage.name)
     elif "query" in stage.asks:
         declared = load_declared(study, data, query).within(since, until)
     else:
         declared, feeds = load_feeds(study, data)
-    name = f"study {declared.name}"
 
     def error(option: str, message: str) -> Exception:
         if option:
             return typer.BadParameter(message, param_hint=f"--{option}")
-        return InputFileError(f"{name}: {message}", path=declared.name)
+        return InputFileError(f"study {declared.name}: {message}", path=declared.name)
 
-    request = Request(declared, 1, Path(), name, error, feeds)
-    return request if bucket is None else replace(request, bucket=request.chronons("bucket", bucket))
+    return Request.alone(declared, bucket, error, feeds)
 
 
 def _require_files_apart(

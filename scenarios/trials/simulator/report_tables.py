@@ -57,36 +57,38 @@ def sections(simulation: Simulation) -> Iterator[Section]:
 
 def _comparison(simulation: Simulation) -> list[Table]:
     """Results and times of each strategy, and its processing."""
-    verdicts = {one.strategy: VERDICTS[one.verdict] for one in simulation.compared}
-    results = _figures(simulation, {**AMOUNTS, **TIMES}, verdicts)
-    processing = _figures(simulation, OF_PROCESSING)
-    titles, rows = results
-    tables = [Table("Results", titles, rows, 2, " ".join((PAUSES, *_medians(simulation))))]
-    titles, rows = processing
-    if len(titles) > 1:
+    policies = simulation.policies
+    names = [
+        shown_policy(one.strategy) if one.strategy in policies else shown_name(one.strategy)
+        for one in simulation.compared
+    ]
+    verdicts = [VERDICTS[one.verdict] for one in simulation.compared]
+    titles, figures = _figures(simulation, {**AMOUNTS, **TIMES})
+    rows: list[tuple[Cell, ...]] = [
+        (name, verdict, *row) for name, verdict, row in zip(names, verdicts, figures, strict=True)
+    ]
+    note = " ".join((PAUSES, *_medians(simulation)))
+    tables = [Table("Results", ("", "verdict", *titles), rows, 2, note)]
+    titles, figures = _figures(simulation, OF_PROCESSING)
+    if titles:
         note = f"{OF_MACHINE} It includes the work of policies." if simulation.judged else OF_MACHINE
-        tables.append(Table("Processing, in CPU seconds", titles, rows, note=note))
+        processing = [(name, *row) for name, row in zip(names, figures, strict=True)]
+        tables.append(Table("Processing, in CPU seconds", ("", *titles), processing, note=note))
     return tables
 
 
-def _figures(
-    simulation: Simulation, headings: Mapping[str, str], marks: Mapping[str, Mark] | None = None
-) -> tuple[list[str], list[list[Cell]]]:
-    """The titles and the rows of a table of those figures that a run has; a row for each strategy."""
+def _figures(simulation: Simulation, headings: Mapping[str, str]) -> tuple[list[str], list[list[str]]]:
+    """The headings of those figures that a run has, and the figures of each strategy."""
     shown = [
         name
         for name in headings
         if any(name in one.figures and one.figures[name].median is not None for one in simulation.compared)
     ]
-    rows: list[list[Cell]] = [
-        [
-            shown_policy(one.strategy) if one.strategy in simulation.policies else shown_name(one.strategy),
-            *([] if marks is None else [marks[one.strategy]]),
-            *(_spread(simulation, one.figures.get(name), is_time=name in TIMES) for name in shown),
-        ]
+    figures = [
+        [_spread(simulation, one.figures.get(name), is_time=name in TIMES) for name in shown]
         for one in simulation.compared
     ]
-    return ["", *([] if marks is None else ["verdict"]), *(headings[name] for name in shown)], rows
+    return [headings[name] for name in shown], figures
 
 
 def _medians(simulation: Simulation) -> Iterator[str]:

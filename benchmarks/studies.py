@@ -54,13 +54,15 @@ def described(seconds: int, rate: float) -> str:
 
 
 def declared(folder: str) -> str:
-    """The declaration of the study of the streams in a folder."""
-    defaults = f'[defaults]\ntime = "start"\nunit = "s"\nwindow = {WINDOW}\ncolumns = {{ k = "integer" }}\n'
+    """The script of the study of the streams in a folder."""
     streams = [
-        f'[streams.{name}]\nalias = "{name}"\npath = "{folder}{"/" + name if folder == RECORDED else ""}"\n'
+        f"CREATE STREAM {name}(start BIGINT, k INTEGER NOT NULL) "
+        f"SOURCE file('{folder}{'/' + name if folder.endswith(RECORDED) else ''}') "
+        "ORDERED BY start TIME_UNIT 's';"
         for name in KEYS
     ]
-    return "\n".join([defaults, *streams, '[query]\njoins = [["a.k", "b.k"], ["b.k", "c.k"]]\n'])
+    windows = ", ".join(f"{name} WINDOW(RANGE {WINDOW} SECONDS)" for name in KEYS)
+    return "\n".join([*streams, f"SELECT a.k FROM {windows} WHERE a.k = b.k AND b.k = c.k"])
 
 
 CHILD = """
@@ -152,18 +154,17 @@ def _taken(spark: SparkSession, place: Path, count: int) -> Taken:
     from midstream.scenarios.stages.profile.report import profile_summary
     from midstream.scenarios.stages.profile.stream_profile import profile
     from midstream.scenarios.stages.what_if.stage import what_if
-    from midstream.scenarios.streams.recorded.declaration import load_study
-    from midstream.scenarios.streams.recorded.feeds import feeds_of_study
+    from midstream.scenarios.streams.recorded.script import load_feeds, load_study
 
     seconds = max(BUCKETS, SECONDS * count // 1_000_000)
-    streams, raw, sorted_ = (place / name for name in ("streams.yaml", "raw.toml", "study.toml"))
+    streams, raw, sorted_ = (place / name for name in ("streams.yaml", "raw.sql", "study.sql"))
     place.mkdir()
     streams.write_text(described(seconds, count / 3 / seconds), encoding="utf-8")
-    raw.write_text(declared(RECORDED), encoding="utf-8")
-    sorted_.write_text(declared("streams"), encoding="utf-8")
+    raw.write_text(declared(str(place / RECORDED)), encoding="utf-8")
+    sorted_.write_text(declared(str(place / "streams")), encoding="utf-8")
     made = generate_arrivals(spark, streams_of(str(streams), count, 1)[0], place / RECORDED)
     at = [processor_seconds()]
-    ingest(spark, feeds_of_study(load_study(str(raw))), place / "streams")
+    ingest(spark, load_feeds(str(raw))[1], place / "streams")
     at.append(processor_seconds())
     study = load_study(str(sorted_))
     assert study.query is not None

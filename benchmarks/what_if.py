@@ -85,7 +85,7 @@ def timed_runs(begun: float, data: str, warm: int, is_whole: bool) -> list[float
     from midstream.scenarios.spark.session import spark_session
     from midstream.scenarios.stages.base.command_options import is_small
     from midstream.scenarios.stages.what_if.stage import what_if
-    from midstream.scenarios.streams.recorded.declaration import load_study
+    from midstream.scenarios.streams.recorded.script import load_study
 
     study = load_study("nycflights13", data)
     assert study.query is not None

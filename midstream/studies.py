@@ -79,7 +79,7 @@ class Result(Generic[T]):
 
 def ingest(
     spark: SparkSession,
-    streams: str | Path | Study,
+    streams: str | Path,
     folder: str | Path,
     *,
     data: str | Path | None = None,
@@ -87,22 +87,15 @@ def ingest(
 ) -> Result[Ingested]:
     """Read new files of streams, check and sort them, and add them to a folder.
 
-    streams    a study (.toml, or a ready-made one) or a script (.sql) that declares the streams
+    streams    a script (.sql) that declares the streams, or the name of a ready-made one
     data       the folder to which paths are relative
     options    those of the command `midstream study ingest`, such as `slack`
 
     Raises   MidstreamError, naming file and place; then the folder is unchanged.
     """
-    from midstream.scenarios.streams.recorded.feeds import feeds_of_study
-    from midstream.scenarios.streams.recorded.script import SCRIPTS, load_feeds
+    from midstream.scenarios.streams.recorded.script import load_feeds
 
-    if not isinstance(streams, str | Path):
-        study, feeds = streams, feeds_of_study(streams)
-    elif Path(streams).suffix in SCRIPTS:
-        study, feeds = load_feeds(_absolute(streams), _absolute(Path() if data is None else data))
-    else:
-        study = _declared(streams, data)
-        feeds = feeds_of_study(study)
+    study, feeds = load_feeds(_place(streams), _absolute(Path() if data is None else data))
     return _stage("ingest", spark, study, None, folder, options, feeds)
 
 
@@ -138,7 +131,7 @@ def profile(
 ) -> Result[Profile]:
     """Rates, (d, l, g) and join selectivities of recorded streams, by time bucket and in all.
 
-    study     a declaration (.toml, or a ready-made one), a script (.sql), or the result of `load_study`
+    study     a script (.sql), the name of a ready-made one, or the result of `load_study`
     query     the name of the query, in a script with several
     data      the folder to which the study's paths are relative
     output    a folder for the results as files, as `midstream study profile --output` writes them
@@ -309,12 +302,16 @@ def _prepare(spark: SparkSession) -> None:
 
 
 def _declared(study: str | Path | Study, data: str | Path | None = None, query: str | None = None) -> Study:
-    from midstream.scenarios.streams.recorded.script import load_declared
+    from midstream.scenarios.streams.recorded.script import load_study
 
     if not isinstance(study, str | Path):
         return study
-    name = _absolute(study) if Path(study).exists() else str(study)
-    return load_declared(name, None if data is None else _absolute(data), query)
+    return load_study(_place(study), _absolute(Path() if data is None else data), query)
+
+
+def _place(study: str | Path) -> str:
+    """A path that is valid from any folder, or a name."""
+    return _absolute(study) if Path(study).exists() else str(study)
 
 
 def _absolute(path: str | Path) -> str:

@@ -393,6 +393,9 @@ class Catalog:
                 raise script.fault(f"column {clause.name} occurs twice", clause.at)
             seen.add(clause.name.lower())
         source = None if statement.source is None else SourceClause(*statement.source)
+        if statement.is_relation and source is not None and source.unknown:
+            found = "found nullstr in a relation, expected it in streams"
+            raise script.fault(f"{found}: nothing and NA are NULL in relations", statement.at)
         unit = self.declared_unit
         if statement.unit is not None:
             unit = self._time_unit(script, *statement.unit)

@@ -33,13 +33,18 @@ class ColumnDeclaration:
 
 @dataclass(frozen=True)
 class SourceClause:
-    """The source of a stream: `SOURCE kind('argument', …)`."""
+    """The source of a stream: `SOURCE kind('argument', …, nullstr = 'text')`.
+
+    unknown    texts that stand for a missing value in CSV, besides nothing
+    """
 
     kind: str
     arguments: tuple[Any, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.kind}({', '.join(map(repr, self.arguments))})"
+        words = [f"nullstr = {text!r}" for text in self.unknown]
+        return f"{self.kind}({', '.join([*map(repr, self.arguments), *words])})"
 
 
 @dataclass(frozen=True)

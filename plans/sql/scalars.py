@@ -35,7 +35,7 @@ from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.hints import hint
 from midstream.plans.sql.intervals import interval
 from midstream.plans.sql.nodes import in_words, text_of, unsupported
-from midstream.plans.sql.syntax import AGGREGATES, KNOWN_TYPES
+from midstream.plans.sql.syntax import AGGREGATES, KNOWN_TYPES, MOST_DIGITS
 from midstream.plans.values.errors import MidstreamError, SqlError
 from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.units import TimeUnit
@@ -118,9 +118,6 @@ TIME = "midstream_time"
 
 KEEPING = ("coalesce", "ifnull", "nvl", "greatest", "least", "min", "max")
 """The functions that return one of their arguments."""
-
-MOST_DIGITS = 300
-"""Most digits of an integer in a query; floats reach as far."""
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,9 @@ LEAST_WORK, WORK_PER_TOKEN = 2000, 40
 It needs less than two per token, unless nested alternatives are parsed again and again.
 """
 
+MOST_DIGITS = 300
+"""Most digits of an integer; floats reach as far."""
+
 TOO_DEEP = "this nests too deeply; define parts of it by CREATE STREAM … AS"
 
 
@@ -131,7 +134,7 @@ class CreateStatement(NamedTuple):
     is_relation: bool
     name: str
     columns: tuple[ColumnClause, ...]
-    source: tuple[str, tuple[Any, ...]] | None
+    source: tuple[str, tuple[Any, ...], tuple[str, ...]] | None
     order: tuple[str, Span] | None
     period: tuple[tuple[str, Span], tuple[str, Span]] | None
     unit: tuple[str, Span] | None
@@ -693,7 +696,12 @@ class _Statements(StreamSql.Parser):
         if not self._match(TokenType.NUMBER):
             self.raise_error("expected a constant", token)
         text = f"{'-' * is_negative}{self._prev.text}"
-        return int(text) if text.lstrip("-").isdigit() else float(text)
+        return self._whole(text, token) if text.lstrip("-").isdigit() else float(text)
+
+    def _whole(self, text: str, token: Token) -> int:
+        if len(text) > MOST_DIGITS:
+            self.raise_error(f"expected {MOST_DIGITS} digits at most", token)
+        return int(text)
 
     def _parse_name(self) -> tuple[str, Span]:
         token = self._curr
@@ -776,19 +784,30 @@ class _Statements(StreamSql.Parser):
             self._words("NULL")
         return ColumnClause(name, kind, nullable, at)
 
-    def _parse_source(self) -> tuple[str, tuple[Any, ...]]:
+    def _parse_source(self) -> tuple[str, tuple[Any, ...], tuple[str, ...]]:
+        """The kind of a source, its arguments, and the texts of `nullstr`."""
         kind, _ = self._parse_name()
         arguments: list[Any] = []
+        unknown: list[str] = []
         self._match_l_paren()
-        while self._curr and self._curr.token_type in (TokenType.STRING, TokenType.NUMBER):
+        while self._curr and self._curr.token_type != TokenType.R_PAREN:
             token = self._curr
-            self._advance()
-            is_number = token.token_type == TokenType.NUMBER and token.text.isdigit()
-            arguments.append(int(token.text) if is_number else token.text)
+            if self._words("NULLSTR"):
+                if not self._match(TokenType.EQ) or not self._match(TokenType.STRING):
+                    self.raise_error("expected nullstr = 'text'")
+                unknown.append(self._prev.text)
+            elif unknown:
+                self.raise_error("expected nullstr = 'text' behind all other arguments")
+            elif token.token_type not in (TokenType.STRING, TokenType.NUMBER):
+                self.raise_error("expected a text in single quotes, a number, or at last nullstr = 'text'")
+            else:
+                self._advance()
+                is_number = token.token_type == TokenType.NUMBER and token.text.isdigit()
+                arguments.append(self._whole(token.text, token) if is_number else token.text)
             if not self._match(TokenType.COMMA):
                 break
         self._match_r_paren()
-        return kind, tuple(arguments)
+        return kind, tuple(arguments), tuple(unknown)
 
 
 def parse(script: Script) -> Sequence[Statement]:

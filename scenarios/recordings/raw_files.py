@@ -1,8 +1,8 @@
 """Files as Spark data frames whose values are checked against declared types, whatever the format.
 
 CSV has only texts, so this module finds texts that are no values of the declared type. JSON and Parquet have
-types, and Spark finds the values that do not fit. In a nullable column of a CSV file, nothing and NA stand
-for None, as elsewhere in Midstream.
+types, and Spark finds the values that do not fit. In a nullable column of a CSV file, nothing stands for
+None, as elsewhere in Midstream, and so do the words that the declaration names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from midstream.io.readers import UNKNOWN
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Type, suggest
 from midstream.scenarios.spark.spark_errors import SPARK_ERRORS, reason
@@ -66,38 +65,48 @@ class RawFile:
     value      a column's value in its type; null where there is none, or none of this type
     text       a column's value as it stands in the file, for messages
     unreadable the text of a row that could not be parsed; null for others
+    unknown    texts that stand for None in nullable columns
     """
 
     frame: DataFrame
     value: Callable[[Column], Value]
     text: Callable[[Column], Value]
     unreadable: Value
+    unknown: tuple[str, ...] = ("",)
 
     def misfit(self, column: Column) -> Value:
         """The fault of a column's value, in words; null where there is none."""
         value, text = self.value(column), self.text(column)
-        is_unknown = text.isNull() | text.isin(*UNKNOWN) if column.nullable else F.lit(False)
+        is_unknown = text.isNull() | text.isin(*self.unknown) if column.nullable else F.lit(False)
         found = f"column {column.name}: found "
-        expected = f", expected {column.type.value}" + (", NA or nothing" if column.nullable else "")
+        expected = f", expected {column.type.value}" + (
+            f"{''.join(f', {word}' for word in self.unknown if word)} or nothing" if column.nullable else ""
+        )
         of_text = F.concat(F.lit(f"{found}'"), text, F.lit(f"'{expected}"))
         message = F.coalesce(of_text, F.lit(f"{found}nothing{expected}"))
         return F.when(value.isNull() & ~is_unknown, message)
 
 
-def open_raw(spark: SparkSession, path: str, form: str, columns: Mapping[str, Column]) -> RawFile:
+def open_raw(
+    spark: SparkSession, path: str, form: str, columns: Mapping[str, Column], unknown: tuple[str, ...] = ()
+) -> RawFile:
     """Open a file of some format (csv, json, parquet) that has at least the given columns.
+
+    unknown    texts that stand for a missing value in CSV, besides nothing
 
     Raises   InputFileError where there is no such file, where it is of another format, or lacks a column.
     """
     if "://" not in path and not glob(path) and not os.path.exists(path):
         raise InputFileError(f"{path}: found no such file", path=path)
     try:
-        return READERS[form](spark, path, columns)
+        return READERS[form](spark, path, columns, ("", *unknown))
     except SPARK_ERRORS as error:
         raise InputFileError(f"{path}: found no readable {form} file: {reason(error)}", path=path) from error
 
 
-def _open_csv(spark: SparkSession, path: str, columns: Mapping[str, Column]) -> RawFile:
+def _open_csv(
+    spark: SparkSession, path: str, columns: Mapping[str, Column], unknown: tuple[str, ...]
+) -> RawFile:
     reader = spark.read.option("header", True).option("encoding", "UTF-8")
     names = reader.csv(path).columns
     _require(path, names, columns)
@@ -118,19 +127,23 @@ def _open_csv(spark: SparkSession, path: str, columns: Mapping[str, Column]) -> 
     @cache
     def value(column: Column) -> Value:
         parsed = _parsed(text(column), column.type)
-        return F.when(~text(column).isin(*UNKNOWN), parsed) if column.nullable else parsed
+        return F.when(~text(column).isin(*unknown), parsed) if column.nullable else parsed
 
-    return RawFile(frame, value, text, F.col(_UNREADABLE))
+    return RawFile(frame, value, text, F.col(_UNREADABLE), unknown)
 
 
-def _open_json(spark: SparkSession, path: str, columns: Mapping[str, Column]) -> RawFile:
+def _open_json(
+    spark: SparkSession, path: str, columns: Mapping[str, Column], unknown: tuple[str, ...]
+) -> RawFile:
     fields = [StructField(name, SPARK_TYPES[column.type]) for name, column in columns.items()]
     schema = StructType([*fields, StructField(_UNREADABLE, StringType())])
     frame = spark.read.schema(schema).option("columnNameOfCorruptRecord", _UNREADABLE).json(path)
     return RawFile(frame, _typed, _as_text, F.col(_UNREADABLE))
 
 
-def _open_parquet(spark: SparkSession, path: str, columns: Mapping[str, Column]) -> RawFile:
+def _open_parquet(
+    spark: SparkSession, path: str, columns: Mapping[str, Column], unknown: tuple[str, ...]
+) -> RawFile:
     frame = spark.read.parquet(path)
     _require(path, frame.columns, columns)
     for name, column in columns.items():
@@ -143,7 +156,7 @@ def _open_parquet(spark: SparkSession, path: str, columns: Mapping[str, Column])
     return RawFile(frame, _typed, _as_text, F.lit(None).cast("string"))
 
 
-READERS: Mapping[str, Callable[[SparkSession, str, Mapping[str, Column]], RawFile]] = {
+READERS: Mapping[str, Callable[[SparkSession, str, Mapping[str, Column], tuple[str, ...]], RawFile]] = {
     "csv": _open_csv,
     "json": _open_json,
     "parquet": _open_parquet,

@@ -203,10 +203,14 @@ def _by_file(study: Study) -> list[list[RecordedStream]]:
 def _may_be_read_with(together: Sequence[RecordedStream], stream: RecordedStream) -> bool:
     """True if a stream is in the same file as others, and takes no column of it for another type."""
     first = together[0]
-    if stream.format == FOLDER or (stream.path, stream.format) != (first.path, first.format):
+    if stream.format == FOLDER or _place_of(stream) != _place_of(first):
         return False
     types = {column.name: column.type for one in together for column in _columns(one)}
     return all(types.get(column.name, column.type) is column.type for column in _columns(stream))
+
+
+def _place_of(stream: RecordedStream) -> tuple[object, ...]:
+    return stream.path, stream.format, stream.unknown
 
 
 def _read(spark: SparkSession, study: Study, streams: Sequence[RecordedStream]) -> _Read:
@@ -216,7 +220,8 @@ def _read(spark: SparkSession, study: Study, streams: Sequence[RecordedStream]) 
         (stream,) = streams
         return _read_ingested(spark, study, stream)
     columns = [column for stream in streams for column in _columns(stream)]
-    raw = open_raw(spark, first.path, first.format, {column.name: column for column in columns})
+    by_name = {column.name: column for column in columns}
+    raw = open_raw(spark, first.path, first.format, by_name, first.unknown)
     values = {column: f"v{i}" for i, column in enumerate(dict.fromkeys(columns))}
     checked = {_checked(stream): f"m{i}" for i, stream in enumerate(streams)}
     rows = raw.frame.select(

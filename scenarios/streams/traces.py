@@ -51,6 +51,7 @@ def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Itera
             *(ColumnDeclaration(column, type_, nullable=False) for column, type_ in types.items()),
         ),
         ordered_by=trace.time,
+        where=tuple(trace.where.items()),
     )
     picked = [names.index(column) for column in wanted.values()]
     nanosecond = TimeUnit.of("nanoseconds")
@@ -65,7 +66,7 @@ def _in_order(name: str, trace: Trace, columns: Mapping[str, Recorded]) -> Itera
             path=trace.path,
         )
     timestamps = Timestamps(nanosecond, unit, remedy)
-    with open_source(declared, timestamps, trace.path, where=trace.where) as source:
+    with open_source(declared, timestamps, trace.path) as source:
         for batch in source:
             for element in batch:
                 start, payload = int(element[0]), element[2]

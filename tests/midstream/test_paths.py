@@ -68,7 +68,7 @@ from midstream.io.ingested import IngestRun, Manifest, write_manifest
 from midstream.optimizer.charts.fidelity import Followed
 from midstream.optimizer.cost.calibration import Profile
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.scenarios.streams.recorded.declaration import load_study
+from midstream.scenarios.streams.recorded.script import load_study
 from midstream.scenarios.trials.costs import calibrating
 from midstream.scenarios.trials.costs.comparing import CostComparison
 from midstream.scenarios.trials.costs.grid import SMALL
@@ -199,12 +199,12 @@ CASES: dict[Name, dict[str, Case]] = {
         "--output": writes("found", folder=True),
     },
     ("study", "ingest"): {
-        "study": reads("study.toml"),
+        "study": reads("study.sql"),
         "--data": reads("data", folder=True),
         "--output": writes("found", folder=True),
     },
     ("study", "profile"): {
-        "study": reads("study.toml"),
+        "study": reads("study.sql"),
         "--data": reads("data", folder=True),
         "--output": writes("found", folder=True),
     },
@@ -214,27 +214,27 @@ CASES: dict[Name, dict[str, Case]] = {
         "--out": writes("found", folder=True),
     },
     ("study", "what-if"): {
-        "study": reads("study.toml"),
+        "study": reads("study.sql"),
         "--data": reads("data", folder=True),
         "--plan": reads("study.json"),
         "--output": writes("found", folder=True),
     },
     ("study", "policies"): {
-        "study": reads("study.toml"),
+        "study": reads("study.sql"),
         "--data": reads("data", folder=True),
         "--plan": reads("study.json"),
         "--grid": reads("grid.json"),
         "--output": writes("found", folder=True),
     },
     ("study", "charts"): {
-        "study": reads("study.toml"),
+        "study": reads("study.sql"),
         "--data": reads("data", folder=True),
         "--plan": reads("study.json"),
         "--stats": reads("measured.json"),
         "--output": writes("found", folder=True),
     },
     ("study", "simulate"): {
-        "study": reads("study.toml"),
+        "study": reads("study.sql"),
         "--data": reads("data", folder=True),
         "--plan": reads("study.json"),
         "--to": reads("turned.json"),
@@ -243,7 +243,7 @@ CASES: dict[Name, dict[str, Case]] = {
     ("study", "verify"): {"--output": writes("found", folder=True)},
     ("study", "verify-case"): {"file": reads("case.json")},
     ("study", "verify-run"): {
-        "study": reads("study.toml"),
+        "study": reads("study.sql"),
         "results": reads("results.parquet", folder=True),
         "--data": reads("data", folder=True),
         "--plan": reads("study.json"),
@@ -346,22 +346,9 @@ PROFILE = Profile(UnitCosts(), "2026-11-23", "a machine", 0.1)
 JOIN = "SELECT a.x FROM s {} WINDOW(RANGE 5), s {} WINDOW(RANGE 5) WHERE a.x = b.x"
 SQL = f"CREATE STREAM s(ts TIMESTAMP, x INT) ORDERED BY ts TIME_UNIT ms;\n{JOIN.format('a', 'b')}"
 STUDY = """
-[streams.a]
-path = "streams/a.csv"
-alias = "a"
-time = "t"
-unit = "s"
-window = 40
-columns = { k = "integer" }
-[streams.b]
-path = "streams/b.csv"
-alias = "b"
-time = "t"
-unit = "s"
-window = 40
-columns = { k = "integer" }
-[query]
-joins = [["a.k", "b.k"]]
+CREATE STREAM a(t BIGINT, k INTEGER NOT NULL) SOURCE csv('streams/a.csv') ORDERED BY t TIME_UNIT 's';
+CREATE STREAM b(t BIGINT, k INTEGER NOT NULL) SOURCE csv('streams/b.csv') ORDERED BY t TIME_UNIT 's';
+SELECT a.k FROM a WINDOW(RANGE 40 SECONDS) JOIN b WINDOW(RANGE 40 SECONDS) ON a.k = b.k;
 """
 
 
@@ -451,8 +438,8 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "small.yaml": yaml.safe_dump(
             described(duration="2 s", migrations=[{"at": "1 s", "to": "new"}], policies=["repeat last best"])
         ),
-        "study.toml": STUDY,
-        "study.yaml": "streams: study.toml\nbucket: 10s\nstages: {verify: {cases: 1}}\n",
+        "study.sql": STUDY,
+        "study.yaml": "streams: study.sql\nbucket: 10s\nstages: {verify: {cases: 1}}\n",
         "streams.yaml": STREAMS,
         "streams/a.csv": "t,k\n1,1\n",
         "streams/b.csv": "t,k\n1,1\n",
@@ -470,11 +457,11 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    query = load_study(str(folder / "study.toml")).query
+    query = load_study(str(folder / "study.sql")).query
     assert query is not None
     (folder / "study.json").write_text(ms.dumps(query))
     a, b = (ms.stream(name, k="integer").alias(name).window(40) for name in "ab")
-    (folder / "turned.json").write_text(ms.dumps(b.join(a, on=[("b.k", "a.k")]).select("a.k", "b.k")))
+    (folder / "turned.json").write_text(ms.dumps(b.join(a, on=[("b.k", "a.k")]).select(k=ms.col("a.k"))))
     return folder
 
 
@@ -682,7 +669,7 @@ def own_inputs(name: Name, flag: str, folder: Path) -> list[str]:
         # What is read lies in a folder that is replaced.
         for replaced in ("streams", "plans", "runs", "verify"):
             (folder / replaced).mkdir(exist_ok=True)
-            for read in ("study.json", "study.yaml", "study.toml"):
+            for read in ("study.json", "study.yaml", "study.sql"):
                 shutil.copy(read, folder / replaced)
         shutil.copy("study.json", "policies.json")
         (folder / "here").mkdir()

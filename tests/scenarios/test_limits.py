@@ -16,9 +16,9 @@ from midstream.io.relations import load_csv
 from midstream.io.sources import arrivals
 from midstream.io.text_file import MOST_BYTES
 from midstream.plans.algebra import serialise
-from midstream.plans.values.errors import InputFileError, PlanFormatError
+from midstream.plans.values.errors import InputFileError, PlanFormatError, SqlError
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.streams.recorded.declaration import load_study
+from midstream.scenarios.streams.recorded.script import load_study
 from midstream.scenarios.streams.yaml_file import DEEPEST, MOST_PARTS, read_yaml
 
 SCRIPT = (
@@ -73,16 +73,18 @@ def test_yaml_may_not_nest_without_end() -> None:
 def test_numbers_may_be_too_long() -> None:
     with pytest.raises(InputFileError, match=r"long\.yaml, line 1, a: found a number of 5000 digits"):
         read_yaml("long.yaml", f"a: {'9' * 5000}")
-    Path("long.toml").write_text(f"a = {'9' * 5000}")
-    with pytest.raises(InputFileError, match=r"long\.toml: found no TOML: Exceeds the limit"):
-        load_study("long.toml")
+    Path("long.sql").write_text(f"{SCRIPT} WHERE x > {'9' * 5000}")
+    with pytest.raises(SqlError, match=r"long\.sql, line 3, column 27: found a number of 5000 digits"):
+        load_study("long.sql")
     with pytest.raises(PlanFormatError, match="this is no JSON: Exceeds the limit"):
         ms.loads("9" * 5000)
 
 
-def test_toml_may_not_nest_without_end() -> None:
-    Path("deep.toml").write_text("a = " + "[" * 100_000)
-    assert "deep.toml: found values that are nested too deeply" in refused("study", "profile", "deep.toml")
+@pytest.mark.parametrize("command", [("explain",), ("study", "profile")], ids=" ".join)
+def test_sql_may_not_nest_without_end(command: tuple[str, ...]) -> None:
+    Path("deep.sql").write_text(f"{SCRIPT} WHERE x > {'(' * 100_000}1{')' * 100_000}")
+    found = refused(*command, "deep.sql")
+    assert "deep.sql, line 3, column 127: found brackets 101 deep, expected 100 at most" in found
 
 
 @pytest.mark.parametrize(
@@ -93,11 +95,11 @@ def test_toml_may_not_nest_without_end() -> None:
         ("explain", "/dev/zero"),
         ("migrate", "s.sql", "--at", "1", "--to", "long.sql"),
         ("simulate", "long.yaml"),
-        ("study", "profile", "long.toml"),
+        ("study", "profile", "long.sql"),
     ],
 )
 def test_files_that_are_read_as_a_whole_may_not_be_too_long(arguments: tuple[str, ...]) -> None:
-    for suffix in ("sql", "yaml", "toml"):
+    for suffix in ("sql", "yaml"):
         Path(f"long.{suffix}").write_text(" " * (MOST_BYTES + 1))
     found = refused(*arguments)
     assert f"{arguments[-1]}: found more than {MOST_BYTES:,} bytes, expected fewer" in found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -17,6 +17,7 @@ from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.columns import find_column
 from midstream.io.sources.conversion import BATCH, Candidate, Conversion, Origin, convert_each, lists_of
 from midstream.io.sources.converter import ODD
+from midstream.plans.sql.declarations import Constant
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.instants import nanoseconds
 from midstream.plans.values.schema import Schema
@@ -26,10 +27,16 @@ Rows = Sequence[tuple[int, tuple[Any, ...]]]
 
 
 def ingested_batches(
-    folder: Path, conversion: Conversion, bad_rows: BadRows, since: str | None, until: str | None
+    folder: Path,
+    conversion: Conversion,
+    bad_rows: BadRows,
+    where: Mapping[str, Constant],
+    since: str | None,
+    until: str | None,
 ) -> Iterator[Batch]:
     """Read the batches of a stream from a folder, in order of start, from the files of its time range.
 
+    where           by column, the values by which rows were taken for the stream
     since, until    dates, or dates with times: elements start in [since, until)
 
     If the times of files do not overlap, only the declared columns are read. Files of several runs may
@@ -50,6 +57,8 @@ def ingested_batches(
         )
     if manifest.streams[name].get("intervals"):
         raise ConnectorError(f"{folder}, stream {name}: found intervals, expected timestamps")
+    if where and where != (taken := manifest.streams[name].get("where", {})):
+        raise ConnectorError(f"{folder}, stream {name}: found rows where {taken}, expected {dict(where)}")
     first, end = (_chronon(manifest, text, stream.name) for text in (since, until))
     columns = _columns(manifest.schema(name), conversion, folder)
     for group in overlapping(manifest.files(name, first, end)):

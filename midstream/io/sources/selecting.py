@@ -25,24 +25,15 @@ SELECTABLE = ("csv", "jsonl", "parquet")
 
 
 def conversion_of(
-    stream: StreamDeclaration,
-    where: Mapping[str, Constant],
-    unit: TimeUnit | Timestamps,
-    form: str,
-    unknown: Sequence[str] = (),
-    clock: Now | None = None,
+    stream: StreamDeclaration, unit: TimeUnit | Timestamps, form: str, clock: Now | None = None
 ) -> Conversion:
-    """The conversion of a file's rows to elements of a stream.
-
-    where      by column, the value that a row must have to belong to the stream
-    form       of the file
-    unknown    texts in CSV that stand for a missing value, besides nothing
-    """
+    """The conversion of rows in some format to elements of a stream, as it declares them."""
     timestamps = Timestamps.of(unit)
+    unknown = () if stream.source is None else stream.source.unknown
     converters = text_converters(unknown) if form == "csv" else value_converter
-    if not where:
+    if not stream.where:
         return Conversion(stream, timestamps, converters, clock)
-    return SelectingConversion(stream, where, timestamps, converters, clock)
+    return SelectingConversion(stream, timestamps, converters, clock)
 
 
 def own_rows(batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -67,12 +58,11 @@ class SelectingConversion(Conversion):
     def __init__(
         self,
         stream: StreamDeclaration,
-        where: Mapping[str, Constant],
         timestamps: Timestamps,
         converters: Converters,
         clock: Now | None = None,
     ) -> None:
-        names = [column.name for column in stream.columns]
+        names, where = [column.name for column in stream.columns], dict(stream.where)
         asked = [ColumnDeclaration(name, CONSTANT_TYPES[type(value)]) for name, value in where.items()]
         further = tuple(column for column in asked if column.name not in names)
         super().__init__(replace(stream, columns=(*stream.columns, *further)), timestamps, converters, clock)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from midstream.io.sources.selecting import SELECTABLE, conversion_of, own_rows
 from midstream.io.sources.source import FileProgress, Source
 from midstream.io.sources.text_reader import TextReader
 from midstream.io.timestamps import Timestamps
-from midstream.plans.sql.declarations import Constant, SourceClause, StreamDeclaration
+from midstream.plans.sql.declarations import SourceClause, StreamDeclaration
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Batch
 from midstream.plans.values.units import TimeUnit
@@ -67,18 +67,15 @@ def open_source(
     bad_rows: BadRows | None = None,
     clock: Now | None = None,
     has_header: bool = True,
-    where: Mapping[str, Constant] | None = None,
-    unknown: Sequence[str] = (),
 ) -> Source:
     """Open the source of a stream: a clause, a path, "-" for standard input, or by default its declaration's.
+
+    Of rows that the declaration's WHERE leaves out, nothing else is read.
 
     unit          the chronon, which is also the unit of integers; Timestamps if these differ
     bad_rows      handles rows that do not fit; without it the first one ends the run
     clock         stamps the rows of a stream without timestamps; system time by default
     has_header    True if CSV begins with the names of the columns; else they are in the declaration's order
-    where         by column, the value that a row must have to belong to the stream, besides what it declares;
-                  nothing else is read of other rows
-    unknown       texts in CSV that stand for a missing value, besides nothing
 
     Files and connections open when the first batch is requested.
 
@@ -95,8 +92,7 @@ def open_source(
     """
     clause = _clause(stream, source)
     kind, arguments = ALIASES.get(clause.kind.lower(), clause.kind.lower()), clause.arguments
-    conditions = {**dict(stream.where), **(where or {})}
-    opening = _Opening(stream, unit, bad_rows or BadRows(), clock, has_header, conditions, unknown)
+    opening = _Opening(replace(stream, source=clause), unit, bad_rows or BadRows(), clock, has_header)
     match kind, arguments:
         case "file", (str() as path,) if is_ingested(path):
             return opening.ingested(path)
@@ -138,20 +134,23 @@ class _Opening:
     bad_rows: BadRows
     clock: Now | None
     has_header: bool
-    where: Mapping[str, Constant]
-    unknown: Sequence[str]
 
     def conversion(self, form: str) -> Conversion:
         """The conversion of the rows of a format.
 
-        Raises   ConnectorError for conditions on what is stored by stream.
+        Raises   ConnectorError for conditions on what is stored by stream, and for words of other formats.
         """
-        if self.where and form not in SELECTABLE:
+        if self.stream.where and form not in SELECTABLE:
             raise ConnectorError(
                 f"stream {self.stream.name}: found conditions on rows, expected none, as {form} files have "
                 "rows of one stream"
             )
-        return conversion_of(self.stream, self.where, self.unit, form, self.unknown, self.clock)
+        if self.stream.source is not None and self.stream.source.unknown and form != "csv":
+            raise ConnectorError(
+                f"stream {self.stream.name}: found nullstr for {form}, expected it for CSV: other formats "
+                "have missing values of their own"
+            )
+        return conversion_of(self.stream, self.unit, form, self.clock)
 
     def file(self, path: str, form: str, query: str | None = None) -> Source:
         if form != "parquet":
@@ -165,8 +164,10 @@ class _Opening:
         return Source(path, self._own(batches), timestamps=conversion.timestamps, unit="row")
 
     def ingested(self, folder: str, since: str | None = None, until: str | None = None) -> Source:
-        conversion = self.conversion("ingested")
-        batches = ingested_batches(Path(folder), conversion, self.bad_rows, since, until)
+        # Only rows of the stream were ingested.
+        one, where = replace(self.stream, where=()), dict(self.stream.where)
+        conversion = replace(self, stream=one).conversion("ingested")
+        batches = ingested_batches(Path(folder), conversion, self.bad_rows, where, since, until)
         return Source(folder, batches, timestamps=conversion.timestamps, unit="row")
 
     def text(
@@ -183,7 +184,7 @@ class _Opening:
         return Source(name, self._own(batches), is_live, conversion.timestamps)
 
     def _own(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        return own_rows(batches) if self.where else batches
+        return own_rows(batches) if self.stream.where else batches
 
 
 def _clause(stream: StreamDeclaration, source: SourceClause | str | os.PathLike[str] | None) -> SourceClause:
@@ -191,7 +192,10 @@ def _clause(stream: StreamDeclaration, source: SourceClause | str | os.PathLike[
         return source
     if source is not None:
         path = os.fspath(source)
-        return SourceClause("stdin") if path == "-" else SourceClause("file", (path,))
+        if path == "-":
+            return SourceClause("stdin")
+        is_csv = stream.source is not None and file_format(path) == "csv"
+        return SourceClause("file", (path,), stream.source.unknown if stream.source and is_csv else ())
     if stream.source is None:
         raise ConnectorError(
             f"stream {stream.name}: found no source, expected SOURCE in its declaration, or a path",

@@ -18,13 +18,12 @@ STUDY = Annotated[
     str,
     typer.Argument(
         metavar="STUDY",
-        help="What declares the streams and the query: a study (.toml, or a ready-made one) or a script "
-        "(.sql).",
+        help="The script (.sql) that declares the streams and the query, or the name of a ready-made one.",
     ),
 ]
 DATA = Annotated[
     Path | None,
-    typer.Option(help="The folder to which the declaration's paths are relative; by default its own."),
+    typer.Option(help="The folder to which the script's paths are relative; by default the working folder."),
 ]
 PLAN = Annotated[Path | None, typer.Option(help="A JSON file with the plan; by default the declared query.")]
 QUERY = Annotated[str | None, typer.Option(help="The name of the query in a script with several.")]

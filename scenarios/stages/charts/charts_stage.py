@@ -174,6 +174,6 @@ STAGE = Stage(
     """,
     examples=(
         "midstream study charts nycflights13 --data recordings --bucket 3h --parts 20 --output found",
-        "midstream study charts study.toml --along 'rate(bids)=0.1..5' --along 'selectivity(item > 7)'",
+        "midstream study charts query.sql --along 'rate(bids)=0.1..5' --along 'selectivity(item > 7)'",
     ),
 )

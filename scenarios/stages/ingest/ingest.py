@@ -116,14 +116,15 @@ def new_files(feed: Feed, manifest: Manifest) -> list[InputFile]:
 
 def _known(feeds: Sequence[Feed], folder: Path) -> Manifest:
     """The manifest of a folder, whose streams must be declared as they are now."""
-    chronon, epoch = feeds[0].chronon.nanoseconds, feeds[0].epoch
+    chronon = feeds[0].chronon.nanoseconds
     if not is_ingested(folder):
-        return Manifest(chronon, epoch, {})
+        return Manifest(chronon, 0, {})
     found = read_manifest(folder)
-    if (found.chronon, found.epoch) != (chronon, epoch):
+    if (found.chronon, found.epoch) != (chronon, 0):
+        since = f" since {found.epoch:,} ns after 1970" if found.epoch else ""
         raise MidstreamError(
-            f"{folder}: found chronons of {found.chronon:,} ns since {found.epoch}, expected {chronon:,} ns "
-            f"since {epoch}, as is declared now"
+            f"{folder}: found chronons of {found.chronon:,} ns{since}, expected {chronon:,} ns since 1970, "
+            "as is declared now"
         )
     for feed in feeds:
         before = found.streams.get(feed.name)

@@ -58,9 +58,7 @@ class PieceReader:
     def __init__(self, feed: Feed, piece: FilePiece) -> None:
         self.bad = KeptRows()
         self._piece = piece
-        self._conversion: Conversion = conversion_of(
-            feed.declaration, feed.where, feed.timestamps(), piece.form, feed.unknown
-        )
+        self._conversion: Conversion = conversion_of(feed.declaration, feed.timestamps(), piece.form)
 
     @property
     def cut(self) -> int:

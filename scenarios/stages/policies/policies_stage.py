@@ -233,6 +233,6 @@ STAGE = Stage(
     """,
     examples=(
         "midstream study policies nycflights13 --data recordings --output found",
-        "midstream study policies study.toml --grid grid.json --strategy genmig --until 2013-07-01",
+        "midstream study policies query.sql --grid grid.json --strategy genmig --until 2013-07-01",
     ),
 )

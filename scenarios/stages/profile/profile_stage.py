@@ -33,18 +33,35 @@ CELLS = 250
 class ProfileOptions(Options):
     """Options of a profile."""
 
+    window: str | None = Field(
+        default=None, description="How long an element is valid, for example 1h, where there is no query."
+    )
     rows: int = Field(default=24, ge=0, description="Number of buckets to list; files have all.")
 
 
 def _check(request: Request, options: ProfileOptions) -> None:
-    if request.study.query is not None:
-        request.plan(None)
+    if request.study.query is None:
+        _window(request, options)
+        return
+    if options.window is not None:
+        raise request.error("window", f"found {options.window}, expected none, as the query has windows")
+    request.plan(None)
+
+
+def _window(request: Request, options: ProfileOptions) -> int:
+    if options.window is None:
+        raise request.error(
+            "window", "found none, expected how long an element is valid, as there is no query"
+        )
+    return request.chronons("window", options.window)
 
 
 def _run(work: Work, options: ProfileOptions) -> tuple[Profile, Outcome]:
     from midstream.scenarios.stages.profile.report import profile_summary
     from midstream.scenarios.stages.profile.stream_profile import profile
 
+    if work.study.query is None:
+        work.read_from(work.study.windowed(_window(work.request, options)))
     recording = work.recording
     work.tell("counting pairs and values")
     result = work.hold(profile(recording, work.study))
@@ -129,7 +146,7 @@ STAGE = Stage(
     examples=(
         "midstream study profile nycflights13 --data recordings --bucket 3h",
         "midstream study profile query.sql --data streams --output profile",
-        "midstream study profile study.toml --output found --json",
+        "midstream study profile streams.sql --window 1h --output found --json",
     ),
     check=_check,
     after=("ingest",),

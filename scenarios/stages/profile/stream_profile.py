@@ -135,9 +135,7 @@ def as_streams(recording: Recording, study: Study, inputs: Sequence[PlanInput]) 
     for one in inputs:
         times = sum(1 for before in streams if before.split(" #")[0] == one.stream.name)
         name = one.stream.name if not times else f"{one.stream.name} #{times + 1}"
-        streams[name] = replace(
-            one.stream, name=name, columns=one.chain.schema, window=one.length, alias=None
-        )
+        streams[name] = replace(one.stream, name=name, columns=one.chain.schema, window=one.length)
         frames[name] = elements_of(recording, one)
     return replace(recording, frames=frames), replace(study, streams=streams)
 
@@ -162,10 +160,9 @@ def compared(study: Study) -> tuple[Pair, ...]:
     )
 
 
-def words(study: Study, pair: Pair) -> str:
+def words(pair: Pair) -> str:
     """The equalities of a pair, with the names that the query uses."""
-    left, right = study.streams[pair.left], study.streams[pair.right]
-    return " and ".join(f"{left.qualified(one)} = {right.qualified(other)}" for one, other in pair.on)
+    return " and ".join(f"{one} = {other}" for one, other in pair.on)
 
 
 def _equated(
@@ -176,7 +173,7 @@ def _equated(
         for names in classes
         for left in one.columns.names
         for right in other.columns.names
-        if one.qualified(left) in names and other.qualified(right) in names
+        if left in names and right in names
     )
 
 
@@ -205,7 +202,7 @@ def _by_stream(recording: Recording, study: Study) -> DataFrame:
 
 
 def _by_pair(recording: Recording, study: Study, pairs: Sequence[Pair]) -> DataFrame:
-    constants = [{"left": pair.left, "right": pair.right, "on": words(study, pair)} for pair in pairs]
+    constants = [{"left": pair.left, "right": pair.right, "on": words(pair)} for pair in pairs]
     if not pairs:
         return recording.spark.createDataFrame([], PAIR_COLUMNS)
     share = F.when(F.col("overlapping") > 0, F.col("matched") / F.col("overlapping"))
@@ -236,6 +233,5 @@ def _pairs(study: Study, pairs: Sequence[Pair], by_pair: DataFrame) -> tuple[Pai
     )
     found = {row["pair"]: (row["overlapping"], row["matched"]) for row in summed.collect()}
     return tuple(
-        PairProfile(pair.left, pair.right, words(study, pair), *found.get(i, (0, 0)))
-        for i, pair in enumerate(pairs)
+        PairProfile(pair.left, pair.right, words(pair), *found.get(i, (0, 0))) for i, pair in enumerate(pairs)
     )

@@ -42,7 +42,7 @@ from midstream.scenarios.stages.base.options import Options, listed
 from midstream.scenarios.stages.base.request import Request, without_streams
 from midstream.scenarios.stages.base.stage import Stage
 from midstream.scenarios.stages.run.alone import options_of, ran
-from midstream.scenarios.streams.recorded.script import load_declared, load_feeds
+from midstream.scenarios.streams.recorded.script import load_feeds, load_study
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -198,7 +198,7 @@ def _request(
     if not stage.asks:
         declared = without_streams(stage.name)
     elif "query" in stage.asks:
-        declared = load_declared(study, data, query).within(since, until)
+        declared = load_study(study, data, query).within(since, until)
     else:
         declared, feeds = load_feeds(study, data)
 

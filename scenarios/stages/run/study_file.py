@@ -22,7 +22,8 @@ class StudyFile:
     """A study file that has been read and checked.
 
     name       the file
-    text       of the file; `declared` is the text of the files that it names
+    text       of the file
+    declared   the text of the script
     folder     to which its paths are relative
     feeds      the streams and their files, for ingestion
     study      the streams as they are before ingestion, and the query
@@ -32,7 +33,7 @@ class StudyFile:
 
     document: Document
     text: str
-    declared: tuple[str, ...]
+    declared: str
     folder: Path
     title: str
     feeds: tuple[Feed, ...]

@@ -244,6 +244,6 @@ STAGE = Stage(
     """,
     examples=(
         "midstream study simulate nycflights13 --data recordings --slice 1d --slices 20 --output found",
-        "midstream study simulate study.toml --slice 6h --to plan.json --strategies genmig,moving-states",
+        "midstream study simulate query.sql --slice 6h --to plan.json --strategies genmig,moving-states",
     ),
 )

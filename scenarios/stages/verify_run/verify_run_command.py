@@ -15,13 +15,13 @@ from midstream.io.requirements import require_spark
 from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.scenarios.stages.base.command_options import DATA, MASTER, PLAN, QUERY, STUDY, is_small
 from midstream.scenarios.streams.recorded.inputs import declared_plan
-from midstream.scenarios.streams.recorded.script import load_declared
+from midstream.scenarios.streams.recorded.script import load_study
 
 if TYPE_CHECKING:
     from midstream.scenarios.stages.verify_run.recorded_run import RunCheck
 
 EPILOG = examples(
-    "midstream study verify-run study.toml results.jsonl",
+    "midstream study verify-run query.sql results.jsonl",
     "midstream study verify-run script.sql results.jsonl --data recordings",
     "midstream study verify-run nycflights13 results.parquet --data recordings --plan plan.json",
 )
@@ -48,7 +48,7 @@ def verify_run(
 
     Exit status 1 where they differ.
     """
-    declared = load_declared(study, data, query)
+    declared = load_study(study, data, query)
     ran = declared_plan(declared, plan)
     require_spark()
     from midstream.scenarios.recordings import recording

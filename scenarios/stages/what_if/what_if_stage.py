@@ -275,6 +275,6 @@ STAGE = Stage(
     examples=(
         "midstream study what-if nycflights13 --data recordings --bucket 3h --output found",
         "midstream study what-if query.sql --data streams --objective processing --objective memory",
-        "midstream study what-if study.toml --plan plan.json --no-pictures",
+        "midstream study what-if query.sql --plan plan.json --no-pictures",
     ),
 )

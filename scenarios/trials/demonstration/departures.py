@@ -42,10 +42,11 @@ def departures(folder: Path) -> dict[str, Iterator[Element]]:
     return {
         airport: chain.from_iterable(
             open_source(
-                StreamDeclaration(airport, (time, *columns), ordered_by="dep_ts"),
+                StreamDeclaration(
+                    airport, (time, *columns), ordered_by="dep_ts", where=(("origin", airport),)
+                ),
                 TimeUnit.of("seconds"),
                 folder / "departures.csv",
-                where={"origin": airport},
             )
         )
         for airport in AIRPORTS

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from midstream.cli import app
-from midstream.io import open_source
+from midstream.io import ConnectorError, open_source
 from midstream.io.ingested import IngestedFile, IngestRun, Manifest, write_manifest
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.errors import MidstreamError
@@ -25,7 +25,7 @@ DECLARED = "CREATE STREAM s(at TIMESTAMP, k INT, m TEXT) {} ORDERED BY at TIME_U
 
 
 def write(
-    folder: Path, runs: Sequence[Sequence[Sequence[Row]]], chronon: int = 10**9, epoch: int = 0
+    folder: Path, runs: Sequence[Sequence[Sequence[Row]]], chronon: int = 10**9, epoch: int = 0, **more: Any
 ) -> Path:
     """A folder as ingest makes it: of each run, files of sorted rows, each in row groups of 10."""
     made = []
@@ -39,7 +39,7 @@ def write(
             size = (folder / path).stat().st_size
             records.append(IngestedFile("s", path, len(rows), size, rows[0][0], rows[-1][0]))
         made.append(IngestRun(f"run-{number}", (), tuple(records), {}))
-    write_manifest(Manifest(chronon, epoch, {"s": {"columns": COLUMNS}}, tuple(made)), folder)
+    write_manifest(Manifest(chronon, epoch, {"s": {"columns": COLUMNS, **more}}, tuple(made)), folder)
     return folder
 
 
@@ -106,6 +106,15 @@ def test_only_what_is_asked_for_is_read(tmp_path: Path, monkeypatch: pytest.Monk
     assert read(clause) == plain(expected)
     columns = ["start", "payload.k", "payload.m"]
     assert opened == [("part-2.parquet", [2, 3], columns), ("part-3.parquet", [0], columns)]
+
+
+def test_conditions_are_those_by_which_rows_were_taken(tmp_path: Path) -> None:
+    rows = drawn(1, 20)
+    write(tmp_path, [[rows]], where={"house": "A"})
+    source = f"SOURCE ingested('{tmp_path}')"
+    assert read(source) == read(f"{source} WHERE house = 'A'") == plain(rows)
+    with pytest.raises(ConnectorError, match=r"found rows where .*A.*, expected .*B"):
+        read(f"{source} WHERE house = 'B'")
 
 
 def test_other_units_and_columns_with_dots(tmp_path: Path) -> None:

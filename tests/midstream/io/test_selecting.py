@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 
 from midstream.io import ConnectorError, open_source
 from midstream.io.readers import UNKNOWN
-from midstream.plans.sql.declarations import ColumnDeclaration, SourceClause, StreamDeclaration
+from midstream.plans.sql.declarations import ColumnDeclaration, Constant, SourceClause, StreamDeclaration
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Element
@@ -53,9 +55,17 @@ BIDS = StreamDeclaration(
 )
 
 
-def read(declared: StreamDeclaration, file: Path, **how: Any) -> list[Element]:
-    """All elements that a file has of a stream."""
-    return [element for batch in open_source(declared, SECOND, file, **how) for element in batch]
+def read(
+    declared: StreamDeclaration,
+    file: Path,
+    where: Mapping[str, Constant] | None = None,
+    unknown: Sequence[str] = (),
+) -> list[Element]:
+    """All elements that a file has of a stream whose rows have some values."""
+    form = file.suffix.removeprefix(".")
+    source = SourceClause(form, (str(file),), tuple(unknown) if form == "csv" else ())
+    stream = replace(declared, where=tuple((where or {}).items()), source=source)
+    return [element for batch in open_source(stream, SECOND) for element in batch]
 
 
 def bids(folder: Path, text: str | bytes) -> list[Element]:
@@ -134,9 +144,9 @@ def test_mistakes_are_named(text: str | bytes, message: str, tmp_path: Path) -> 
 def test_conditions_are_of_files_with_rows(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
     file.write_text('{"start": 0, "end": 1, "row": {"item": 1, "price": 2}}\n')
-    declared = StreamDeclaration("r", BIDS.columns[1:])
+    declared = StreamDeclaration("r", BIDS.columns[1:], where=(("item", 1),))
     with pytest.raises(ConnectorError, match="found conditions on rows, expected none"):
-        open_source(declared, SECOND, SourceClause("elements", (str(file),)), where={"item": 1})
+        open_source(declared, SECOND, SourceClause("elements", (str(file),)))
 
 
 def test_recorded_departures(shared_data: Path) -> None:

@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from midstream.scenarios.streams.recorded.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study
+from midstream.scenarios.streams.recorded.script import load_study
 
 REVERSED = {
     "spark.sql.shuffle.partitions": "3",
@@ -51,16 +52,24 @@ def reversed_settings(spark: Any, more: Mapping[str, str] = {}) -> Iterator[None
 Rows = Sequence[tuple[int, Mapping[str, Any]]]
 
 
-def write_study(folder: Path, streams: Mapping[str, Rows], text: str) -> Path:
-    """A declaration, and for each stream a folder with four JSON Lines files: Spark reads it in parts."""
+def write_study(folder: Path, streams: Mapping[str, Rows], columns: str, query: str = "") -> Path:
+    """A script, and for each stream a folder with four JSON Lines files: Spark reads it in parts.
+
+    columns    of every stream, in SQL, besides t, its time in seconds
+    """
+    declared = []
     for name, rows in streams.items():
         part = folder / name
         part.mkdir()
         for i in range(4):
             lines = [json.dumps({"t": time, **row}) for time, row in rows[i::4]]
             (part / f"{i}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    file = folder / "study.toml"
-    file.write_text(text, encoding="utf-8")
+        declared.append(
+            f"CREATE STREAM {name}(t BIGINT, {columns}) SOURCE jsonl('{part}/*.jsonl') "
+            "ORDERED BY t TIME_UNIT 's';\n"
+        )
+    file = folder / "study.sql"
+    file.write_text("".join(declared) + query, encoding="utf-8")
     return file
 
 
@@ -75,17 +84,13 @@ def drifting(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (t, {"k": draw.randrange(2 if t < 700 else 9), "m": draw.choice("xy" if t > 700 else "uvwxyz")})
             for t in times
         ]
-    declared = """
-        [defaults]
-        time = "t"
-        unit = "s"
-        window = 40
-        columns = { k = "integer", m = "string?" }
+    query = """
+        SELECT   a.k, COUNT(*) AS count
+        FROM     a WINDOW(RANGE 40 SECONDS), b WINDOW(RANGE 40 SECONDS), c WINDOW(RANGE 40 SECONDS)
+        WHERE    a.k = b.k AND b.m = c.m
+        GROUP BY a.k
     """
-    for name in "abc":
-        declared += f'[streams.{name}]\npath = "{name}/*.jsonl"\nalias = "{name}"\n'
-    declared += '[query]\njoins = [["a.k", "b.k"], ["b.m", "c.m"]]\ngroup_by = ["a.k"]\n'
-    return write_study(tmp_path_factory.mktemp("drifting"), streams, declared)
+    return write_study(tmp_path_factory.mktemp("drifting"), streams, "k INTEGER NOT NULL, m TEXT", query)
 
 
 def what_if_all(spark: Any, file: Path, bucket: int) -> dict[str, Any]:

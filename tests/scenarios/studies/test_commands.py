@@ -15,7 +15,7 @@ from midstream.scenarios.recordings.orders import group_by_order
 from midstream.scenarios.recordings.pricing import show_cost
 from midstream.scenarios.stages.commands import app
 from midstream.scenarios.stages.what_if.switching_costs import BY_PAST
-from midstream.scenarios.streams.recorded.declaration import load_study
+from midstream.scenarios.streams.recorded.script import load_study
 
 from .conftest import MORE, keeps_nothing, reversed_settings, what_if_all, write
 
@@ -183,7 +183,7 @@ def test_what_if_of_a_plan_in_a_file(
         (["--bucket", "90s", "--objective", "speed"], "objective: found 'speed', expected one or more of"),
         (["--bucket", "2s"], "found a half-life of 80 chronons, expected 1 to 16, or longer buckets"),
         (["--bucket", "90s", "--half-life", "15m"], "found a half-life of 900 chronons"),
-        (["--bucket", "90s", "--query", "top"], "found --query top, expected none"),
+        (["--bucket", "90s", "--query", "top"], "found no query top, expected --query with one of query_1"),
     ],
 )
 def test_bad_options(options: list[str], message: str, drifting: Path) -> None:

@@ -31,21 +31,11 @@ streams:
   c: {{columns: {{k: {{values: zipf, n: 500}}}}, arrivals: {{process: poisson, rate: {rate}}}}}
 """
 STUDY = """
-title = "Three streams"
-[defaults]
-path = "streams"
-time = "start"
-unit = "s"
-window = 2
-columns = { k = "integer" }
-[streams.a]
-alias = "a"
-[streams.b]
-alias = "b"
-[streams.c]
-alias = "c"
-[query]
-joins = [["a.k", "b.k"], ["b.k", "c.k"]]
+CREATE STREAM a(start BIGINT, k INTEGER NOT NULL) ORDERED BY start TIME_UNIT 's';
+CREATE STREAM b(start BIGINT, k INTEGER NOT NULL) ORDERED BY start TIME_UNIT 's';
+CREATE STREAM c(start BIGINT, k INTEGER NOT NULL) ORDERED BY start TIME_UNIT 's';
+SELECT a.k FROM a WINDOW(RANGE 2 SECONDS), b WINDOW(RANGE 2 SECONDS), c WINDOW(RANGE 2 SECONDS)
+WHERE a.k = b.k AND b.k = c.k
 """
 
 
@@ -94,13 +84,14 @@ def brought(spark: Any, folder: Path, elements: int) -> tuple[Counter[str], Coun
 
     folder.mkdir()
     (folder / "streams.yaml").write_text(STREAMS.format(seconds=SECONDS, rate=elements / SECONDS))
-    (folder / "study.toml").write_text(STUDY)
-    made = studies.generate(spark, folder / "streams.yaml", folder / "streams", seed=1)
+    study, data = folder / "study.sql", folder / "streams"
+    study.write_text(STUDY)
+    made = studies.generate(spark, folder / "streams.yaml", data, seed=1)
     assert all(0.9 * elements < rows < 1.1 * elements for rows in made.rows.values())
     with counted_rows() as of_profile:
-        studies.profile(spark, folder / "study.toml", bucket="50s", output=folder / "found")
+        studies.profile(spark, study, data=data, bucket="50s", output=folder / "found")
     with counted_rows() as of_what_if:
-        studies.what_if(spark, folder / "study.toml", bucket="50s", output=folder / "found")
+        studies.what_if(spark, study, data=data, bucket="50s", output=folder / "found")
     return of_profile, of_what_if
 
 

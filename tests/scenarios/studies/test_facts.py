@@ -11,6 +11,7 @@ import pytest
 
 from midstream.io.time_units import Clock
 from midstream.optimizer import CostModel, enumerate_plans
+from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.values.schema import Schema
@@ -28,11 +29,10 @@ Rows = list[tuple[int, int, float | None]]
 
 
 def study_of(names: str) -> tuple[Study, Plan]:
-    streams = {name: RecordedStream(name, name, "csv", "t", {}, SCHEMA, 30, alias=name) for name in names}
-    windowed = [stream.windowed() for stream in streams.values()]
-    query = windowed[0]
-    for before, name, stream in zip(names, names[1:], windowed[1:], strict=False):
-        query = query.join(stream, on=[(f"{before}.k", f"{name}.k")])
+    streams = {name: RecordedStream(name, name, "csv", "t", {}, SCHEMA, 30) for name in names}
+    query, *others = (stream(name, SCHEMA).alias(name).window(30) for name in names)
+    for before, name, other in zip(names, names[1:], others, strict=False):
+        query = query.join(other, on=[(f"{before}.k", f"{name}.k")])
     plan = query.group_by("a.x").aggregate().plan()
     return Study("s", "s", Clock("s"), streams, plan), plan
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from midstream.scenarios.streams.recorded.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study
+from midstream.scenarios.streams.recorded.script import load_study
 
 pytestmark = pytest.mark.spark
 
@@ -40,7 +41,7 @@ def test_profile(recording: Any, study: Study) -> None:
         assert {(pair.left, pair.right): (pair.overlapping, pair.matched) for pair in found.pairs} == {
             ("EWR", "JFK"): (467_844, 9_784),
             ("EWR", "LGA"): (423_395, 12_056),
-            ("JFK", "LGA"): (386_818, 7_674),
+            ("LGA", "JFK"): (386_818, 7_674),
         }
         assert found.by_stream.count() == 3 * len(found.starts)
         assert found.by_pair.count() == 3 * len(found.starts)

@@ -14,7 +14,8 @@ import midstream as ms
 from midstream.cli import app
 from midstream.plans.values.errors import MidstreamError
 from midstream.scenarios.stages.base.command_options import is_small
-from midstream.scenarios.streams.recorded.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study
+from midstream.scenarios.streams.recorded.script import load_study
 
 STUDIED = (("what-if",), ("charts",), ("policies",), ("simulate",), ("verify-run", "results.csv"))
 """Commands that study a plan, with their other arguments."""
@@ -29,8 +30,8 @@ def refused(*given: str) -> str:
 @pytest.mark.parametrize("command", STUDIED, ids=lambda command: command[0])
 def test_there_must_be_a_plan(command: tuple[str, ...], drifting: Path, tmp_path: Path) -> None:
     name, *more = command
-    without = tmp_path / "study.toml"
-    without.write_text(drifting.read_text().partition("[query]")[0])
+    without = tmp_path / "study.sql"
+    without.write_text(drifting.read_text().partition("SELECT")[0])
     expected = "study study: found no query and no plan, expected one of them"
     assert expected in refused(name, str(without), *more)
 

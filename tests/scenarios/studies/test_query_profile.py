@@ -17,7 +17,8 @@ from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.streams.recorded.declaration import RecordedStream, Study, load_study
+from midstream.scenarios.streams.recorded.declaration import RecordedStream, Study
+from midstream.scenarios.streams.recorded.script import load_study
 
 from .conftest import reversed_settings, rows, write_study
 
@@ -127,6 +128,13 @@ def test_counts_are_those_of_duckdb(spark: Any, left: list[Row], right: list[Row
         assert shares["b.x < 4"].value == one("SELECT count(*) FILTER (x < 4) / count(*) FROM b")[0]
 
 
+COLUMNS = "k INTEGER, m INTEGER"
+QUERY = """
+    SELECT a.k FROM b WINDOW(RANGE 20 SECONDS), c WINDOW(RANGE 20 SECONDS), a WINDOW(RANGE 20 SECONDS)
+    WHERE b.m = c.m AND a.k = b.k
+"""
+
+
 @pytest.fixture(scope="module")
 def steady(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three streams over 300 s: a and b seldom agree on k, b and c often on m."""
@@ -135,19 +143,7 @@ def steady(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "b": [(t, {"k": t % 29, "m": t % 2}) for t in range(1, 300, 2)],
         "c": [(t, {"m": 1}) for t in range(0, 300, 3)],
     }
-    declared = """
-        [defaults]
-        time = "t"
-        unit = "s"
-        window = 20
-        [streams]
-        a = { path = "a/*.jsonl", columns = { k = "integer" }, alias = "a" }
-        b = { path = "b/*.jsonl", columns = { k = "integer", m = "integer" }, alias = "b" }
-        c = { path = "c/*.jsonl", columns = { m = "integer" }, alias = "c" }
-        [query]
-        joins = [["b.m", "c.m"], ["a.k", "b.k"]]
-    """
-    return write_study(tmp_path_factory.mktemp("steady"), streams, declared)
+    return write_study(tmp_path_factory.mktemp("steady"), streams, COLUMNS, QUERY)
 
 
 def test_the_artefact_leads_to_the_plan_that_what_if_finds_cheapest(
@@ -198,19 +194,18 @@ def test_few_elements_and_files_that_are_torn(spark: Any, steady: Path, tmp_path
     from midstream.scenarios.stages.profile.stats_files import write_stats
     from midstream.scenarios.stages.profile.stream_profile import profile
 
-    declared = steady.read_text(encoding="utf-8")
     for name, streams in ROWS_PER_CASE.items():
         (tmp_path / name).mkdir()
-        study = load_study(str(write_study(tmp_path / name, streams, declared)))
+        study = load_study(str(write_study(tmp_path / name, streams, COLUMNS, QUERY)))
         with open_recording(spark, study, 100) as recording, profile(recording, study) as found:
             counts = {pair.on: (pair.overlapping, pair.matched) for pair in found.pairs}
             assert found.asked is not None
             if name == "one element":
                 assert set(counts.values()) == {(0, 0)}
                 continue
-            assert counts == {"a.k = b.k": (12, 12), "b.m = c.m": (20, 20), "": (15, 15)}
+            assert counts == {"b.k = a.k": (12, 12), "b.m = c.m": (20, 20), "": (15, 15)}
             known = [(one.elements, one.distinct) for one in found.asked.columns]
-            assert known == [(3, 1), (4, 1), (4, 1), (5, 1)]
+            assert known == [(4, 1), (4, 1), (5, 1), (3, 1)]
             write_stats(found.asked.statistics, tmp_path / "seen.json")
             assert study.query is not None
             assert read_statistics(tmp_path / "seen.json", [study.query]).selectivities
@@ -218,13 +213,15 @@ def test_few_elements_and_files_that_are_torn(spark: Any, steady: Path, tmp_path
     torn = tmp_path / "torn.parquet"
     pq = pytest.importorskip("pyarrow.parquet")
     pa = pytest.importorskip("pyarrow")
-    pq.write_table(pa.table({"t": list(range(5000)), "k": list(range(5000))}), torn, compression="none")
+    pq.write_table(pa.table({name: list(range(5000)) for name in "tkm"}), torn, compression="none")
     content = bytearray(torn.read_bytes())
     content[4:30_000] = b"\xff" * (30_000 - 4)  # the footer is whole
     torn.write_bytes(content)
-    text = declared.replace('a = { path = "a/*.jsonl"', f'a = {{ path = "{torn}"')
-    (steady.parent / "torn.toml").write_text(text, encoding="utf-8")
-    study = load_study(str(steady.parent / "torn.toml"))
+    text = steady.read_text(encoding="utf-8").replace(
+        f"jsonl('{steady.parent}/a/*.jsonl')", f"parquet('{torn}')"
+    )
+    (tmp_path / "torn.sql").write_text(text, encoding="utf-8")
+    study = load_study(str(tmp_path / "torn.sql"))
     with (
         pytest.raises(InputFileError, match=r"torn\.parquet"),
         open_recording(spark, study, 100) as recording,

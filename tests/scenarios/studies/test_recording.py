@@ -11,22 +11,14 @@ from typing import Any
 import pytest
 
 from midstream.plans.values.errors import InputFileError
-from midstream.scenarios.streams.recorded.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study
+from midstream.scenarios.streams.recorded.script import load_study
 
 pytestmark = pytest.mark.spark
 
 DECLARED = """
-[streams.s]
-path = "{path}"
-time = "at time"
-unit = "s"
-window = 12
-where = {{ house = "A" }}
-[streams.s.columns]
-"n.o" = "integer"
-price = "float?"
-is_new = "boolean"
-note = "string?"
+CREATE STREAM s("at time" BIGINT, "n.o" INTEGER NOT NULL, price REAL, is_new BOOLEAN NOT NULL, note TEXT)
+  SOURCE {source} WHERE house = 'A' ORDERED BY "at time" TIME_UNIT 's';
 """
 
 ROWS: list[dict[str, Any]] = [
@@ -60,10 +52,11 @@ def write_parquet(file: Path, rows: list[dict[str, Any]]) -> None:
     pq.write_table(pa.Table.from_pylist(rows), file)
 
 
-def declared(folder: Path, name: str) -> Study:
-    file = folder / "study.toml"
-    file.write_text(DECLARED.format(path=name), encoding="utf-8")
-    return load_study(str(file))
+def declared(folder: Path, name: str, script: str = DECLARED, words: str = ", nullstr = 'NA'") -> Study:
+    source = f"csv('{name}'{words})" if name.endswith(".csv") else f"file('{name}')"
+    file = folder / "study.sql"
+    file.write_text(script.format(source=source), encoding="utf-8")
+    return load_study(str(file), folder).windowed(12)
 
 
 def read(spark: Any, study: Study) -> tuple[list[tuple[Any, ...]], Any]:
@@ -163,31 +156,22 @@ def test_bad_parquet(spark: Any, tmp_path: Path) -> None:
 
 
 TOGETHER = """
-[defaults]
-path = "{path}"
-time = "at time"
-unit = "s"
-window = 12
-[streams.all]
-columns = {{ "n.o" = "integer", note = "string?" }}
-[streams.a]
-where = {{ house = "A" }}
-columns = {{ "n.o" = "integer", price = "float?" }}
-[streams.noted]
-where = {{ "n.o" = 4 }}
-columns = {{ house = "string", note = "string" }}
-[streams.texts]
-time = "n.o"
-columns = {{ price = "{price}" }}
+CREATE STREAM everything("at time" BIGINT, "n.o" INTEGER NOT NULL, note TEXT)
+  SOURCE {source} ORDERED BY "at time" TIME_UNIT 's';
+CREATE STREAM a("at time" BIGINT, "n.o" INTEGER NOT NULL, price REAL)
+  SOURCE {source} WHERE house = 'A' ORDERED BY "at time" TIME_UNIT 's';
+CREATE STREAM noted("at time" BIGINT, house TEXT NOT NULL, note TEXT NOT NULL)
+  SOURCE {source} WHERE "n.o" = 4 ORDERED BY "at time" TIME_UNIT 's';
+CREATE STREAM texts("n.o" BIGINT, price PRICE) SOURCE {source} ORDERED BY "n.o" TIME_UNIT 's';
 """
 
 
 @pytest.mark.parametrize(
     ("name", "write", "price", "times"),
     [
-        ("s.csv", write_csv, "string", 2),
-        ("s.jsonl", write_json, "float?", 1),
-        ("s.parquet", write_parquet, "float?", 1),
+        ("s.csv", write_csv, "TEXT NOT NULL", 2),
+        ("s.jsonl", write_json, "REAL", 1),
+        ("s.parquet", write_parquet, "REAL", 1),
     ],
 )
 def test_a_file_of_several_streams_is_read_once(
@@ -202,9 +186,7 @@ def test_a_file_of_several_streams_is_read_once(
     from midstream.scenarios.recordings import recording as module
 
     write(tmp_path / name, ROWS)
-    file = tmp_path / "study.toml"
-    file.write_text(TOGETHER.format(path=name, price=price), encoding="utf-8")
-    study = load_study(str(file)).within("-6", "14")
+    study = declared(tmp_path, name, TOGETHER.replace("PRICE", price)).within("-6", "14")
     opened: list[Any] = []
     found = []
     open_raw = module.open_raw
@@ -217,10 +199,10 @@ def test_a_file_of_several_streams_is_read_once(
     assert found[0] == found[1]
     assert len(opened) == times + len(study.streams)  # other types of a column make another pass
     frames, totals = found[0]
-    assert list(frames) == list(totals) == ["all", "a", "noted", "texts"]
+    assert list(frames) == list(totals) == ["everything", "a", "noted", "texts"]
     assert frames["a"] == [(-6, 1, 1.5), (8, 3, None)]
     assert (frames["noted"], totals["noted"].count) == ([], 0)
-    assert [row[:2] for row in frames["all"]] == [(-6, 1), (4, 2), (8, 3)]
+    assert [row[:2] for row in frames["everything"]] == [(-6, 1), (4, 2), (8, 3)]
     assert [row[0] for row in frames["texts"]] == [1, 2, 3, 4]
 
 
@@ -228,16 +210,52 @@ def test_what_is_wrong_with_one_stream_of_a_file_is_not_with_another(spark: Any,
     from midstream.scenarios.recordings.recording import open_recording
 
     (tmp_path / "s.csv").write_text(HEAD + "1,A,1,1,true,\n2,B,1,x,true,\n", encoding="utf-8")
-    file = tmp_path / "study.toml"
-    file.write_text(TOGETHER.format(path="s.csv", price="string"), encoding="utf-8")
-    with open_recording(spark, load_study(str(file)), 10) as recording:
+    script = TOGETHER.replace("PRICE", "TEXT")
+    with open_recording(spark, declared(tmp_path, "s.csv", script), 10) as recording:
         assert recording.totals["a"].count == 1
-    file.write_text(file.read_text().replace('"A"', '"B"'), encoding="utf-8")
     with (
         pytest.raises(InputFileError, match=r"s\.csv, stream a, column price: found 'x', expected float"),
-        open_recording(spark, load_study(str(file)), 10),
+        open_recording(spark, declared(tmp_path, "s.csv", script.replace("'A'", "'B'")), 10),
     ):
         pass
+
+
+def test_words_for_missing_values_are_those_that_a_stream_names(spark: Any, tmp_path: Path) -> None:
+    """Streams that name others are not read together."""
+    from midstream.scenarios.recordings.recording import open_recording
+
+    (tmp_path / "s.csv").write_text("t,x,y\n1,NA,NA\n2,-,-\n3,,\n4,7,z\n", encoding="utf-8")
+    streams = [
+        f"CREATE STREAM {name}(t BIGINT, {columns}) SOURCE csv('s.csv'{words}) ORDERED BY t TIME_UNIT 's';\n"
+        for name, columns, words in (
+            ("both", "x INTEGER, y TEXT", ", nullstr = 'NA', nullstr = '-'"),
+            ("one", "y TEXT", ", nullstr = 'NA'"),
+            ("none", "y TEXT", ""),
+            ("required", "y TEXT NOT NULL", ", nullstr = 'NA'"),
+        )
+    ]
+    with open_recording(spark, declared(tmp_path, "s.csv", "".join(streams)), 10) as recording:
+        found = {name: sorted(map(tuple, frame.collect())) for name, frame in recording.frames.items()}
+    assert found == {
+        "both": [(1, None, None), (2, None, None), (3, None, None), (4, 7, "z")],
+        "one": [(1, None), (2, "-"), (3, None), (4, "z")],
+        "none": [(1, "NA"), (2, "-"), (3, None), (4, "z")],
+        "required": [(1, "NA"), (2, "-"), (3, ""), (4, "z")],
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", "or nothing"),
+        (", nullstr = '-'", ", - or nothing"),
+        (", nullstr = 'a', nullstr = 'b'", ", a, b or"),
+    ],
+)
+def test_other_words_are_no_values(words: str, expected: str, spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text(HEAD + "1,A,1,NA,true,\n", encoding="utf-8")
+    with pytest.raises(InputFileError, match=f"column price: found 'NA', expected float ?{expected}"):
+        read(spark, declared(tmp_path, "s.csv", words=words))
 
 
 @pytest.mark.parametrize(

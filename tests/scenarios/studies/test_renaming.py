@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -14,75 +15,62 @@ from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.sql.catalog import Catalog
 from midstream.scenarios.stages.run.reading import parse_study_file
 from midstream.scenarios.stages.simulate.making import targets
-from midstream.scenarios.streams.recorded.declaration import load_study
 from midstream.scenarios.streams.recorded.inputs import declared_plan, questions, value_groups
 from midstream.scenarios.streams.recorded.renaming import renamed_below_windows
-from midstream.scenarios.streams.recorded.script import load_script
+from midstream.scenarios.streams.recorded.script import load_study
 
 STREAMS = "".join(
-    f"CREATE STREAM {name}(t TIMESTAMP, k INT, m TEXT) ORDERED BY t SOURCE csv('{name}.csv');\n"
+    f"CREATE STREAM {name}(t BIGINT, k INT, m TEXT) SOURCE csv('{name}.csv') ORDERED BY t TIME_UNIT 's';\n"
     for name in "ABC"
 )
 SELECT = """SELECT a.k AS what, COUNT(*) AS n
 FROM A a WINDOW(RANGE 40 SECONDS), B b WINDOW(RANGE 20 SECONDS), C c WINDOW(RANGE 20 SECONDS)
 WHERE a.k = b.k AND b.m = c.m GROUP BY a.k"""
-DECLARED = """
-[defaults]
-time = "t"
-unit = "s"
-window = 20
-columns = { k = "integer?", m = "string?" }
-[streams.A]
-path = "A.csv"
-window = 40
-alias = "a"
-[streams.B]
-path = "B.csv"
-alias = "b"
-[streams.C]
-path = "C.csv"
-alias = "c"
-"""
-JOINS = '[query]\njoins = [["a.k", "b.k"], ["b.m", "c.m"]]\ngroup_by = ["a.k"]\n'
+SCRIPT = f"{STREAMS}{SELECT};"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Declarations, a script, and the script's plan as it stands there."""
-    script = f"SET time_unit = 'seconds';\n{STREAMS}{SELECT};"
-    (tmp_path / "study.toml").write_text(DECLARED + JOINS)
-    (tmp_path / "sql.toml").write_text(f'query = """{SELECT}"""\n{DECLARED}')
-    (tmp_path / "query.sql").write_text(script)
-    (written,) = Catalog(None).execute(script)
+    """A script, its streams alone, and its plan as it stands there, with names above the windows."""
+    (tmp_path / "query.sql").write_text(SCRIPT)
+    (tmp_path / "streams.sql").write_text(STREAMS)
+    (written,) = Catalog(None).execute(SCRIPT)
     (tmp_path / "plan.json").write_text(ms.dumps(written.plan))
     return tmp_path
 
 
-def declared(folder: Path) -> Plan:
-    """The declared joins, whose columns have their names below the windows."""
-    plan = load_study(str(folder / "study.toml")).query
-    assert plan is not None
-    return plan
+def named_below() -> Plan:
+    """The query with columns that have their names below the windows."""
+    a, b, c = (
+        ms.stream(name.upper(), k="integer?", m="string?").alias(name).window(size)
+        for name, size in (("a", 40), ("b", 20), ("c", 20))
+    )
+    joined = a.join(b, on=[("a.k", "b.k")]).join(c, on=[("b.m", "c.m")])
+    return joined.group_by("a.k").aggregate(n=ms.count()).plan()
 
 
 def of_a_file(folder: Path) -> Plan:
-    return declared_plan(load_study(str(folder / "study.toml")), folder / "plan.json")
+    return declared_plan(load_study(str(folder / "streams.sql")), folder / "plan.json")
 
 
 def of_a_study_file(folder: Path) -> Plan:
-    file = parse_study_file("s.yaml", "streams: study.toml\nstages: {what-if: }", folder)
+    file = parse_study_file("s.yaml", "streams: query.sql\nstages: {what-if: }", folder)
     return file.request("what-if").plan("plan.json")
 
 
+def of_sql_in_a_study_file(folder: Path) -> Plan | None:
+    text = f"sql: |\n{indent(SCRIPT, '  ')}\nstages: {{what-if: }}"
+    return parse_study_file("s.yaml", text, folder).study.query
+
+
 def of_a_target(folder: Path) -> Plan:
-    study = load_study(str(folder / "study.toml"))
-    (target,) = targets(study, of_a_file(folder), [folder / "plan.json"])
+    (target,) = targets(load_study(str(folder / "streams.sql")), of_a_file(folder), [folder / "plan.json"])
     return target.plan
 
 
 READ: dict[str, Callable[[Path], Plan | None]] = {
-    "a script": lambda folder: load_script(str(folder / "query.sql")).query,
-    "SQL in a declaration": lambda folder: load_study(str(folder / "sql.toml")).query,
+    "a script": lambda folder: load_study(str(folder / "query.sql")).query,
+    "SQL in a study file": of_sql_in_a_study_file,
     "--plan": of_a_file,
     "--to": of_a_target,
     "a study file's plan": of_a_study_file,
@@ -91,7 +79,7 @@ READ: dict[str, Callable[[Path], Plan | None]] = {
 
 @pytest.mark.parametrize("read", READ)
 def test_stages_ask_the_same_of_the_streams(read: str, folder: Path) -> None:
-    plan, expected = READ[read](folder), declared(folder)
+    plan, expected = READ[read](folder), named_below()
     assert plan is not None
     assert input_nodes(plan) == input_nodes(expected)
     assert questions(plan) == questions(expected)
@@ -99,6 +87,6 @@ def test_stages_ask_the_same_of_the_streams(read: str, folder: Path) -> None:
 
 
 def test_rules_keep_it_so(folder: Path) -> None:
-    plans = list(enumerate_plans(load_script(str(folder / "query.sql")).query))  # type: ignore[arg-type]
+    plans = list(enumerate_plans(load_study(str(folder / "query.sql")).query))  # type: ignore[arg-type]
     assert len(plans) > 4
     assert [renamed_below_windows(plan) for plan in plans] == plans

@@ -20,25 +20,7 @@ from midstream.io.sinks.parquet_sink import ParquetSink
 from midstream.plans.values.streams import Element
 from midstream.scenarios.stages.commands import app
 from midstream.scenarios.stages.verify_run.spark_sql import InstantGrid, SparkSql
-from midstream.scenarios.streams.recorded.declaration import load_study
-from midstream.scenarios.streams.recorded.script import load_script
-
-DECLARED = """
-[defaults]
-time = "t"
-unit = "s"
-window = 40
-columns = { k = "integer", v = "float?", w = "string" }
-[streams.a]
-path = "a.jsonl"
-alias = "a"
-[streams.b]
-path = "b.jsonl"
-window = 25
-alias = "b"
-[query]
-joins = [["a.k", "b.k"]]
-"""
+from midstream.scenarios.streams.recorded.script import load_study
 
 A, B = (
     ms.stream(name, k="integer", v="float?", w="string").alias(name).window(size)
@@ -64,10 +46,14 @@ def together(*queries: ms.Stream) -> ms.Stream:
 
 GROUPED = A.join(B, on=ON).group_by("a.k", "b.w")
 
-SCRIPT = """
-SET time_unit = 'seconds';
-CREATE STREAM a(t TIMESTAMP, k INTEGER, v REAL, w STRING) ORDERED BY t SOURCE jsonl('a.jsonl');
-CREATE STREAM b(t TIMESTAMP, k INTEGER, v REAL, w STRING) ORDERED BY t SOURCE jsonl('b.jsonl');
+STREAMS = """
+CREATE STREAM a(t BIGINT, k INTEGER NOT NULL, v REAL, w TEXT NOT NULL) SOURCE jsonl('a.jsonl')
+  ORDERED BY t TIME_UNIT 's';
+CREATE STREAM b(t BIGINT, k INTEGER NOT NULL, v REAL, w TEXT NOT NULL) SOURCE jsonl('b.jsonl')
+  ORDERED BY t TIME_UNIT 's';
+"""
+JOIN = "SELECT * FROM a WINDOW(RANGE 40 SECONDS) JOIN b WINDOW(RANGE 25 SECONDS) ON a.k = b.k;"
+SEVERAL = """
 SELECT w FROM b;
 SELECT a.w, b.v FROM a [RANGE 40 SECONDS], b [RANGE 25 SECONDS] WHERE a.k = b.k;
 """
@@ -144,7 +130,7 @@ def inputs() -> dict[str, list[Element]]:
 @pytest.fixture(scope="module")
 def folder(inputs: dict[str, list[Element]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("runs")
-    (found / "study.toml").write_text(DECLARED)
+    (found / "study.sql").write_text(STREAMS + JOIN)
     for name, elements in inputs.items():
         lines = [json.dumps({"t": t, "k": k, "v": v, "w": w}) for t, _, (k, v, w) in elements]
         (found / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -168,7 +154,7 @@ def recorded(spark: Any, folder: Path) -> Iterator[tuple[Any, Any]]:
     """The inputs as Spark reads them, and their declaration."""
     from midstream.scenarios.recordings.recording import open_recording
 
-    study = load_study(str(folder / "study.toml"))
+    study = load_study(str(folder / "study.sql"), folder)
     with open_recording(spark, study, 1) as recording:
         yield recording, study
 
@@ -272,17 +258,17 @@ def test_the_command(spark: Any, folder: Path, inputs: dict[str, list[Element]],
     from midstream.scenarios.stages.verify_run.verify_run_command import _told
 
     script = tmp_path / "script.sql"
-    script.write_text(SCRIPT)
-    query = load_script(str(script), query="query_2").query
+    script.write_text(STREAMS + SEVERAL)
+    query = load_study(str(script), query="query_2").query
     assert query is not None
     right = written(tmp_path / "right.jsonl", query, results_of(query, inputs))
     told = invoke(str(script), right, "--query", "query_2", "--data", str(folder))
     assert (told.exit_code, "agrees with Spark SQL" in told.stdout) == (0, True), told.output
-    study = str(folder / "study.toml")
+    study = str(folder / "study.sql")
     query = load_study(study).query
     assert query is not None
     wrong = written(tmp_path / "wrong.jsonl", query, one_deleted(results_of(query, inputs), 40))
-    told = invoke(study, wrong, "--sample", "2000", "--json")
+    told = invoke(study, wrong, "--data", str(folder), "--sample", "2000", "--json")
     assert told.exit_code == 1
     found = json.loads(told.stdout)
     assert found["missing"] > 0

@@ -12,19 +12,25 @@ import pytest
 from typer.testing import CliRunner
 
 from midstream.optimizer import INTERMEDIATE, MEMORY, Sample, Statistics, StreamStatistics, price
-from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.expressions.operands import col
+from midstream.plans.values.schema import Schema
 from midstream.scenarios.stages.commands import app
-from midstream.scenarios.streams.recorded.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.inputs import PlanInput
+from midstream.scenarios.streams.recorded.script import load_study
 
 from .conftest import rows, write_study
 
 pytestmark = pytest.mark.spark
 
 BUCKET = 100
+QUERY = """
+    SELECT a.k, c.m FROM a WINDOW(RANGE 10 SECONDS), b WINDOW(RANGE 10 SECONDS), c WINDOW(RANGE 10 SECONDS)
+    WHERE a.k = b.k AND b.m = c.m
+"""
 
 
 @pytest.fixture(scope="module")
@@ -41,20 +47,15 @@ def flipping(tmp_path_factory: pytest.TempPathFactory) -> Study:
         "c": [(t, {"m": t % 2}) for t in early] + [(t, {"m": 1}) for t in late],
         "d": [],
     }
-    declared = """
-        [defaults]
-        time = "t"
-        unit = "s"
-        window = 10
-        [streams]
-        a = { path = "a/*.jsonl", columns = { k = "integer" }, alias = "a" }
-        b = { path = "b/*.jsonl", columns = { k = "integer", m = "integer" }, alias = "b" }
-        c = { path = "c/*.jsonl", columns = { m = "integer" }, alias = "c" }
-        d = { path = "d/*.jsonl", columns = { n = "integer" }, alias = "d" }
-        [query]
-        joins = [["a.k", "b.k"], ["b.m", "c.m"]]
-    """
-    return load_study(str(write_study(tmp_path_factory.mktemp("flipping"), streams, declared)))
+    file = write_study(tmp_path_factory.mktemp("flipping"), streams, "k INTEGER, m INTEGER, n INTEGER")
+    every = load_study(str(file)).windowed(10)
+    file.write_text(file.read_text() + QUERY)
+    return replace(every, query=load_study(str(file)).query)
+
+
+def windowed(name: str, *columns: str, length: int = 10) -> Stream:
+    """A stream with some of its columns, windowed, under its own name."""
+    return stream(name, dict.fromkeys(columns, "integer?")).alias(name).window(length)
 
 
 def statistics_by_hand(plan: Plan, distributions: dict[str, dict[int, float]]) -> Statistics:
@@ -112,8 +113,8 @@ def test_plans_with_conditions_are_priced_by_samples(spark: Any, flipping: Study
     from midstream.scenarios.recordings.recording import open_recording
     from midstream.scenarios.stages.what_if.stage import what_if
 
-    one, other = (flipping.streams[name].windowed() for name in "bc")
-    below = stream("a", k="integer")
+    one, other = windowed("b", "k", "m"), windowed("c", "m")
+    below = stream("a", k="integer?")
     a = below.filter(below["k"] > 0).select(twice=col("k") * 2).window(50)
     plan = a.join(one, on=col("b.k") < col("twice")).join(other, on=[("b.m", "c.m")])
     plan = plan.filter(plan["c.m"].eq(1) & (plan["b.k"] > 0)).group_by("c.m").aggregate()
@@ -145,9 +146,9 @@ def test_streams_without_elements(spark: Any, flipping: Study) -> None:
     from midstream.scenarios.stages.what_if.report import what_if_summary
     from midstream.scenarios.stages.what_if.stage import what_if
 
-    empty = flipping.streams["d"]
-    study = replace(flipping, streams={"d": empty, "e": replace(empty, name="e", alias="e")}, query=None)
-    query = empty.windowed().join(study.streams["e"].windowed(), on=[("d.n", "e.n")]).plan()
+    empty = replace(flipping.streams["d"], columns=Schema.of(n="integer?"))
+    study = replace(flipping, streams={"d": empty, "e": replace(empty, name="e")}, query=None)
+    query = windowed("d", "n").join(windowed("e", "n"), on=[("d.n", "e.n")]).plan()
     with open_recording(spark, study, BUCKET) as recording:
         with profile(recording, study) as profiled:
             summary = profile_summary(study, profiled, 10)
@@ -175,7 +176,7 @@ def test_how_long_and_how_full(spark: Any, flipping: Study) -> None:
 
 
 def input_of(study: Study, name: str, length: int) -> PlanInput:
-    window = study.streams[name].windowed().node
+    window = windowed(name, "k", length=length).node
     return PlanInput(window, window.inputs[0], study.streams[name], length)
 
 
@@ -183,8 +184,7 @@ def test_one_stream_without_elements(spark: Any, flipping: Study) -> None:
     from midstream.scenarios.recordings.recording import open_recording
     from midstream.scenarios.stages.what_if.stage import what_if
 
-    a, d = (flipping.streams[name].windowed() for name in "ad")
-    query = a.join(d, on=[("a.k", "d.n")]).plan()
+    query = windowed("a", "k").join(windowed("d", "n"), on=[("a.k", "d.n")]).plan()
     with open_recording(spark, flipping, BUCKET) as recording, what_if(recording, flipping, query) as found:
         plans = found.plans
         costs = [row["cost"] for row in rows(found.costs.where("plan = 0"), "start")]
@@ -239,30 +239,26 @@ def test_plans_are_searched_for_where_they_are_too_many(spark: Any, flipping: St
     assert some.prices[0].least == every.prices[0].least
 
 
-def test_a_query_of_a_script(spark: Any, flipping: Study, tmp_path: Path) -> None:
-    assert flipping.query is not None
+def test_a_query_of_a_script_with_several(spark: Any, flipping: Study, tmp_path: Path) -> None:
     folder = Path(flipping.streams["a"].path).parents[1]
     script = tmp_path / "query.sql"
     script.write_text(
-        """
+        f"""
         SET time_unit = 'seconds';
         CREATE STREAM a(t TIMESTAMP, k INT) ORDERED BY t SOURCE jsonl('a/*.jsonl');
         CREATE STREAM b(t TIMESTAMP, k INT, m INT) ORDERED BY t SOURCE jsonl('b/*.jsonl');
         CREATE STREAM c(t TIMESTAMP, m INT) ORDERED BY t SOURCE jsonl('c/*.jsonl');
         CREATE STREAM d(t TIMESTAMP, n INT) ORDERED BY t SOURCE tcp('nowhere', 1);
         SELECT d.n AS n FROM d WINDOW(RANGE 10 SECONDS);
-        SELECT a.k AS k, c.m AS m
-        FROM a WINDOW(RANGE 10 SECONDS), b WINDOW(RANGE 10 SECONDS), c WINDOW(RANGE 10 SECONDS)
-        WHERE a.k = b.k AND b.m = c.m
+        {QUERY}
         """,
         encoding="utf-8",
     )
-    told = {}
-    for name, *options in ((str(folder / "study.toml"),), (str(script), "--query", "query_2")):
-        arguments = ["what-if", name, "--data", str(folder), "--bucket", "100s", *options, "--json"]
-        result = CliRunner().invoke(app, [*arguments, "--objective", "intermediate"])
+    told = []
+    for arguments in ([folder / "study.sql"], [script, "--query", "query_2", "--data", folder]):
+        command = ["what-if", *map(str, arguments), "--bucket", "100s", "--json"]
+        result = CliRunner().invoke(app, [*command, "--objective", "intermediate"])
         assert result.exit_code == 0, result.output
-        told[name] = json.loads(result.stdout)
-    of_study, of_script = ({**one["objectives"][0], "by_bucket": None} for one in told.values())
-    assert of_study == of_script
-    assert len(of_study["orders"]) == 3
+        told.append({**json.loads(result.stdout)["objectives"][0], "by_bucket": None})
+    assert told[0] == told[1]
+    assert len(told[0]["orders"]) == 3

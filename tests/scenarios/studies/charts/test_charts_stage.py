@@ -19,7 +19,8 @@ from midstream.optimizer.charts.dimension_requests import dimension_request, req
 from midstream.optimizer.charts.making import ask_optimizer
 from midstream.optimizer.cost.objective import PROCESSING
 from midstream.optimizer.statistics_file import read_statistics
-from midstream.scenarios.streams.recorded.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study
+from midstream.scenarios.streams.recorded.script import load_study
 
 from ..conftest import reversed_settings
 

@@ -18,25 +18,18 @@ from typer.testing import CliRunner
 from midstream.cli import app
 from midstream.io.ingested import Manifest, read_manifest
 from midstream.plans.values.errors import InputFileError, MidstreamError
-from midstream.scenarios.streams.recorded.declaration import load_study
-from midstream.scenarios.streams.recorded.feeds import Feed, feeds_of_study
+from midstream.scenarios.streams.recorded.feeds import Feed
+from midstream.scenarios.streams.recorded.script import load_feeds, load_study
 
 from ..conftest import reversed_settings
 
 pytestmark = pytest.mark.spark
 
 DECLARED = """
-[defaults]
-path = "in"
-time = "at"
-unit = "s"
-window = 12
-columns = { k = "integer", m = "string?", "n.o" = "float?" }
-[streams.A]
-where = { house = "A" }
-[streams.B]
-where = { house = "B" }
-path = "in/*.csv"
+CREATE STREAM A(at BIGINT, k INTEGER NOT NULL, m TEXT, "n.o" REAL) SOURCE file('in', nullstr = 'NA')
+    WHERE house = 'A' ORDERED BY at TIME_UNIT 's';
+CREATE STREAM B(at BIGINT, k INTEGER NOT NULL, m TEXT, "n.o" REAL) SOURCE csv('in/*.csv', nullstr = 'NA')
+    WHERE house = 'B' ORDERED BY at TIME_UNIT 's';
 """
 BAD = ["x,A,1,u,1", "5,A,1", "6,B,9223372036854775808,u,1"]
 Line = tuple[int, str, int, str | None, float | None]
@@ -73,7 +66,7 @@ def write_first(folder: Path) -> None:
         "\n".join([*lines[:101], *BAD, *lines[101:]]) + "\n", encoding="utf-8"
     )
     (folder / "in" / "deep" / "two.csv.gz").write_bytes(gzip.compress(text(SECOND).encode()))
-    (folder / "study.toml").write_text(DECLARED, encoding="utf-8")
+    (folder / "study.sql").write_text(DECLARED, encoding="utf-8")
 
 
 def write_third(folder: Path) -> None:
@@ -81,7 +74,7 @@ def write_third(folder: Path) -> None:
 
 
 def feeds(folder: Path) -> list[Feed]:
-    return feeds_of_study(load_study(str(folder / "study.toml")))
+    return load_feeds(str(folder / "study.sql"), folder)[1]
 
 
 def run(spark: Any, folder: Path, **more: Any) -> Any:
@@ -166,29 +159,36 @@ def test_studies_read_ingested_streams(
 ) -> None:
     from midstream.scenarios.recordings.recording import open_recording
 
-    def read(declared: str) -> dict[str, list[tuple[Any, ...]]]:
-        file = tmp_path / "study.toml"
-        file.write_text(declared.replace('"in/*.csv"', '"in"').replace('"in"', '"out"'), encoding="utf-8")
-        with open_recording(spark, load_study(str(file), twice[0]), 10) as recording:
+    declared = DECLARED.replace("file('in'", "file('out'").replace("csv('in/*.csv'", "file('out'")
+
+    def read(declared: str, *ends: str | None) -> dict[str, list[tuple[Any, ...]]]:
+        file = tmp_path / "study.sql"
+        file.write_text(declared, encoding="utf-8")
+        study = load_study(str(file), twice[0]).within(*ends or (None, None))
+        with open_recording(spark, study, 10) as recording:
             return {
                 name: sorted(map(tuple, one.collect()), key=order) for name, one in recording.frames.items()
             }
 
-    assert read(DECLARED) == {"A": expected(FIRST + SECOND + THIRD, "A"), "B": expected(FIRST + THIRD, "B")}
-    some = read("from = 100\nuntil = 200\n" + DECLARED)["A"]
+    assert read(declared) == {"A": expected(FIRST + SECOND + THIRD, "A"), "B": expected(FIRST + THIRD, "B")}
+    some = read(declared, "100", "200")["A"]
     assert some == [row for row in expected(FIRST + SECOND + THIRD, "A") if 100 <= row[0] < 200] != []
     for old, new, message in [
         (
-            'unit = "s"',
-            'unit = "ms"',
+            "'s'",
+            "'ms'",
             "stream A, nanoseconds of a chronon: found 1000000000, expected 1000000",
         ),
-        ('house = "B"', 'house = "C"', "stream B, where: found {'house': 'B'}, expected {'house': 'C'}"),
-        ('k = "integer"', 'j = "integer"', "column j: found no such column, expected j integer"),
-        ('"in"', '"deep"', "deep, stream A: found no manifest, expected a folder that ingest has made"),
+        ("house = 'B'", "house = 'C'", "stream B, where: found {'house': 'B'}, expected {'house': 'C'}"),
+        ("k INTEGER", "j INTEGER", "column j: found no such column, expected j integer"),
+        (
+            "file('out'",
+            "file('deep'",
+            "deep, stream A: found no manifest, expected a folder that ingest has made",
+        ),
     ]:
         with pytest.raises(InputFileError, match=re.escape(message)):
-            read(DECLARED.replace(old, new))
+            read(declared.replace(old, new))
 
 
 def test_counts_and_hashes_of_the_inputs(twice: tuple[Path, Manifest, Manifest, list[str]]) -> None:
@@ -274,12 +274,18 @@ def test_a_file_that_has_changed(spark: Any, copied: Path, more: str, message: s
 
 
 def test_another_declaration(spark: Any, copied: Path) -> None:
-    (copied / "study.toml").write_text(DECLARED.replace('"string?"', '"string"'), encoding="utf-8")
+    (copied / "study.sql").write_text(DECLARED.replace("m TEXT", "m TEXT NOT NULL"), encoding="utf-8")
     with pytest.raises(MidstreamError, match=r"stream A: found .*string\?.*; ingest into a new folder"):
         run(spark, copied)
-    (copied / "study.toml").write_text(DECLARED.replace('unit = "s"', 'unit = "ms"'), encoding="utf-8")
+    (copied / "study.sql").write_text(DECLARED.replace("'s'", "'ms'"), encoding="utf-8")
     with pytest.raises(
-        MidstreamError, match="found chronons of 1,000,000,000 ns since 0, expected 1,000,000 ns"
+        MidstreamError, match="found chronons of 1,000,000,000 ns, expected 1,000,000 ns since 1970"
+    ):
+        run(spark, copied)
+    manifest = copied / "out" / "manifest.json"
+    manifest.write_text(re.sub(r'"epoch": ?0', '"epoch": 1500', manifest.read_text()))
+    with pytest.raises(
+        MidstreamError, match="ns since 1,500 ns after 1970, expected 1,000,000 ns since 1970"
     ):
         run(spark, copied)
 
@@ -373,8 +379,9 @@ def test_streams_without_rows_with_one_and_at_one_instant(
 ) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "one.csv").write_text(text([(time, "A", 1, None, 0.5) for time in times]))
-    (tmp_path / "study.toml").write_text(DECLARED, encoding="utf-8")
-    command = ["study", "ingest", str(tmp_path / "study.toml"), "--output", str(tmp_path / "out")]
+    (tmp_path / "study.sql").write_text(DECLARED, encoding="utf-8")
+    command = ["study", "ingest", str(tmp_path / "study.sql"), "--data", str(tmp_path)]
+    command += ["--output", str(tmp_path / "out")]
     result = CliRunner().invoke(app, [*command, "--json"])
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)["streams"]["A"]

@@ -17,20 +17,13 @@ from midstream.plans.values.errors import InputFileError, MidstreamError
 from midstream.scenarios.stages.ingest import survey as survey_module
 from midstream.scenarios.stages.ingest.reading import PieceReader
 from midstream.scenarios.stages.ingest.survey import survey
-from midstream.scenarios.streams.recorded.declaration import load_study
-from midstream.scenarios.streams.recorded.feeds import Feed, feeds_of_script, feeds_of_study
+from midstream.scenarios.streams.recorded.feeds import Feed
 from midstream.scenarios.streams.recorded.input_files import InputFile, input_files
+from midstream.scenarios.streams.recorded.script import load_feeds
 
 DECLARED = """
-[streams.s]
-path = "{path}"
-time = "at"
-unit = "s"
-window = 12
-where = {{ house = "A" }}
-[streams.s.columns]
-"n.o" = "integer"
-price = "float?"
+CREATE STREAM s(at BIGINT, "n.o" INTEGER NOT NULL, price REAL) SOURCE file('{path}', nullstr = 'NA')
+    WHERE house = 'A' ORDERED BY at TIME_UNIT 's'
 """
 ROWS = [(-6, "A", 1, 1.5), (4, "B", 2, 2.0), (8, "A", 3, None), (8, "A", 4, -2.0)]
 READ = [(1, (-6, -5, (1, 1.5))), (2, None), (3, (8, 9, (3, None))), (4, (8, 9, (4, -2.0)))]
@@ -41,11 +34,16 @@ def listed(path: Path, form: str | None = None) -> InputFile:
     return found
 
 
-def feed(folder: Path, path: str) -> Feed:
-    file = folder / "study.toml"
-    file.write_text(DECLARED.format(path=path), encoding="utf-8")
-    (found,) = feeds_of_study(load_study(str(file)))
+def feed(folder: Path, path: str, declared: str = DECLARED) -> Feed:
+    words = ", nullstr = 'NA'"  # of CSV only
+    script = declared if ".csv" in path else declared.replace(words, "")
+    (found,) = feeds(folder, script.format(path=path))
     return found
+
+
+def feeds(folder: Path, script: str) -> list[Feed]:
+    (folder / "q.sql").write_text(script, encoding="utf-8")
+    return load_feeds(str(folder / "q.sql"), folder)[1]
 
 
 def read(
@@ -123,16 +121,13 @@ def test_formats_give_the_same_rows_in_their_places(tmp_path: Path, name: str) -
     assert read(feed(tmp_path, name), write(tmp_path, name)) == (expected, [])
 
 
-def test_iso_timestamps_and_an_epoch(tmp_path: Path) -> None:
+def test_iso_timestamps(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text(
         "at,house,n.o,price\n2013-02-01T00:00:07.5,A,1,1\n2013-02-01 01:00:08+01:00,A,2,1\n"
     )
-    one = feed(tmp_path, "s.csv")
-    for epoch, start in ((0, 1359676807), (1359676800 * 10**9, 7)):
-        found, _ = read(
-            Feed(one.declaration, one.path, None, one.chronon, epoch, one.where), tmp_path / "s.csv"
-        )
-        assert [element[:2] for _, element in found] == [(start, start + 1), (start + 1, start + 2)]
+    found, _ = read(feed(tmp_path, "s.csv"), tmp_path / "s.csv")
+    start = 1359676807
+    assert [element[:2] for _, element in found] == [(start, start + 1), (start + 1, start + 2)]
 
 
 def test_what_does_not_fit_is_told_by_line_and_reason(tmp_path: Path) -> None:
@@ -240,9 +235,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes, me
 
 def test_nested_columns_are_refused_by_name(tmp_path: Path) -> None:
     as_parquet(tmp_path / "s.parquet")
-    file = tmp_path / "nested.toml"
-    file.write_text(DECLARED.format(path="s.parquet") + 'more = "string"\n')
-    (one,) = feeds_of_study(load_study(str(file)))
+    one = feed(tmp_path, "s.parquet", DECLARED.replace("price REAL", "price REAL, more TEXT NOT NULL"))
     with pytest.raises(
         InputFileError, match=r"s\.parquet, column more: found struct<nested: bool>, expected string"
     ):
@@ -266,8 +259,7 @@ CREATE STREAM Old(item INT) SOURCE elements('old.jsonl');
 
 
 def test_a_script_declares_streams(tmp_path: Path) -> None:
-    (tmp_path / "q.sql").write_text(SCRIPT + "SELECT item FROM Bid WINDOW(RANGE 5 SECONDS)")
-    bid, old = feeds_of_script(str(tmp_path / "q.sql"), str(tmp_path))
+    bid, old = feeds(tmp_path, SCRIPT + "SELECT item FROM Bid WINDOW(RANGE 5 SECONDS)")
     (tmp_path / "s.csv").write_text(
         "item,price,ts\n7,1.5,1000\n8,,1970-01-01T00:00:02\n,2,1970-01-01 00:00:03\n"
     )
@@ -282,8 +274,7 @@ def test_a_script_declares_streams(tmp_path: Path) -> None:
 
 
 def test_results_of_several_queries_are_refused_also_in_several_pieces(tmp_path: Path) -> None:
-    (tmp_path / "q.sql").write_text(SCRIPT)
-    _, old = feeds_of_script(str(tmp_path / "q.sql"), str(tmp_path))
+    _, old = feeds(tmp_path, SCRIPT)
     line = '{"query": "a", "start": 3, "end": null, "row": {"item": 4}}\n'
     lines = [line, line.replace('"a"', '"b"')]
     (tmp_path / "old.jsonl").write_text("".join(lines))
@@ -307,6 +298,5 @@ def test_results_of_several_queries_are_refused_also_in_several_pieces(tmp_path:
     ],
 )
 def test_scripts_that_declare_no_files(tmp_path: Path, declared: str, message: str) -> None:
-    (tmp_path / "q.sql").write_text(declared)
     with pytest.raises(MidstreamError, match=message):
-        feeds_of_script(str(tmp_path / "q.sql"), None)
+        feeds(tmp_path, declared)

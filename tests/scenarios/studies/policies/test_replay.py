@@ -20,6 +20,7 @@ from midstream.cli import app
 from midstream.operators.engine.measuring.statistics_collector import Collector
 from midstream.optimizer import INTERMEDIATE
 from midstream.optimizer.online.requirements import requirements
+from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, MidstreamError
@@ -29,13 +30,16 @@ from midstream.scenarios.stages.policies.replayed_autopilot import (
     ReplayedAutopilot,
     replay_autopilot,
 )
-from midstream.scenarios.streams.recorded.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study
+from midstream.scenarios.streams.recorded.script import load_study
 
-from ..conftest import reversed_settings
+from ..conftest import reversed_settings, write_study
 
 pytestmark = pytest.mark.spark
 
 WINDOW = 40
+WINDOWS = ", ".join(f"{name} WINDOW(RANGE {WINDOW} SECONDS)" for name in "abc")
+QUERY = f"SELECT a.k FROM {WINDOWS} WHERE a.k = b.k AND b.k = c.k;"
 GRID = {"balanced": BALANCED, "eager": EAGER, "seldom": Settings(looks=3, doubt=0.0)}
 
 Row = tuple[int, int, str | None, float]
@@ -67,25 +71,17 @@ def streams() -> dict[str, list[Row]]:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory, streams: dict[str, list[Row]]) -> Study:
-    folder = tmp_path_factory.mktemp("replayed")
-    for name, rows in streams.items():
-        lines = [json.dumps({"t": t, "k": k, "m": m, "v": v}) for t, k, m, v in rows]
-        Random(1).shuffle(lines)
-        (folder / name).mkdir()
-        for i in range(3):
-            (folder / name / f"{i}.jsonl").write_text("".join(f"{line}\n" for line in lines[i::3]), "utf-8")
-    declared = f"""
-        [defaults]
-        time = "t"
-        unit = "s"
-        window = {WINDOW}
-        columns = {{ k = "integer", m = "string?", v = "float" }}
-    """
-    for name in "abc":
-        declared += f'[streams.{name}]\npath = "{name}/*.jsonl"\nalias = "{name}"\n'
-    declared += '[query]\njoins = [["a.k", "b.k"], ["b.k", "c.k"]]\n'
-    (folder / "study.toml").write_text(declared)
-    return load_study(str(folder / "study.toml"))
+    shuffled = {
+        name: [(t, {"k": k, "m": m, "v": v}) for t, k, m, v in Random(1).sample(rows, len(rows))]
+        for name, rows in streams.items()
+    }
+    columns = "k INTEGER NOT NULL, m TEXT, v REAL NOT NULL"
+    return load_study(str(write_study(tmp_path_factory.mktemp("replayed"), shuffled, columns, QUERY)))
+
+
+def windowed(study: Study, name: str) -> Stream:
+    """A stream of the study, windowed, under its own name."""
+    return stream(name, study.streams[name].columns).alias(name).window(WINDOW)
 
 
 def found_with(spark: Any, study: Study) -> Any:
@@ -186,7 +182,7 @@ def test_what_cannot_be_counted_is_priced_by_the_cost_model(spark: Any, study: S
     from midstream.scenarios.stages.policies.stage import policies
 
     counted: CostSeries = found.courses
-    a, b, c = (study.streams[name].windowed() for name in "abc")
+    a, b, c = (windowed(study, name) for name in "abc")
     joined = a.join(b, on=[("a.k", "b.k")]).join(c, on=[("b.k", "c.k")])
     with open_recording(spark, study, 1) as recording:
         modelled = model_courses(recording, study, counted.plans, counted.labels, WINDOW)
@@ -208,7 +204,7 @@ def test_what_cannot_be_replayed_is_told(spark: Any, study: Study) -> None:
 
     plan = study.query
     assert plan is not None
-    a, b = (study.streams[name].windowed() for name in "ab")
+    a, b = (windowed(study, name) for name in "ab")
     two = a.join(b, on=[("a.k", "b.k")]).plan()
     with open_recording(spark, study, 1) as recording:
         for given, grid, told in (
@@ -229,7 +225,7 @@ def test_the_command_recommends_settings_that_run_takes(
     spark: Any, study: Study, streams: dict[str, list[Row]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
-    file = str(Path(next(iter(study.streams.values())).path).parent.parent / "study.toml")
+    file = str(Path(next(iter(study.streams.values())).path).parent.parent / "study.sql")
     given = [
         "study",
         "policies",
@@ -260,8 +256,7 @@ def test_the_command_recommends_settings_that_run_takes(
         lines = ["t,k", *(f"{t},{k}" for t, k, *_ in rows if t >= 0)]
         (tmp_path / f"{name}.csv").write_text("\n".join(lines))
     script = "".join(f"CREATE STREAM {n}(k INT, t TIMESTAMP) ORDERED BY t TIME_UNIT s;\n" for n in "abc")
-    windows = ", ".join(f"{n} WINDOW(RANGE {WINDOW})" for n in "abc")
-    (tmp_path / "q.sql").write_text(f"{script}SELECT a.k FROM {windows} WHERE a.k = b.k AND b.k = c.k;\n")
+    (tmp_path / "q.sql").write_text(script + QUERY)
     sources = [word for name in "abc" for word in ("--source", f"{name}={name}.csv")]
     flown = CliRunner().invoke(app, ["run", "q.sql", *sources, "--autopilot", "out/autopilot.json"])
     assert flown.exit_code == 0, flown.output
@@ -279,7 +274,7 @@ def test_the_command_recommends_settings_that_run_takes(
     ],
 )
 def test_wrong_options_are_told_before_spark_starts(study: Study, options: list[str], told: str) -> None:
-    file = str(Path(next(iter(study.streams.values())).path).parent.parent / "study.toml")
+    file = str(Path(next(iter(study.streams.values())).path).parent.parent / "study.sql")
     done = CliRunner().invoke(app, ["study", "policies", file, *options])
     assert done.exit_code == 2 or isinstance(done.exception, MidstreamError)
     assert told in " ".join((done.output + str(done.exception)).replace("│", " ").split())

@@ -9,19 +9,16 @@ import pytest
 
 TEXT = """
 title: Three houses
-epoch: 2024-05-01T00:00:00Z
-defaults:
-  path: trades.csv
-  time: at
-  unit: s
-  window: 60
-  columns: {item: integer, price: "float?"}
-streams:
-  A: {where: {house: A}, alias: a}
-  B: {where: {house: B}, alias: b}
-  C: {where: {house: C}, alias: c}
-query:
-  joins: [[a.item, b.item], [b.item, c.item]]
+sql: |
+  CREATE STREAM A(at BIGINT, item INTEGER NOT NULL, price REAL) SOURCE csv('trades.csv', nullstr = 'NA')
+    WHERE house = 'A' ORDERED BY at TIME_UNIT 's';
+  CREATE STREAM B(at BIGINT, item INTEGER NOT NULL, price REAL) SOURCE csv('trades.csv', nullstr = 'NA')
+    WHERE house = 'B' ORDERED BY at TIME_UNIT 's';
+  CREATE STREAM C(at BIGINT, item INTEGER NOT NULL, price REAL) SOURCE csv('trades.csv', nullstr = 'NA')
+    WHERE house = 'C' ORDERED BY at TIME_UNIT 's';
+  SELECT a.item
+  FROM   A a WINDOW(RANGE 1 MINUTE), B b WINDOW(RANGE 1 MINUTE), C c WINDOW(RANGE 1 MINUTE)
+  WHERE  a.item = b.item AND b.item = c.item
 bucket: 5m
 stages:
   ingest:

@@ -31,6 +31,12 @@ def guide(root: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
+def write_files(guide: str, folder: Path) -> None:
+    """Write the files that the guide shows; the first line is a comment with the name."""
+    for text in [*blocks(guide, "yaml"), *blocks(guide, "sql")]:
+        (folder / text.partition("\n")[0].lstrip("#- ")).write_text(text, encoding="utf-8")
+
+
 def blocks(guide: str, kind: str) -> list[str]:
     return re.findall(rf"```{kind}\n(.*?)```", guide, re.DOTALL)
 
@@ -46,9 +52,7 @@ def test_the_commands_print_what_is_told(
     pytest.importorskip("jinja2", reason="needs jinja2: pip install 'midstream[spark]'")
     pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'midstream[plot]'")
     monkeypatch.chdir(tmp_path)
-    for text in blocks(guide, "yaml"):
-        name = text.partition("\n")[0].removeprefix("# ")
-        Path(name).write_text(text, encoding="utf-8")
+    write_files(guide, Path())
     told = [text.removeprefix("$ midstream ") for text in blocks(guide, "text") if text.startswith("$ ")]
     assert len(told) == 2
     for text in told:
@@ -70,8 +74,7 @@ def lines(text: str) -> list[str]:
 
 def test_without_java_it_says_so(guide: str, tmp_path: Path) -> None:
     (expected,) = [text for text in blocks(guide, "text") if "found no java" in text]
-    for text in blocks(guide, "yaml"):
-        (tmp_path / text.partition("\n")[0].removeprefix("# ")).write_text(text, encoding="utf-8")
+    write_files(guide, tmp_path)
     environment = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"}
     command = [sys.executable, "-m", "midstream.cli", "study", "run", "study.yaml", "--out", "found"]
     done = subprocess.run(
@@ -85,7 +88,7 @@ def test_without_java_it_says_so(guide: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (2, expected)
 
 
-def test_a_fault_is_told_as_the_guide_says(guide: str) -> None:
+def test_a_fault_is_told_as_the_guide_says(guide: str, tmp_path: Path) -> None:
     (_, text) = blocks(guide, "yaml")
     (told,) = re.findall(r"`(study\.yaml, line .*?)`", guide, re.DOTALL)
     with pytest.raises(InputFileError) as caught:

@@ -26,7 +26,7 @@ from midstream.scenarios.stages.run.study_run import StudyRun
 from midstream.scenarios.streams.recorded.declaration import Study
 
 HEAD = """
-streams: {s: {path: s.csv, time: t, unit: s, window: 1, columns: {k: integer}}}
+sql: CREATE STREAM s(t BIGINT, k INTEGER NOT NULL) SOURCE csv('s.csv') ORDERED BY t TIME_UNIT 's'
 bucket: 5s
 """
 BOTH = HEAD + "stages: {first: {number: 3}, second: }"

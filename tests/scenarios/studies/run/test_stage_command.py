@@ -23,20 +23,15 @@ from midstream.scenarios.stages.run import stage_command
 from midstream.scenarios.stages.run.stages import STAGES
 
 STUDY = """
-[streams.s]
-path = "s.csv"
-time = "t"
-unit = "s"
-window = 10
-columns = { k = "integer" }
+CREATE STREAM s(t BIGINT, k INTEGER NOT NULL) SOURCE csv('s.csv') ORDERED BY t TIME_UNIT 's';
 """
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     (tmp_path / "s.csv").write_text("t,k\n1,2\n")
-    (tmp_path / "study.toml").write_text(STUDY)
-    return tmp_path / "study.toml"
+    (tmp_path / "study.sql").write_text(STUDY)
+    return tmp_path / "study.sql"
 
 
 @pytest.mark.parametrize("stage", STAGES.values(), ids=lambda stage: stage.name)
@@ -67,12 +62,20 @@ def test_the_command_has_the_options_and_their_help(name: str) -> None:
     [
         ({"rows": "many"}, "rows: found 'many', expected a whole number"),
         ({"rows": -1}, "rows: found -1, expected 0 or more"),
-        ({"row": 1}, r"profile: found option row, expected one of rows; did you mean rows\?"),
+        ({"row": 1}, r"profile: found option row, expected one of window, rows; did you mean rows\?"),
+        ({}, "window: found none, expected how long an element is valid, as there is no query"),
+        ({"window": "soon"}, "window: found 'soon', expected a"),
     ],
 )
 def test_a_wrong_option_in_python(options: dict, message: str, study: Path) -> None:
     with pytest.raises(ArgumentError, match=message):
         studies.profile(None, study, **options)  # type: ignore[arg-type]
+
+
+def test_a_window_beside_that_of_a_query(study: Path) -> None:
+    study.write_text(STUDY + "SELECT k FROM s WINDOW(RANGE 9 SECONDS)")
+    with pytest.raises(ArgumentError, match="window: found 5s, expected none, as the query has windows"):
+        studies.profile(None, study, window="5s")  # type: ignore[arg-type]
 
 
 def test_a_wrong_option_of_the_command(study: Path) -> None:

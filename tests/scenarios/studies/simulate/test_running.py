@@ -32,7 +32,7 @@ from midstream.scenarios.stages.simulate.running import (
     run_slice,
     timed,
 )
-from midstream.scenarios.streams.recorded.declaration import load_study
+from midstream.scenarios.streams.recorded.script import load_study
 
 WINDOW = 40
 PART = Slice(1000, 1400)

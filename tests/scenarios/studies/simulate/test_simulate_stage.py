@@ -19,7 +19,8 @@ from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.scenarios.stages.simulate.grid import Row, RunGrid, slices
 from midstream.scenarios.stages.simulate.making import grid_of, other_orders
 from midstream.scenarios.stages.simulate.running import SliceRun, run_slice
-from midstream.scenarios.streams.recorded.declaration import Study, load_study
+from midstream.scenarios.streams.recorded.declaration import Study
+from midstream.scenarios.streams.recorded.script import load_study
 
 from ..conftest import reversed_settings
 

@@ -276,6 +276,29 @@ def queries(
     _finish(run, run.is_good, show_queries, as_json, output)
 
 
+@app.command(epilog=calls("deciding --cases 'scan,few results' --scale 0.3 --pairs 1"))
+def deciding(
+    cases: Annotated[str | None, typer.Option(help="Names of situations, with commas between.")] = None,
+    data: DATA = None,
+    scale: Annotated[float, typer.Option(help="The length of generated streams; 1 is some 2 s a run.")] = 1.0,
+    pairs: Annotated[int, typer.Option(help="Pairs of adjacent runs, of which the median counts.")] = 5,
+    as_json: AsJson = False,
+    output: OUTPUT = None,
+) -> None:
+    """Measure the processor time that the autopilot takes, deciding and migrations included.
+
+    Beside it run the plan with which it began, the fixed plan that takes least time, and a migration to that
+    one by hand, a window and a quarter after the first element. Timers tell the parts of deciding.
+    """
+    from midstream.benchmarks.deciding import measure_deciding, show_deciding, situations
+
+    positive("--pairs", pairs)
+    _check_files(output)
+    with progress_bar("situations") as advance, nothing_written():
+        run = measure_deciding(situations(cases, data), scale, pairs, advance)
+    _finish(run, True, show_deciding, as_json, output)
+
+
 @app.command(epilog=calls("autopilot --cases selectivity-flip,flips-3 --workers 2"))
 def autopilot(
     cases: AUTOPILOT_CASES = None,

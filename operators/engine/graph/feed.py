@@ -61,7 +61,7 @@ class Feed:
         self._waiting: dict[str, tuple[Batch, Time]] = {}
         """By stream, the elements that wait for a look, and the progress behind them."""
         self._outputs: dict[str, frozenset[frozenset[str]]] = {}
-        """By stream, of each output above it the streams below; what has been asked for since queries changed."""
+        """By stream, of each output above it the streams below, as long as no query comes or goes."""
         graph.listeners.append(self._outputs.clear)
 
     @property

@@ -183,7 +183,10 @@ def test_what_if_of_a_plan_in_a_file(
         (["--bucket", "90s", "--objective", "speed"], "objective: found 'speed', expected one or more of"),
         (["--bucket", "2s"], "found a half-life of 80 chronons, expected 1 to 16, or longer buckets"),
         (["--bucket", "90s", "--half-life", "15m"], "found a half-life of 900 chronons"),
-        (["--bucket", "90s", "--query", "top"], "found no query top, expected the name of one of them: query_1"),
+        (
+            ["--bucket", "90s", "--query", "top"],
+            "found no query top, expected the name of one of them: query_1",
+        ),
     ],
 )
 def test_bad_options(options: list[str], message: str, drifting: Path) -> None:

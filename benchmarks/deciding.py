@@ -1,0 +1,305 @@
+"""Processor time of the autopilot, deciding included, beside fixed plans and a migration by hand."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import wraps
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+import midstream as ms
+from midstream.arrivals import Event, interleave
+from midstream.benchmarks.deciding_cases import MADE, READ, Situation
+from midstream.benchmarks.options import BenchmarkError
+from midstream.driving import Command, Migrate, Trial, drive, without_garbage_collector
+from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.errors import MigrationRefused
+
+BATCH = 64
+"""The number of elements, of all streams, in one turn."""
+
+BY_HAND = 1.25
+"""The instant of the migration by hand, in windows after the first element."""
+
+PARTS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "collect": (
+        ("operators.engine.measuring.watching", "Watch.note"),
+        ("autopilot.watching", "WatchedQuery.take"),
+    ),
+    "smooth": (("autopilot.learning", "Learning.take"), ("autopilot.learning", "Learning.statistics")),
+    "search": (("autopilot.advising", "ByOptimizer.advise"),),
+    "count": (("autopilot.watching", "WatchedQuery.spent"), ("autopilot.accounts", "Accounts.with_lately")),
+    "migrate": (
+        ("autopilot.watching", "EngineAutopilot.migrate"),
+        ("autopilot.watching", "EngineAutopilot.strategies"),
+    ),
+    "look": (("operators.engine.measuring.watching", "Watch.look"),),
+}
+"""Parts of deciding, with the methods in which they are; a part's time is without the parts inside it."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: processor seconds, counted intermediate results, moves, and seconds by part of deciding."""
+
+    seconds: float
+    intermediate: int
+    results: int
+    moves: int = 0
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def deciding(self) -> float:
+        """The seconds of all parts but the migrations."""
+        return sum(self.parts.values())
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Runs of a situation from one first plan.
+
+    best, worst    the fixed plans of least and most processor time
+    ratios         of pairs of adjacent runs: the autopilot beside the first plan, the best one, and by hand
+    """
+
+    situation: str
+    first: str
+    best: str
+    worst: str
+    fixed: Mapping[str, float]
+    ratios: Mapping[str, float]
+    pilot: Run
+    intermediate: Mapping[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class DecidingRun:
+    """The outcomes of all situations."""
+
+    outcomes: tuple[Outcome, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        outcomes = [one.as_dict() for one in self.outcomes]
+        return {"format": "midstream-deciding", "version": 1, "outcomes": outcomes}
+
+
+def run_fixed(situation: Situation, plan: Plan) -> Run:
+    """Run one plan all the time."""
+    return _run(situation, plan, lambda engine: None, None)
+
+
+def run_by_hand(situation: Situation, plan: Plan, best: Plan) -> Run:
+    """Run a plan, and migrate to the best one a window and a quarter after the first element."""
+    at = situation.first + BY_HAND * situation.window
+
+    def decide(event: Event) -> Iterator[Command]:
+        if not waiting or event[0] != "push" or event[2][0][0] < at:
+            return
+        waiting.clear()
+        yield Migrate(lambda engine: engine.migrate(best, "auto"))
+
+    waiting = [True]
+    return _run(situation, plan, lambda engine: None, decide)
+
+
+def run_pilot(situation: Situation, plan: Plan, timed: bool = False, **options: Any) -> Run:
+    """Run the autopilot from a plan; `timed` tells the time by parts, and takes some itself."""
+
+    def begin(engine: ms.Engine) -> Any:
+        return engine.autopilot(**options)
+
+    if not timed:
+        return _run(situation, plan, begin, None)
+    with timers() as parts:
+        found = _run(situation, plan, begin, None)
+    return Run(found.seconds, found.intermediate, found.results, found.moves, dict(parts))
+
+
+def _run(
+    situation: Situation,
+    plan: Plan,
+    begin: Callable[[ms.Engine], Any],
+    decide: Callable[[Event], Iterator[Command]] | None,
+) -> Run:
+    results = 0
+
+    def count(batch: Sequence[Any]) -> None:
+        nonlocal results
+        results += len(batch)
+
+    engine = ms.Engine()
+    engine.add(plan, count)
+    if situation.beside is not None:
+        engine.add(situation.beside, lambda batch: None, "beside")
+    with without_garbage_collector():
+        began = process_time()
+        pilot = begin(engine)
+        trial = Trial(engine, decide)
+        for _ in drive(trial, (("push", *one) for one in interleave(situation.streams, BATCH))):
+            pass
+        engine.close()
+        seconds = process_time() - began
+    moves = 0 if pilot is None else sum(record.event == "move" for record in pilot.decisions)
+    return Run(seconds, engine.counters().intermediate, results, moves)
+
+
+@contextmanager
+def timers() -> Iterator[Mapping[str, float]]:
+    """Time the parts of deciding while the block runs."""
+    from importlib import import_module
+
+    spent: dict[str, float] = defaultdict(float)
+    inside: list[float] = []
+    before: list[tuple[type, str, Any]] = []
+
+    def timed(part: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def call(*given: Any, **named: Any) -> Any:
+            inside.append(0.0)
+            began = process_time()
+            try:
+                return method(*given, **named)
+            finally:
+                took = process_time() - began
+                spent[part] += took - inside.pop()
+                if inside:
+                    inside[-1] += took
+
+        return call
+
+    for part, methods in PARTS.items():
+        for module, name in methods:
+            owner, _, attribute = name.partition(".")
+            cls = getattr(import_module(f"midstream.{module}"), owner)
+            before.append((cls, attribute, getattr(cls, attribute)))
+            setattr(cls, attribute, timed(part, getattr(cls, attribute)))
+    try:
+        yield spent
+    finally:
+        for cls, attribute, method in before:
+            setattr(cls, attribute, method)
+
+
+def situations(names: str | None, data: Path | None) -> dict[str, Callable[[float], Situation]]:
+    """The chosen situations, by name; recorded ones need the folder with data.
+
+    Raises   BenchmarkError for an unknown name, and for a recorded one without data.
+    """
+    read = {} if data is None else {name: lambda _, of=of: of(data) for name, of in READ.items()}
+    known = {**MADE, **read}
+    chosen = list(known) if names is None else [name.strip() for name in names.split(",")]
+    for name in chosen:
+        if name not in known:
+            needs = "; it is recorded and needs --data" if name in READ else ""
+            expected = f"expected some of {', '.join(known)}{needs}"
+            raise BenchmarkError(f"--cases: found {name!r}, {expected}", found=name)
+    return {name: known[name] for name in chosen}
+
+
+def measure_deciding(
+    made: Mapping[str, Callable[[float], Situation]],
+    scale: float,
+    pairs: int,
+    advance: Callable[[int, int], None] = lambda done, total: None,
+) -> DecidingRun:
+    """Measure situations of some length, each from its best and from its worst plan."""
+    outcomes: list[Outcome] = []
+    for number, (name, make) in enumerate(made.items()):
+        advance(number, len(made))
+        outcomes += _measured(name, make(scale), pairs)
+    advance(len(made), len(made))
+    return DecidingRun(tuple(outcomes))
+
+
+def _measured(name: str, situation: Situation, pairs: int) -> list[Outcome]:
+    fixed = {plan_name: run_fixed(situation, plan) for plan_name, plan in situation.plans.items()}
+    best = min(fixed, key=lambda one: fixed[one].seconds)
+    worst = max(fixed, key=lambda one: fixed[one].seconds)
+    return [
+        _outcome(name, situation, fixed, first, best, worst, pairs) for first in dict.fromkeys((worst, best))
+    ]
+
+
+def _outcome(
+    name: str,
+    situation: Situation,
+    fixed: Mapping[str, Run],
+    first: str,
+    best: str,
+    worst: str,
+    pairs: int,
+) -> Outcome:
+    plans = situation.plans
+    beside: dict[str, Callable[[], Run]] = {
+        "first": lambda: run_fixed(situation, plans[first]),
+        "best": lambda: run_fixed(situation, plans[best]),
+    }
+    if first != best:
+        beside["by hand"] = lambda: run_by_hand(situation, plans[first], plans[best])
+    else:
+        del beside["best"]
+    ratios = {}
+    for other, run in beside.items():
+        found = []
+        for _ in range(pairs):
+            try:
+                found.append(run_pilot(situation, plans[first]).seconds / run().seconds)
+            except MigrationRefused:
+                break
+        if found:
+            ratios[other] = median(found)
+    return Outcome(
+        name,
+        first,
+        best,
+        worst,
+        {one: run.seconds for one, run in fixed.items()},
+        ratios,
+        run_pilot(situation, plans[first], timed=True),
+        {one: run.intermediate for one, run in fixed.items()},
+    )
+
+
+def show_deciding(run: DecidingRun, console: Console) -> None:
+    """Print a row for each first plan: seconds, ratios and moves; and the parts of deciding."""
+    times = _table("first, s", "best, s", "autopilot", "/ first", "/ best", "by hand", "moves", "results")
+    parts = _table(*PARTS)
+    for one in run.outcomes:
+        pilot, first = one.pilot, one.fixed[one.first]
+        times.add_row(
+            one.situation,
+            one.first,
+            *(f"{seconds:.2f}" for seconds in (first, one.fixed[one.best], pilot.seconds)),
+            *(f"{one.ratios[of]:.2f}" if of in one.ratios else "" for of in ("first", "best", "by hand")),
+            str(pilot.moves),
+            f"{pilot.intermediate / max(1, one.intermediate[one.best]):.2f}",
+        )
+        shares = (f"{pilot.parts.get(part, 0.0) / first:.1%}" for part in PARTS)
+        parts.add_row(one.situation, one.first, *shares)
+    console.print(times)
+    console.print("Results are intermediate ones, beside those of the best plan.\n")
+    console.print(parts)
+    console.print("Parts are shares of the time that the first plan takes by itself.")
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("case", "first plan"):
+        table.add_column(heading, no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table

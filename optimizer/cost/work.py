@@ -100,6 +100,11 @@ def band_join(costing: PairCosting, output: Estimate) -> Work:
     return _sweep_join(costing, output, step, pairs(costing, costing.range_share))
 
 
+def least_join_step(u: UnitCosts) -> float:
+    """The least microseconds that an element costs a join, by any implementation."""
+    return 2 * (u.link + u.remove) * min(u.factors.get(name, 1.0) for name in JOINS)
+
+
 def hash_list_join(costing: PairCosting, output: Estimate) -> Work:
     """The left side in a hash table, the right side in a list: a left row is compared with all right rows."""
     return _mixed_join(costing, output, *costing.inputs)

@@ -11,6 +11,7 @@ from midstream.optimizer.cost import CostModel
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.rules.linking import is_free_join
 from midstream.optimizer.search.clusters import Cluster, Clusters
+from midstream.optimizer.search.entered_orders import EnteredOrders
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.join_orders import JoinOrders, order_joins
 from midstream.optimizer.search.join_problem import Alternative
@@ -75,14 +76,14 @@ class Cheapest:
         memo: Memo,
         model: CostModel,
         *,
-        orders_joins: bool,
+        orders: EnteredOrders | None,
         products: Products,
         pairs: int,
         value: Callable[[Estimate], float] | None = None,
     ) -> None:
         self._memo = memo
         self._model = model
-        self._orders_joins = orders_joins
+        self._orders = orders
         self._clusters = Clusters(memo)
         self._products = products
         self._pairs = pairs
@@ -106,6 +107,8 @@ class Cheapest:
 
     def compare(self, roots: Iterable[Node]) -> Iterator[None]:
         """Price the memo until no group gets another alternative; pauses now and then."""
+        if self._orders is not None:
+            self._orders.begin_reading()
         sources = self._sources(roots)
         readers: dict[Group, list[int]] = {}
         for number, source in enumerate(sources):
@@ -139,7 +142,7 @@ class Cheapest:
         return found
 
     def _of_group(self, group: Group) -> list[Node | Cluster]:
-        if not self._orders_joins:
+        if self._orders is None or self._orders.has_all(group):
             return list(group.expressions)
         others = [each for each in group.expressions if not is_free_join(each)]
         # Two inputs have one order: a join's sides are interchangeable.

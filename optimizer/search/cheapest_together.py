@@ -37,7 +37,7 @@ class CheapestTogether(Cheapest):
     """
 
     def __init__(self, memo: Memo, model: CostModel, running: Set[Node]) -> None:
-        super().__init__(memo, model, orders_joins=False, products="all", pairs=0)
+        super().__init__(memo, model, orders=None, products="all", pairs=0)
         self._running = running
         self._shareable: Set[Group] = frozenset()
         self._left_out = False

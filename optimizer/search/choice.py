@@ -16,6 +16,7 @@ from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, flat
 from midstream.optimizer.search.budget import STEPS, Budget, Clock, Steps, budget_of
 from midstream.optimizer.search.cheapest import ALIKE, Cheapest
 from midstream.optimizer.search.common_part import CommonPart, Running, added_cost, common_parts
+from midstream.optimizer.search.entered_orders import EnteredOrders
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.memo import Memo
@@ -175,11 +176,16 @@ class Search:
         is_small = inputs_that_meet(logical_plan(self._plan)) <= FEW_ORDERED
         if not objective.is_additive and is_small:
             orders_joins = False  # whole plans are compared, and take their orders from the memo
-        self._exploration = Exploration(self._memo, _others(rules) if orders_joins else rules)
+        explored = _others(rules) if orders_joins else rules
+        self._exploration = Exploration(self._memo, explored)
+        self._orders = EnteredOrders(
+            self._memo, flat(explored), self._model, products, filters_pay=objective == PROCESSING
+        )
+        self._orders_joins = orders_joins
         self._cheapest = Cheapest(
             self._memo,
             self._model,
-            orders_joins=orders_joins,
+            orders=self._orders if orders_joins else None,
             products=products,
             pairs=self._clock.pairs,
             value=objective.of_operator if objective.is_additive and objective != PROCESSING else None,
@@ -233,9 +239,11 @@ class Search:
     def _begin(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
         """Enter the plan into the memo, simplified and with linked joins."""
         for name, root in logical_plan(self._plan).outputs.items():
+            linked, linking = link(root)
+            self._memo.rewrite(root, linked, linking)
             simple, simplifying = simplify(root, rules)
             rewritten, linking = link(simple)
-            self._memo.rewrite(root, rewritten, (*simplifying, *linking))
+            self._memo.equate(root, rewritten, (*simplifying, *linking))
             self._start[name] = root
             yield
 
@@ -271,13 +279,20 @@ class Search:
 
     def _explore(self) -> Iterator[None]:
         """Apply rules until no new plan appears or the budget ends; pauses before each rule."""
-        while not self._exploration.is_complete:
-            for _ in self._exploration.round():
+        is_entered = not self._orders_joins
+        while not (self._exploration.is_complete and is_entered):
+            if is_entered or not self._exploration.is_complete:
+                work = self._exploration.round()
+                is_entered = not self._orders_joins
+            else:
+                work, is_entered = self._orders.enter(), True
+            for _ in work:
                 if not self._clock.may_explore:
                     self._is_complete = False
                     return
                 self._clock.apply_rule()
                 yield
+        self._is_complete &= self._orders.is_complete
 
     def _compare_plans(self) -> Iterator[None]:
         """Price whole plans; pauses after each."""

@@ -77,7 +77,7 @@ class Clusters:
     def _above(self, join: Node, path: tuple[Group, ...]) -> list[Cluster]:
         """The clusters of a join, including joins below it; the join alone if column names collide."""
         sides = [self._side(child, path) for child in join.inputs]
-        pairs = [(left, right) for left, right in product(*sides) if _are_apart(left, right)]
+        pairs = [(left, right) for left, right in product(*sides) if are_apart(left, right)]
         found = (
             Cluster(join.with_inputs((left.tree, right.tree)), (*left.leaves, *right.leaves))
             for left, right in pairs
@@ -111,7 +111,7 @@ def _joins(group: Group) -> list[Node]:
     return [expression for expression in group.expressions if is_free_join(expression)]
 
 
-def _are_apart(left: Cluster, right: Cluster) -> bool:
+def are_apart(left: Cluster, right: Cluster) -> bool:
     """True if no column has the name of a column on the other side."""
     ours = {name for leaf in left.leaves for name in leaf.schema.names}
     return ours.isdisjoint(name for leaf in right.leaves for name in leaf.schema.names)

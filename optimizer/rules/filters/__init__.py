@@ -4,7 +4,11 @@ from midstream.optimizer.rules.filters.contradiction import CONTRADICTION
 from midstream.optimizer.rules.filters.filter_across import FILTER_ACROSS
 from midstream.optimizer.rules.filters.filter_below_distinct import FILTER_BELOW_DISTINCT
 from midstream.optimizer.rules.filters.filter_below_grouping import FILTER_BELOW_GROUPING
-from midstream.optimizer.rules.filters.filter_below_join import FILTER_BELOW_LEFT, FILTER_BELOW_RIGHT
+from midstream.optimizer.rules.filters.filter_below_join import (
+    FILTER_BELOW_BOTH,
+    FILTER_BELOW_LEFT,
+    FILTER_BELOW_RIGHT,
+)
 from midstream.optimizer.rules.filters.filter_below_matching import FILTER_BELOW_MATCHING
 from midstream.optimizer.rules.filters.filter_below_multisets import FILTER_BELOW_MULTISETS
 from midstream.optimizer.rules.filters.filter_below_projection import FILTER_BELOW_PROJECTION
@@ -33,6 +37,7 @@ SIMPLIFYING: tuple[Rule, ...] = (
 EXPLORING: tuple[Rule, ...] = (
     FILTER_BELOW_LEFT,
     FILTER_BELOW_RIGHT,
+    FILTER_BELOW_BOTH,
     FILTER_BELOW_UNION,
 )
 """Rules that move filters below joins and unions, which does not always pay."""

@@ -2,7 +2,10 @@
 
     filter(p and q, join(L, R))  =  filter(q, join(filter(p, L), R))        if p reads only L; likewise for R
 
-Why      A pair has the values of its left half, so p has the same result for the pair and for the half.
+    filter(p and q, join(L, R))  =  filter(q, join(filter(p, L), filter(p, R)))        if p reads no column
+
+Why      A pair has the values of its left half, so p has the same result for the pair and for the half. A
+         condition that reads no column, such as FALSE, has one result for all rows.
 Gain     Fewer elements enter the join's state.
 Guard    If p reads columns of R, these do not exist in L.
 Source   thesis, section 10.3.1
@@ -12,7 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from midstream.optimizer.rules.filters.filtered import Parts, filtered, parts_of, with_free, without
+from midstream.optimizer.rules.filters.filtered import (
+    Parts,
+    filtered,
+    filtered_below,
+    parts_of,
+    with_free,
+    without,
+)
 from midstream.optimizer.rules.rule import Rule, Shape
 from midstream.plans.algebra.operators import Filter, Join
 from midstream.plans.algebra.plan import Node
@@ -23,6 +33,11 @@ def match(node: Node) -> Iterable[Parts]:
     parts = [part for part in parts_of(node) if part.columns()]
     for side in node.inputs[0].inputs:
         yield from with_free(tuple(part for part in parts if part.columns() <= set(side.schema.names)))
+
+
+def match_constant(node: Node) -> Iterable[Parts]:
+    """The parts that read no column."""
+    yield from with_free(tuple(part for part in parts_of(node) if not part.columns()))
 
 
 def reads_left_only(node: Node, matched: Parts) -> bool:
@@ -67,4 +82,12 @@ FILTER_BELOW_RIGHT = Rule(
     match=match,
     guards=(reads_right_only,),
     rewrite=rewrite_below(1),
+)
+
+FILTER_BELOW_BOTH = Rule(
+    name="filter-below-both",
+    equation="filter(p, join(L, R)) = join(filter(p, L), filter(p, R))",
+    shape=Shape(Filter, Shape(Join)),
+    match=match_constant,
+    rewrite=filtered_below,
 )

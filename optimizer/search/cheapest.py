@@ -16,14 +16,18 @@ from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.join_orders import JoinOrders, order_joins
 from midstream.optimizer.search.join_problem import Alternative
 from midstream.optimizer.search.memo import Group, Memo
+from midstream.plans.algebra.operators import AntiJoin, Difference, StrictDifference
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import StatisticsError
 
 ALIKE = 1 + 1e-9
 """Tolerance for rounding: costs whose ratio is below it count as equal."""
-MOST = 4
+MOST = 8
 """Greatest number of alternatives kept for a group, the cheapest ones."""
+
+SUBTRACTING = (AntiJoin, Difference, StrictDifference)
+"""Operators that have the more results, the fewer rows their second input has."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +94,20 @@ class Cheapest:
         self._value = value
         self._alternatives: dict[Group, list[Alternative]] = {}
         self._is_priced: set[tuple[object, ...]] = set()
+        self._is_monotonic = True
+        """True if plans with fewer rows never mean more rows above, by what the model says of both."""
         self.ordered: dict[Node, Ordered] = {}
         """By plan that results from ordering joins, its origin."""
         self.priced = 0
         """Number of priced subplans."""
-        self._has_all_orders = True
+        self._has_all_orders = self._has_all_plans = True
+        self._contradicted: set[Group] = set()
+        """Groups of which plans have different numbers of valid rows, as if they were not equivalent."""
 
     @property
     def is_exact(self) -> bool:
-        """True if all orders of all joins were compared."""
-        return self._has_all_orders and self._clusters.is_all
+        """True if no plan was left out that may be the cheapest."""
+        return self._has_all_orders and self._has_all_plans and self._clusters.is_all and self._is_monotonic
 
     def of(self, node: Node) -> list[Alternative]:
         """The alternatives of the group of a subplan, the cheapest first."""
@@ -121,6 +129,12 @@ class Cheapest:
             waiting.remove(number)
             if (yield from self._look_at(sources[number])):
                 waiting.update(readers.get(sources[number].group, ()))
+        self._is_monotonic = not any(
+            isinstance(source.of, Node)
+            and isinstance(source.of.operator, SUBTRACTING)
+            and any(self._memo.group(child) in self._contradicted for child in source.inputs[1:])
+            for source in sources
+        )
 
     def _sources(self, roots: Iterable[Node]) -> list[PlanSource]:
         """Everything needed for some roots; inputs precede consumers, except in cycles."""
@@ -211,11 +225,14 @@ class Cheapest:
 
     def _keep(self, group: Group, new: Alternative) -> bool:
         kept = self._alternatives.setdefault(group, [])
+        if kept and not math.isclose(kept[0].estimate.valid, new.estimate.valid, rel_tol=1e-6):
+            self._contradicted.add(group)
         if any(_beats(one, new) for one in kept):
             return False
         kept[:] = [one for one in kept if not _beats(new, one)]
         kept.append(new)
         kept.sort(key=lambda one: one.cost)
+        self._has_all_plans &= len(kept) <= MOST
         del kept[MOST:]
         return new in kept
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -237,7 +238,11 @@ class Search:
                 yield
 
     def _begin(self, rules: Sequence[Rule | Stage]) -> Iterator[None]:
-        """Enter the plan into the memo, simplified and with linked joins."""
+        """Enter the plan into the memo with linked joins, as it is and simplified.
+
+        Rules that simplify are not always better: a contradiction makes conditions FALSE that could have gone
+        to several inputs.
+        """
         for name, root in logical_plan(self._plan).outputs.items():
             linked, linking = link(root)
             self._memo.rewrite(root, linked, linking)
@@ -305,26 +310,31 @@ class Search:
             self._compared += 1
             yield
 
-    def _consider(self, plan: Plan) -> None:
-        """Keep a plan if it is better than the original one."""
+    def _consider(self, plan: Plan) -> float:
+        """Keep a plan if it is better than the original one; return its value."""
         try:
             cost = self._model.price(plan)
         except StatisticsError:
-            return  # an input that the original plan does not have
+            return math.inf  # an input that the original plan does not have
         value = self._objective.of(cost)
         if value * ALIKE < self._objective.of(self._original_cost):
             self._better.add(Candidate(plan, cost, value, partial(self._derive, plan)))
+        return value
 
     def _choose(self) -> Choice:
         """The best reachable plan compared so far, priced as a whole plan."""
-        for plan in self._candidates():
-            self._consider(plan)
+        least = [self._consider(plan) for plan in self._candidates()]
+        # The original plan is in the memo. If it beats the plans that are cheapest by parts, the model says
+        # different things of equivalent parts, and further plans may do so.
+        original = self._objective.of(self._original_cost) * ALIKE
+        is_refuted = self._objective.is_additive and bool(least) and min(least) > original
         if self._around is not None and (around := self._around.choice).is_better:
             value = self._objective.of(around.cost)
             self._better.add(Candidate(around.plan, around.cost, value, around.derive))
         found, out_of_reach = first_reachable(self._better, self._obstacle)
         considered = self._cheapest.priced + self._compared
-        return self._choice_of(found, out_of_reach, considered, self._cheapest.is_exact)
+        is_exact = self._cheapest.is_exact and not is_refuted
+        return self._choice_of(found, out_of_reach, considered, is_exact)
 
     def _choice_of(
         self, found: Candidate | None, out_of_reach: OutOfReach | None, considered: int, is_exact: bool

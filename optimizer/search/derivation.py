@@ -18,13 +18,13 @@ class Equations:
     """
 
     def __init__(self) -> None:
-        self._steps: dict[Node, dict[Node, Sequence[Step] | None]] = {}
+        self._steps: dict[Node, dict[Node, tuple[Sequence[Step] | None, bool]]] = {}
+        """The steps between connected subplans, and True if they lead the other way."""
 
     def connect(self, start: Node, end: Node, steps: Sequence[Step] | None = None) -> None:
         """Connect two subplans that were not connected, by steps or, without steps, by their inputs."""
-        back = None if steps is None else tuple(step.reversed for step in reversed(steps))
-        self._steps.setdefault(start, {})[end] = steps
-        self._steps.setdefault(end, {})[start] = back
+        self._steps.setdefault(start, {})[end] = (steps, False)
+        self._steps.setdefault(end, {})[start] = (steps, True)
 
     def steps(self, start: Node, end: Node) -> Iterator[Step]:
         """The steps from one subplan to another.
@@ -33,9 +33,10 @@ class Equations:
         """
         way = self._way(start, end)
         for before, after in pairwise(way):
-            steps = self._steps[before][after]
+            steps, is_back = self._steps[before][after]
             if steps is not None:
-                yield from steps
+                # Steps may be computed when they are read, so they are turned round no earlier.
+                yield from (step.reversed for step in reversed(steps)) if is_back else steps
                 continue
             for number, pair in enumerate(zip(before.inputs, after.inputs, strict=True)):
                 yield from (step.below(number) for step in self.steps(*pair))

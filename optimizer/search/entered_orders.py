@@ -2,8 +2,8 @@
 
 Joins that stand together are put in order by arithmetic, and their orders never enter the memo. So no rule
 sees the join of two inputs that only another order joins first. That leaves plans out where a rule moves an
-operator across joins: duplicate elimination above a ⋈ b ⋈ c can go below, to stand above a ⋈ c, if that join is
-in the memo. Such orders are entered, as long as few inputs meet.
+operator across joins: duplicate elimination above a ⋈ b ⋈ c can go below, to stand above a ⋈ c, if that join
+is in the memo. Such orders are entered, as long as few inputs meet.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import permutations, product
+from typing import overload
 
 from midstream.optimizer.cost import CostModel
 from midstream.optimizer.cost.work import least_join_step
@@ -223,8 +224,12 @@ class _Reordered(Sequence[Step]):
     def __len__(self) -> int:
         return len(self._all())
 
-    def __getitem__(self, number):
-        return self._all()[number]
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Step]: ...
+    def __getitem__(self, index: int | slice) -> Step | list[Step]:
+        return self._all()[index]
 
     def _all(self) -> list[Step]:
         if self._steps is None:

@@ -16,7 +16,7 @@ from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.join_orders import JoinOrders, order_joins
 from midstream.optimizer.search.join_problem import Alternative
 from midstream.optimizer.search.memo import Group, Memo
-from midstream.plans.algebra.operators import AntiJoin, Difference, StrictDifference
+from midstream.plans.algebra.operators import AntiJoin, Difference, StrictDifference, Union
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import StatisticsError
@@ -130,10 +130,9 @@ class Cheapest:
             if (yield from self._look_at(sources[number])):
                 waiting.update(readers.get(sources[number].group, ()))
         self._is_monotonic = not any(
-            isinstance(source.of, Node)
-            and isinstance(source.of.operator, SUBTRACTING)
-            and any(self._memo.group(child) in self._contradicted for child in source.inputs[1:])
+            self._memo.group(child) in self._contradicted
             for source in sources
+            for child in _not_monotonic(source.of)
         )
 
     def _sources(self, roots: Iterable[Node]) -> list[PlanSource]:
@@ -235,6 +234,19 @@ class Cheapest:
         self._has_all_plans &= len(kept) <= MOST
         del kept[MOST:]
         return new in kept
+
+
+def _not_monotonic(source: Node | Cluster) -> tuple[Node, ...]:
+    """The inputs of an operator of which fewer rows may mean more results further above.
+
+    The values of a union are those of its inputs, weighted by rates: with fewer rows of one input, a larger
+    share of rows may satisfy a condition above.
+    """
+    if isinstance(source, Cluster):
+        return ()
+    if isinstance(source.operator, Union):
+        return source.inputs
+    return source.inputs[1:] if isinstance(source.operator, SUBTRACTING) else ()
 
 
 def _beats(one: Alternative, other: Alternative) -> bool:

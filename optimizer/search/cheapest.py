@@ -129,11 +129,21 @@ class Cheapest:
             waiting.remove(number)
             if (yield from self._look_at(sources[number])):
                 waiting.update(readers.get(sources[number].group, ()))
+        above = self._above(self._contradicted, sources)
         self._is_monotonic = not any(
-            self._memo.group(child) in self._contradicted
-            for source in sources
-            for child in _not_monotonic(source.of)
+            self._memo.group(child) in above for source in sources for child in _not_monotonic(source.of)
         )
+
+    def _above(self, groups: Iterable[Group], sources: Sequence[PlanSource]) -> set[Group]:
+        """Some groups, and all groups with plans over them."""
+        above = set(groups)
+        size = -1
+        while len(above) > size:
+            size = len(above)
+            for source in sources:
+                if any(self._memo.group(child) in above for child in source.inputs):
+                    above.add(source.group)
+        return above
 
     def _sources(self, roots: Iterable[Node]) -> list[PlanSource]:
         """Everything needed for some roots; inputs precede consumers, except in cycles."""

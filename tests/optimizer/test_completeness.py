@@ -13,7 +13,7 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.expressions.operands import col
 from midstream.testing.seeded import drawn
 
-SHARE = 0.7
+SHARE = 0.6
 """The least share of complete searches."""
 MOST = 200
 """The greatest number of plans of a query that are priced."""

@@ -276,7 +276,7 @@ def _outcome(
 
 def show_deciding(run: DecidingRun, console: Console) -> None:
     """Print a row for each first plan: seconds, ratios and moves; and the parts of deciding."""
-    times = _table("first, s", "best, s", "autopilot", "/ first", "/ best", "by hand", "moves", "results")
+    times = _table("first", "best", "pilot", "/ first", "/ best", "/ hand", "moves", "results")
     parts = _table(*PARTS)
     for one in run.outcomes:
         pilot, first = one.pilot, one.fixed[one.first]
@@ -291,7 +291,7 @@ def show_deciding(run: DecidingRun, console: Console) -> None:
         shares = (f"{pilot.parts.get(part, 0.0) / first:.1%}" for part in PARTS)
         parts.add_row(one.situation, one.first, *shares)
     console.print(times)
-    console.print("Results are intermediate ones, beside those of the best plan.\n")
+    console.print("Seconds of the processor; results are intermediate ones, ÷ those of the best plan.\n")
     console.print(parts)
     console.print("Parts are shares of the time that the first plan takes by itself.")
 

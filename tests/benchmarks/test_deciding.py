@@ -1,0 +1,66 @@
+"""The benchmark of deciding: plans that mean the same, timers that leave no trace, a table with all parts."""
+
+from __future__ import annotations
+
+import pytest
+from rich.console import Console
+
+import midstream as ms
+from midstream.autopilot.watching import EngineAutopilot
+from midstream.benchmarks.deciding import (
+    PARTS,
+    measure_deciding,
+    run_by_hand,
+    run_fixed,
+    run_pilot,
+    show_deciding,
+    situations,
+    timers,
+)
+from midstream.benchmarks.deciding_cases import MADE
+from midstream.benchmarks.options import BenchmarkError
+
+SMALL = 0.03
+"""The length at which a situation has about a window."""
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if "-" not in name])
+def test_the_plans_of_a_situation_mean_the_same(name: str) -> None:
+    situation = MADE[name](SMALL)
+    first, *others = (ms.run(plan, situation.streams) for plan in situation.plans.values())
+    for other in others:
+        assert ms.equivalent(first, other)
+
+
+def test_all_runs_give_the_results_of_the_first_plan() -> None:
+    situation = MADE["better order"](5 * SMALL)
+    worst, best = situation.plans.values()
+    fixed = run_fixed(situation, worst)
+    assert fixed.moves == 0 and fixed.seconds > 0
+    by_hand, pilot = run_by_hand(situation, worst, best), run_pilot(situation, worst, timed=True)
+    assert by_hand.results == pilot.results == fixed.results > 0
+    assert by_hand.intermediate < fixed.intermediate
+    assert pilot.moves == 1 and set(pilot.parts) == set(PARTS)
+    assert 0 < pilot.deciding < pilot.seconds
+
+
+def test_timers_leave_no_trace() -> None:
+    before = EngineAutopilot.migrate
+    with timers():
+        assert EngineAutopilot.migrate is not before
+    assert EngineAutopilot.migrate is before
+
+
+def test_the_table_has_a_row_for_each_first_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    run = measure_deciding(situations("sharing", None), SMALL, pairs=1)
+    show_deciding(run, Console(width=120))
+    printed = capsys.readouterr().out
+    assert printed.count("a b c") == printed.count("b c a") == 2
+    assert all(part in printed for part in PARTS)
+    assert run.as_dict()["outcomes"][0]["situation"] == "sharing"
+
+
+@pytest.mark.parametrize(("name", "message"), [("scann", "some of one filter"), ("roads", "needs --data")])
+def test_other_names_are_refused(name: str, message: str) -> None:
+    with pytest.raises(BenchmarkError, match=message):
+        situations(name, None)

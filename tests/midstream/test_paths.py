@@ -185,6 +185,10 @@ CASES: dict[Name, dict[str, Case]] = {
         "--output": writes("autopilot.json"),
         "--data": reads("data", folder=True),
     },
+    ("bench", "deciding"): {
+        "--output": writes("deciding.json"),
+        "--data": reads("data", folder=True),
+    },
     ("bench", "searches"): {"--output": writes("searches.json")},
     ("bench", "statistics"): {"--output": writes("statistics.json")},
     ("bench", "studies"): {"--output": writes("studies.json")},
@@ -268,6 +272,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "orders"): [],
     ("bench", "auctions"): [],
     ("bench", "autopilot"): [],
+    ("bench", "deciding"): ["--cases", "sharing", "--scale", "0.02", "--pairs", "1"],
     ("bench", "searches"): [],
     ("bench", "statistics"): [],
     ("bench", "studies"): [],

@@ -77,6 +77,14 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"Source", "Filter", "Join", "Project"},
         "columns and conditions are followed down to the streams that they read",
     ),
+    "optimizer/search/cheapest.py": (
+        {"Union", "AntiJoin", "Difference", "StrictDifference"},
+        "fewer rows of an input of these may mean more results above",
+    ),
+    "optimizer/search/entered_orders.py": (
+        {"Filter", "Join"},
+        "join orders are entered for what stands above joins, but not for filters that pay below them",
+    ),
     "optimizer/online/decayed_statistics.py": ({"Source"}, "statistics are told of streams"),
     "operators/engine/measuring/statistics_collector.py": (
         {"Source"},

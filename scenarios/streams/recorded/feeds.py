@@ -57,7 +57,7 @@ class Feed:
         }
 
 
-def feed_of(script: str, stream: StreamDeclaration, chronon: TimeUnit, data: str | None) -> Feed:
+def feed_of(script: str, stream: StreamDeclaration, chronon: TimeUnit, data: Path | str | None) -> Feed:
     """The files behind a stream of a script; relative paths are relative to `data`.
 
     Raises   InputFileError where there are none, and for a stream without timestamps or types.
@@ -71,7 +71,7 @@ def feed_of(script: str, stream: StreamDeclaration, chronon: TimeUnit, data: str
             raise InputFileError(
                 f"{place}, column {column.name}: found no type, expected one to store", path=script
             )
-    return Feed(stream, path if data is None else located(path, data), form, chronon)
+    return Feed(stream, located(path, data), form, chronon)
 
 
 def source_file(script: str, stream: StreamDeclaration) -> tuple[str, str | None]:
@@ -94,8 +94,8 @@ def source_file(script: str, stream: StreamDeclaration) -> tuple[str, str | None
     return path, form
 
 
-def located(path: str, folder: Path | str) -> str:
-    """A path that is relative to a folder, which may be a URL."""
-    if "://" in path:
+def located(path: str, folder: Path | str | None) -> str:
+    """A path that is relative to a folder, which may be a URL; None is the working folder."""
+    if folder is None or "://" in path:
         return path
     return f"{str(folder).rstrip('/')}/{path}" if "://" in str(folder) else str(Path(folder) / path)

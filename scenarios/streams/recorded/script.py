@@ -62,7 +62,7 @@ def load_feeds(name: str, data: Path | str | None = None) -> tuple[Study, list[F
     Raises   MidstreamError, as `load_study`.
     """
     script = read_script(name)
-    return replace(script.study_of([], None), title=script.name), script.feeds(data)
+    return script.study_of([], None), script.feeds(data)
 
 
 def packaged() -> dict[str, Traversable]:
@@ -114,8 +114,7 @@ class DeclaredStudy:
 
         Raises   InputFileError where a stream has no file, no timestamps, or a column without a type.
         """
-        folder = None if data is None else str(data)
-        return [feed_of(self.place, one, self.catalog.unit, folder) for one in self.catalog.streams.values()]
+        return [feed_of(self.place, one, self.catalog.unit, data) for one in self.catalog.streams.values()]
 
     def study(self, data: Path | str | None = None, query: str | None = None) -> Study:
         """The study of a query, or of all streams where there is none; see `load_study`."""
@@ -129,8 +128,9 @@ class DeclaredStudy:
             if name in declared
         ]
         study = self.study_of(streams, plan)
-        several = chosen is not None and len(self.queries) > 1
-        return replace(study, title=f"{self.name}, query {chosen.name}") if several and chosen else study
+        if chosen is None or len(self.queries) == 1:
+            return study
+        return replace(study, title=f"{self.name}, query {chosen.name}")
 
     def study_of(self, streams: Sequence[RecordedStream], plan: Plan | None) -> Study:
         """A study of some of the streams."""
@@ -185,7 +185,7 @@ class DeclaredStudy:
                 "give the folder as --data",
                 path=self.place,
             )
-        return replace(recorded, path=path if data is None else located(path, data), format=form)
+        return replace(recorded, path=located(path, data), format=form)
 
 
 def largest_window_over(stream: str, plan: Plan) -> int:

@@ -137,6 +137,8 @@ class Autopilot(Generic[P]):
         self._pass(now)
         cost = self._cost_lately(require_plan("autopilot: plan", to))
         self._ledger.pay(while_both_run(strategy, cost, until_split, self._window))
+        # The work of both plans at once depends on how streams alternate within a cell.
+        self._ledger.estimate()
         self._is_moving = True
         self._since = self._measured = None
 

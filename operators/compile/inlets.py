@@ -24,11 +24,13 @@ Inlet = Callable[[Iterable[Any]], None]
 class Mark:
     """The last cell of a watch that has an element, for quick additions."""
 
-    __slots__ = ("append", "extend", "limit")
+    __slots__ = ("append", "end", "extend", "limit")
 
     def __init__(self) -> None:
-        self.limit: Time = BEGINNING
+        self.end: Time = BEGINNING
         """The end of the cell: an element from there on begins another one."""
+        self.limit: Time = BEGINNING
+        """The start before which an element is in the cell, and need not wait for a look."""
         self.append: Callable[[Element], object] = _never
         """Appends an element to the cell."""
         self.extend: Callable[[Batch], object] = _never
@@ -78,7 +80,7 @@ def compile_inlet(
 
     `names` has the stream's `path`, `entrance` and `manager`; `take`, for unusual elements; and
     `adopt_plans`, which is called behind an element when something is `waiting`. The `marks` belong to the
-    watches of the stream: an element that begins another cell is unusual. If the stream `is_timed`, an
+    watches of the stream: an element that begins another cell, or must wait for a look, is unusual. If the stream `is_timed`, an
     element that starts at or after `entrance.usual_until` is unusual, too.
     """
     if len(stops) > legs.LEG or len(sinks) > legs.LEG:

@@ -14,6 +14,7 @@ from midstream.operators.engine.input.entrance import Entrance
 from midstream.operators.engine.measuring.watching import IDLE, Watch, Watcher
 from midstream.operators.engine.running.queries import Stepwise
 from midstream.operators.engine.running.stream_path import StreamPath
+from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import require, wrong
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
@@ -25,6 +26,18 @@ PIECE = 256
 With small pieces, the results of one operator are still in the processor's caches when the next one takes
 them.
 """
+
+
+class _Release:
+    """The work to run the elements that waited for looks of a watch that has ended."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+
+    def step(self) -> bool:
+        """Do all of it."""
+        self._feed.release()
+        return False
 
 
 class Feed:
@@ -45,6 +58,11 @@ class Feed:
         """True during an event or a step of such work, when changes may be incomplete."""
         self._watches: dict[str, tuple[Watch, ...]] = {}
         """The watches by stream."""
+        self._waiting: dict[str, tuple[Batch, Time]] = {}
+        """By stream, the elements that wait for a look, and the progress behind them."""
+        self._outputs: dict[str, frozenset[frozenset[str]]] = {}
+        """By stream, of each output above it the streams below; what has been asked for since queries changed."""
+        graph.listeners.append(self._outputs.clear)
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -131,6 +149,10 @@ class Feed:
 
         Batches are cut at the instants of its looks, the multiples of `step`. Looks more than `idle` instants
         behind the last element are left out.
+
+        An element that starts at the instant of the next look or later waits for it, until all watched
+        streams have come to that instant. That delays no result, as results come in order of their starts: a
+        stream does not wait where some output above it does not read all watched streams.
         """
         for name, number in (("step", step), ("idle", idle)):
             require(f"watch: {name}", number, int, "a number from 1")
@@ -140,6 +162,8 @@ class Feed:
         for stream in watch.marks:
             self._watches[stream] = (*self._watches.get(stream, ()), watch)
             self._inlets.pop(stream, None)
+            if stream in self._waiting and self._waiting[stream][0]:
+                watch.note(stream, self._waiting[stream][0])
         return watch
 
     def unwatch(self, watch: Watch) -> None:
@@ -149,6 +173,9 @@ class Feed:
             if remaining:
                 self._watches[stream] = remaining
             self._inlets.pop(stream, None)
+        if not self._waiting.keys().isdisjoint(watch.marks):
+            self.work_in_steps(_Release(self))
+            self.step()
 
     def open(self, stream: str) -> Inlet | None:
         """The compiled path of a single element; None where there is none.
@@ -205,60 +232,86 @@ class Feed:
 
     def _process_watched(self, stream: str, batch: Batch, progress: Time) -> None:
         """Process elements, cut at the instants of looks."""
-        is_due = False
-        for watch in self._watches[stream]:
-            if batch:
+        watches = self._watches[stream]
+        if batch:
+            for watch in watches:
                 watch.note(stream, batch)
-            is_due |= watch.next <= progress
-        if is_due:
-            batch = self._look(stream, batch, progress)
+        if stream in self._waiting:
+            batch = self._waiting[stream][0] + batch
+        elif all(progress < watch.next for watch in watches):
+            self._run(self._paths[stream], batch, progress)
+            return
+        self._waiting[stream] = batch, progress
+        self._catch_up([stream])
+        if progress == FOREVER:
+            for watch in self._watches.get(stream, ()):
+                if all(self._has_come(other) == FOREVER for other in watch.marks):
+                    watch.finish()
+
+    def release(self) -> None:
+        """Run the elements that wait, but for those that wait for another look."""
+        self._catch_up(tuple(self._waiting))
+
+    def _catch_up(self, streams: Iterable[str]) -> None:
+        """Run elements of some streams that wait, up to the next looks, and look, until no look is due."""
+        ahead = dict.fromkeys(streams)
+        while True:
+            for stream in ahead:
+                if stream in self._waiting:
+                    self._run_waiting(stream)
+            due = [
+                watch for stream in ahead for watch in self._watches.get(stream, ()) if self._is_due(watch)
+            ]
+            if not due:
+                return
+            first = min(due, key=attrgetter("next"))
+            first.look()
+            ahead |= dict.fromkeys(first.marks)
+
+    def _run_waiting(self, stream: str) -> None:
+        """Run the elements of a stream that need not wait for a look."""
+        batch, progress = self._waiting.pop(stream)
         path = self._paths.get(stream)
         if path is None:  # a watcher may change the queries, as a sink may
             return
+        watches = self._watches.get(stream, ())
+        limit = min((one.next for one in watches if self._waits(stream, progress, one)), default=FOREVER)
+        if progress > limit or (batch and batch[-1][0] >= limit):
+            reach = bisect_left(batch, limit, key=START)
+            self._waiting[stream] = batch[reach:], progress
+            batch, progress = batch[:reach], limit
         if batch or progress > path.reached:
             self._run(path, batch, progress)
-        if progress == FOREVER:
-            for watch in self._watches.get(stream, ()):
-                if self._others_reached(watch, stream) == FOREVER:
-                    watch.finish()
 
-    def _look(self, stream: str, batch: Batch, progress: Time) -> Batch:
-        """Run elements up to each instant that is due, and look there; returns the remaining elements."""
-        noted = self._watches[stream]
-        while stream in self._paths and (due := self._due(stream, progress)) is not None:
-            now = due.next
-            reach = bisect_left(batch, now, key=START)
-            if reach or now > self._paths[stream].reached:
-                self._run(self._paths[stream], batch[:reach], now)
-                batch = batch[reach:]
-            if stream in self._paths and due.next == now:
-                due.look()
-            watches = self._watches.get(stream, ())
-            if batch and watches is not noted:
-                for watch in watches:
-                    if watch not in noted:  # it began while another one looked
-                        watch.note(stream, batch)
-            noted = watches
-        return batch
+    def _waits(self, stream: str, progress: Time, watch: Watch) -> bool:
+        """True if elements of a stream that start at the next look or later must wait for it."""
+        others = min((self._has_come(other) for other in watch.marks if other != stream), default=FOREVER)
+        if progress == others == FOREVER:
+            return False
+        return others >= watch.next or all(watch.marks.keys() <= streams for streams in self._above(stream))
 
-    def _due(self, stream: str, progress: Time) -> Watch | None:
-        """The watch of a stream with the earliest look that is due; None if none is due.
+    def _has_come(self, stream: str) -> Time:
+        """The progress of a stream, with the elements that wait; FOREVER if no query reads it."""
+        if stream in self._waiting:
+            return self._waiting[stream][1]
+        return self._paths[stream].reached if stream in self._paths else FOREVER
 
-        A look is due if all watched streams have come to its instant, and not all have ended.
-        """
-        due = [
-            watch
-            for watch in self._watches.get(stream, ())
-            if watch.next <= progress
-            and watch.next <= (others := self._others_reached(watch, stream))
-            and not progress == others == FOREVER
-        ]
-        return min(due, key=attrgetter("next"), default=None)
+    def _above(self, stream: str) -> frozenset[frozenset[str]]:
+        """The streams of each output above a stream, equal ones once."""
+        if stream not in self._outputs:
+            queries = self._graph.base.users(self._paths[stream].source.node)
+            self._outputs[stream] = frozenset(
+                streams
+                for query in queries
+                for root in query.physical.outputs.values()
+                if stream in (streams := frozenset(source.stream for source in Plan(root).sources))
+            )
+        return self._outputs[stream]
 
-    def _others_reached(self, watch: Watch, stream: str) -> Time:
-        """The least progress of all watched streams but one."""
-        others = (self._paths[s].reached for s in watch.marks if s != stream and s in self._paths)
-        return min(others, default=FOREVER)
+    def _is_due(self, watch: Watch) -> bool:
+        """True if all watched streams have run to the instant of the next look, and not all have ended."""
+        reached = [self._paths[stream].reached for stream in watch.marks if stream in self._paths]
+        return watch.next <= min(reached, default=FOREVER) < FOREVER
 
     def _run(self, path: StreamPath, batch: Batch, progress: Time) -> None:
         """Run elements along their path, in pieces."""

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from typing import Protocol
 
 from midstream.operators.compile.inlets import Mark
-from midstream.plans.values.streams import FOREVER, START, Batch, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Time
 
 IDLE = 64
 """The default number of instants that are still looked at behind the last element."""
@@ -19,7 +19,8 @@ class Watcher(Protocol):
     """An object that sees the elements of streams, and looks at instants of a grid of application time.
 
     At an instant it has got all elements of all streams that start before it, and no others. The elements
-    that it gets, and when, depend neither on batch boundaries nor on how far one stream is ahead.
+    that it gets, and when, depend neither on batch boundaries nor on how far one stream is ahead; nor does
+    what has run by then, of streams that wait for looks (see `Feed.watch`).
     """
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
@@ -31,7 +32,8 @@ class Watcher(Protocol):
     def look(self, now: int) -> None:
         """Look at `now`: all streams have come to it.
 
-        Elements that start from then on have not run on the last of the streams. The queries may be changed.
+        Elements that start from then on have not run on the last of the streams, nor on those that wait
+        for it. The queries may be changed.
         """
 
 
@@ -64,14 +66,14 @@ class Watch:
     def note(self, stream: str, batch: Batch) -> None:
         """Note elements that are about to run, or some of them after others have been looked at."""
         mark = self.marks[stream]
-        if batch[-1][0] < mark.limit:
+        if batch[-1][0] < mark.end:
             mark.extend(batch)
             return
         at = 0
         while at < len(batch):
-            if batch[at][0] >= mark.limit:
+            if batch[at][0] >= mark.end:
                 self._begin_cell(stream, mark, batch[at][0])
-            end = bisect_left(batch, mark.limit, at, key=START)
+            end = bisect_left(batch, mark.end, at, key=START)
             mark.extend(batch[at:end])
             at = end
         self._set_next()
@@ -81,7 +83,7 @@ class Watch:
         cell: Batch = []
         self._cells[stream].append((number, cell))
         heappush(self._coming, number)
-        mark.limit = self._instant(number + 1)
+        mark.end = self._instant(number + 1)
         mark.append, mark.extend = cell.append, cell.extend
 
     def look(self) -> None:
@@ -111,6 +113,8 @@ class Watch:
         coming = self._coming[0] if self._coming else None
         number = next_look(self._looked, self._latest, self._idle, coming)
         self.next = FOREVER if number is None else self._instant(number)
+        for mark in self.marks.values():
+            mark.limit = mark.end if mark.end <= self.next else BEGINNING  # else elements may have to wait
 
     def _instant(self, number: int) -> int:
         return number * self._step

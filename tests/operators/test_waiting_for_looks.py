@@ -1,0 +1,137 @@
+"""Elements that wait for a look: no result is late, and what has run at a look does not depend on batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import midstream as ms
+from midstream import testing
+from midstream.plans.values.streams import Batch, Element, Time
+
+WINDOW = 40
+A = ms.stream("a", ax="integer").window(WINDOW)
+B = ms.stream("b", bx="integer", by="integer").window(WINDOW)
+C = ms.stream("c", cy="integer").window(WINDOW)
+TWO = A.join(B, on=[("ax", "bx")]).plan()
+THREE = A.join(B, on=[("ax", "bx")]).join(C, on=[("by", "cy")]).plan()
+
+
+class Looking:
+    """Keeps what an engine has counted, and the largest ends in its windows, at each look."""
+
+    def __init__(self, engine: ms.Engine) -> None:
+        self.engine = engine
+        self.seen: list[tuple[int, Any]] = []
+
+    def take(self, stream: str, batch: Batch, progress: Time) -> None: ...
+
+    def look(self, now: int) -> None:
+        counted = {str(node): number for node, number in self.engine.counters().emitted.items()}
+        self.seen.append((now, (counted, {str(node): end for node, end in self.engine.max_ends().items()})))
+
+
+@given(data=st.data(), step=st.integers(1, 6), workload=testing.workloads(testing.plans(windows=True)))
+def test_no_result_comes_later_than_without_a_watcher(
+    data: st.DataObject, step: int, workload: testing.Workload
+) -> None:
+    """Behind each event there are as many as without, also of another query over some of the inputs."""
+    names = [source.stream for source in workload.plan.sources]
+    part = data.draw(st.sampled_from([workload.plan, *_parts(workload.plan)]))
+    watched = data.draw(st.lists(st.sampled_from(names), unique=True, min_size=1))
+    engines, results = [], []
+    for is_watched in (False, True):
+        found: list[list[Element]] = [[], []]
+        engine = ms.Engine(workload.plan, found[0].extend)
+        engine.add(part, found[1].extend, "part")
+        if is_watched:
+            engine.watch_streams(Looking(engine), step, watched)
+        engines.append(engine)
+        results.append(found)
+    plain, looking = engines
+    for event in workload.events:
+        for engine in engines:
+            testing.drive(engine, [event])
+        assert [len(some) for some in results[0]] == [len(some) for some in results[1]], event
+    for engine in (plain, looking):
+        engine.close()
+    for one, other in zip(*results, strict=True):
+        assert ms.equivalent(one, other)
+
+
+def _parts(plan: ms.Plan) -> Iterator[ms.Plan]:
+    """Queries over some of the inputs of a plan."""
+    return (below for node in plan.nodes if (below := ms.Plan(node)).sources)
+
+
+@given(seed=st.integers(0, 10**6), ahead=st.integers(0, 3), step=st.sampled_from([7, 10, WINDOW, 3 * WINDOW]))
+def test_what_has_run_at_a_look_does_not_depend_on_batches(seed: int, ahead: int, step: int) -> None:
+    chance = Random(seed)
+    streams = {name: list(_elements(chance, name)) for name in "abc"}
+    expected = looks(streams, step, [(name, [one]) for one, name in _in_order(streams)])
+    assert len(expected) > 200 // step
+    assert looks(streams, step, _in_batches(streams, chance, ahead)) == expected
+
+
+def test_a_stream_does_not_wait_where_another_query_reads_less() -> None:
+    results: list[Element] = []
+    engine = ms.Engine(THREE)
+    engine.add(TWO, results.extend, "two")
+    engine.watch_streams(Looking(engine), 10)
+    engine.push("a", [(0, 1, (1,)), (50, 51, (1,))])
+    engine.push("b", [(0, 1, (1, 1)), (50, 51, (1, 1))])
+    engine.advance("a", 51)
+    engine.advance("b", 51)
+    assert len(results) == 2  # c is silent
+
+
+def test_a_watch_that_ends_lets_all_elements_run() -> None:
+    engine = ms.Engine(THREE)
+    leave = engine.watch_streams(Looking(engine), 10)
+    engine.push("a", [(time, time + 1, (1,)) for time in range(50)])
+    assert engine.counters().elements == 10
+    leave()
+    assert engine.counters().elements == 50
+
+
+def looks(
+    streams: Mapping[str, Sequence[Element]], step: int, batches: Sequence[tuple[str, list[Element]]]
+) -> list[Any]:
+    """What is seen at each look, where batches arrive in turn."""
+    engine = ms.Engine(THREE)
+    looking = Looking(engine)
+    engine.watch_streams(looking, step)
+    for name, batch in batches:
+        engine.push(name, batch)
+    engine.close()
+    return looking.seen
+
+
+def _elements(chance: Random, name: str) -> Iterator[Element]:
+    for time in range(240):
+        if chance.random() < 0.5:
+            row = (chance.randrange(3),) * (2 if name == "b" else 1)
+            yield time, time + 1, row
+
+
+def _in_order(streams: Mapping[str, Sequence[Element]]) -> list[tuple[Element, str]]:
+    return sorted(
+        ((one, name) for name, some in streams.items() for one in some), key=lambda of: (of[0][0], of[1])
+    )
+
+
+def _in_batches(
+    streams: Mapping[str, Sequence[Element]], chance: Random, ahead: int
+) -> Iterator[tuple[str, list[Element]]]:
+    """Batches of many lengths, of the stream that is behind or of one that is ahead of it."""
+    at = dict.fromkeys(streams, 0)
+    while left := [name for name in streams if at[name] < len(streams[name])]:
+        left.sort(key=lambda name: streams[name][at[name]][0])
+        name = left[min(len(left) - 1, chance.randrange(ahead + 1))]
+        size = chance.choice((1, 2, 9, 60))
+        yield name, list(streams[name][at[name] : at[name] + size])
+        at[name] += size

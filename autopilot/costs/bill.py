@@ -26,14 +26,12 @@ class Move:
     to            the plan, by number
     until_split   the chronons until the last element so far ends, −1 if it ended before; None if the costs
     know it
-    following     the start of the next element, at that instant or behind it; None if the costs know it
     """
 
     at: int
     to: int
     strategy: str
     until_split: int | None = None
-    following: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +83,21 @@ Spent = Callable[[int, int, int], float]
 """The cost of a plan in [since, until), if it runs alone; policies ask only for the past."""
 
 
-def split_chronon(strategy: str, last: int, following: int | None) -> int | None:
-    """The chronon that contains the split time of a migration; None if it has none, or it is not known.
+def split_chronon(strategy: str, at: int, until_split: int) -> int | None:
+    """The chronon that contains the split time of a migration that begins at an instant; None if it has none.
 
-    last        the chronon in which the last element ends, or the one before the move if no element is valid
-    following   the start of the next element
+    All streams have come to the instant, and no element that starts there or later has run. So moving states
+    splits in the chronon of that instant. GenMig splits in the chronon in which the last element ends.
 
-    >>> split_chronon("genmig", last=107, following=102), split_chronon("moving-states", 107, 102)
-    (107, 102)
+    at            the instant: that of a look, or of an arrival before which a policy moves
+    until_split   the chronons until the last element so far ends; −1 if it ended before
+
+    >>> split_chronon("genmig", at=100, until_split=7), split_chronon("moving-states", 100, 7)
+    (107, 100)
     """
     if strategy == "moving-states":
-        return following
-    return last if strategy.startswith("genmig") else None
+        return at
+    return at + until_split if strategy.startswith("genmig") else None
 
 
 class Account:

@@ -70,7 +70,7 @@ class ExactCosts:
         """
         number = bisect_left(self.instants, move.at)
         last_end = self.instants[number - 1] + self.window if number else move.at - 1
-        chronon = split_chronon(move.strategy, max(move.at - 1, last_end), move.at)
+        chronon = split_chronon(move.strategy, move.at, max(-1, last_end - move.at))
         if chronon is None:
             raise ArgumentError(f"costs: found strategy {move.strategy!r}, expected genmig or moving-states")
         return chronon + 1, self.alive(move.to, chronon)

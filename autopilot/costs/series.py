@@ -26,16 +26,14 @@ TIE = 1e-9
 class Counts:
     """The counted results of plans in chronons in which a split time may lie (see `splits`).
 
-    chronons    in order
-    begun       by plan, the number of results that have started by the end of each chronon
-    alive       by plan, the number of these that are valid in each chronon
-    following   by bucket, the start of the next element, at the bucket's start or behind it
+    chronons   in order
+    begun      by plan, the number of results that have started by the end of each chronon
+    alive      by plan, the number of these that are valid in each chronon
     """
 
     chronons: tuple[int, ...]
     begun: tuple[tuple[int, ...], ...]
     alive: tuple[tuple[int, ...], ...]
-    following: tuple[int, ...]
 
     @cached_property
     def place(self) -> Mapping[int, int]:
@@ -94,7 +92,7 @@ class CostSeries:
         if not all(-1 <= duration <= self.window for duration in self.lasting):
             raise _wrong("something that lasts longer than a window", f"-1 to {self.window} chronons")
         if (counts := self.counts) is not None:
-            _require_fitting(counts, len(self.plans), buckets)
+            _require_fitting(counts, len(self.plans))
 
     @property
     def bucket(self) -> int:
@@ -160,16 +158,13 @@ class CostSeries:
 
         Raises   ArgumentError for a strategy with an unknown cost.
         """
-        at, to, strategy = move.at, move.to, move.strategy
-        until_split, following = move.until_split, move.following
+        at, to, strategy, until_split = move.at, move.to, move.strategy, move.until_split
         if strategy not in KNOWN:
             raise ArgumentError(f"policies: found strategy {strategy!r}, expected one of {', '.join(KNOWN)}")
-        bucket = (at - self.starts.start) // self.bucket
         if until_split is None:
+            bucket = (at - self.starts.start) // self.bucket
             until_split = self.lasting[bucket] if self.lasting else self.window
-        if following is None and self.counts is not None:
-            following = self.counts.following[bucket]
-        chronon = split_chronon(strategy, at + until_split, following)
+        chronon = split_chronon(strategy, at, until_split)
         if chronon is not None and (alive := self.alive(to, chronon)) is not None:
             return chronon + 1, float(alive)
         until_split = max(0, until_split)
@@ -286,7 +281,6 @@ class CostSeries:
                 tuple(of_plan[i] - n for i in inside) for of_plan, n in zip(counts.begun, before, strict=True)
             ),
             tuple(tuple(of_plan[i] for i in inside) for of_plan in counts.alive),
-            counts.following[first:beyond],
         )
 
     def dumps(self) -> str:
@@ -350,14 +344,12 @@ class _SeriesFile:
     counts: Counts | None = None
 
 
-def _require_fitting(counts: Counts, plans: int, buckets: int) -> None:
+def _require_fitting(counts: Counts, plans: int) -> None:
     chronons = len(counts.chronons)
     for name, by_plan in (("begun", counts.begun), ("alive", counts.alive)):
         found = [len(of_plan) for of_plan in by_plan]
         if found != [chronons] * plans:
             raise _wrong(f"{name} in {found} chronons, by plan", f"{plans} times {chronons}")
-    if len(counts.following) != buckets:
-        raise _wrong(f"{len(counts.following)} times that follow", f"{buckets}, one a bucket")
 
 
 def _wrong(found: str, expected: str) -> ArgumentError:

@@ -80,8 +80,8 @@ def compile_inlet(
 
     `names` has the stream's `path`, `entrance` and `manager`; `take`, for unusual elements; and
     `adopt_plans`, which is called behind an element when something is `waiting`. The `marks` belong to the
-    watches of the stream: an element that begins another cell, or must wait for a look, is unusual. If the stream `is_timed`, an
-    element that starts at or after `entrance.usual_until` is unusual, too.
+    watches of the stream: an element that begins another cell, or must wait for a look, is unusual. If the
+    stream `is_timed`, an element that starts at or after `entrance.usual_until` is unusual, too.
     """
     if len(stops) > legs.LEG or len(sinks) > legs.LEG:
         return None

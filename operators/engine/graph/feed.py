@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 
 from midstream.operators.compile.inlets import Inlet, compile_inlet
@@ -61,7 +62,7 @@ class Feed:
         self._waiting: dict[str, tuple[Batch, Time]] = {}
         """By stream, the elements that wait for a look, and the progress behind them."""
         self._outputs: dict[str, frozenset[frozenset[str]]] = {}
-        """By stream, of each output above it the streams below; what has been asked for since queries changed."""
+        """By stream, the streams below each output above it; as asked for since queries changed."""
         graph.listeners.append(self._outputs.clear)
 
     @property
@@ -242,10 +243,11 @@ class Feed:
             self._run(self._paths[stream], batch, progress)
             return
         self._waiting[stream] = batch, progress
-        self._catch_up([stream])
+        over = [watch.marks for watch in watches if self._is_over(watch)]
+        self._catch_up([stream, *chain(*over)])
         if progress == FOREVER:
             for watch in self._watches.get(stream, ()):
-                if all(self._has_come(other) == FOREVER for other in watch.marks):
+                if self._is_over(watch):
                     watch.finish()
 
     def release(self) -> None:
@@ -311,7 +313,11 @@ class Feed:
     def _is_due(self, watch: Watch) -> bool:
         """True if all watched streams have run to the instant of the next look, and not all have ended."""
         reached = [self._paths[stream].reached for stream in watch.marks if stream in self._paths]
-        return watch.next <= min(reached, default=FOREVER) < FOREVER
+        return watch.next <= min(reached, default=FOREVER) and not self._is_over(watch)
+
+    def _is_over(self, watch: Watch) -> bool:
+        """True if all watched streams have ended, though elements may still wait: nobody looks any more."""
+        return all(self._has_come(stream) == FOREVER for stream in watch.marks)
 
     def _run(self, path: StreamPath, batch: Batch, progress: Time) -> None:
         """Run elements along their path, in pieces."""

@@ -48,7 +48,8 @@ def count_courses(
     joins     all inner joins, and perhaps more
     counted   the counts of `count_splits` in the chronons of the grids; None where there is no join
 
-    Cost     The chronons come to the driver, at most four for each cell, with two numbers for each join.
+    Cost     The chronons come to the driver, with two numbers for each join: at most four for each cell in
+             which an element starts, and one for each other cell in which one is valid.
     """
     step, starts = min(grids), replace(recording, bucket=min(grids)).starts
     asked = chronons(grids)
@@ -64,7 +65,7 @@ def count_courses(
             for of_one in of_plans
         )
 
-    counts = Counts(tuple(asked), of_each(begun), of_each(alive), grids[step].following(starts))
+    counts = Counts(tuple(asked), of_each(begun), of_each(alive))
     return CostSeries(
         starts,
         window,

@@ -61,7 +61,7 @@ def model_courses(
 
     rates = {row["start"]: row["rates"] for row in facts.mapInArrow(price, _SQL).collect()}
     by_plan = zip(*(rates[start] for start in known.starts), strict=True)
-    (grid,) = occupied(known, plans[0], inputs, [window]).values()
+    (grid,) = occupied(known, inputs, [window]).values()
     return CostSeries(
         known.starts,
         window,

@@ -1,42 +1,29 @@
 """The chronons of migrations' split times on a grid of looks, near the cells in which something starts.
 
-A migration has its split time inside a chronon c. The old plan yields the results that start before the end
-of c. The new one yields those that are valid inside c, and those that start behind it:
+A migration has its split time inside a chronon c (see `split_chronon`). The old plan yields the results that
+start before the end of c. The new one yields those that are valid inside c, and those that start behind it:
 
-    moving-states   c is that of the next element behind the look, as all streams have come there
+    moving-states   c is that of the look
     genmig          c is that in which the last element so far ends; where all has ended, the one before
                     the look
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 
 
 @dataclass(frozen=True)
 class Occupied:
-    """The cells of a grid in which something starts.
+    """The cells of a grid in which elements of the plan's windows start.
 
-    first   by the start of a cell, when the first element of any stream starts in it
-    end     by the start of a cell, the largest end of the elements of the plan's windows, where there are any
+    end   by the start of a cell, the largest end of these elements
     """
 
     step: int
-    first: dict[int, int]
     end: dict[int, int]
-
-    def following(self, starts: Sequence[int]) -> tuple[int, ...]:
-        """The start of the next element at or behind each of some instants of the grid.
-
-        Behind the last element it is the instant itself.
-        """
-        cells = sorted(self.first)
-        places = (bisect_left(cells, start) for start in starts)
-        return tuple(
-            self.first[cells[i]] if i < len(cells) else start for i, start in zip(places, starts, strict=True)
-        )
 
     def lasting(self, starts: Sequence[int], window: int) -> tuple[int, ...]:
         """The chronons until the last element so far ends, at the start of each cell; −1 if it has ended."""
@@ -47,15 +34,15 @@ class Occupied:
         return tuple(found)
 
     def asked(self) -> set[int]:
-        """The chronons in which a split time may lie, and those before and at the ends of these cells."""
-        found = set(self.first.values())
-        so_far: int | None = None
-        for start in sorted(self.first):
-            found |= {start - 1, start + self.step - 1}
-            end = self.end.get(start)
-            if end is not None and (so_far is None or end > so_far):
-                so_far = end
-                found.add(end)
+        """The chronons in which a split time may lie, and the last ones of cells.
+
+        Of the looks behind a cell, these are the first, and the others while something is valid.
+        """
+        found, cells = set[int](), sorted(self.end)
+        for start, so_far in zip(cells, accumulate((self.end[cell] for cell in cells), max), strict=True):
+            found |= {start - 1, start, start + self.step - 1, so_far}
+            silent = range(start + self.step, max(so_far, start + self.step + 1), self.step)
+            found.update(takewhile(lambda look: look not in self.end, silent))
         return found
 
 

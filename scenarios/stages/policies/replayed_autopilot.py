@@ -67,14 +67,17 @@ class ReplayedMigration:
     """A migration that a replayed autopilot begins.
 
     until_split   the chronons until the last element so far ends; −1 if it has ended
-    following     the start of the next element, then or later
     """
 
     at: int
     to: Plan
     strategy: str
     until_split: int
-    following: int
+
+    @property
+    def split(self) -> int | None:
+        """The chronon of its split time; None if it has none."""
+        return split_chronon(self.strategy, self.at, self.until_split)
 
 
 @dataclass(frozen=True)
@@ -117,14 +120,10 @@ def replay_autopilot(replayed: ReplayedAutopilot, instants: Iterable[Instant]) -
 
 
 class _Look(NamedTuple):
-    """An instant of the grid, the arrivals since the last one, and the start of the next element.
-
-    That element brings the streams to the instant.
-    """
+    """An instant of the grid, and the arrivals since the last one."""
 
     at: int
     came: Sequence[Instant]
-    following: int
 
 
 def _looks(instants: Iterable[Instant], looks: Looks) -> Iterator[_Look]:
@@ -148,8 +147,8 @@ def _looks(instants: Iterable[Instant], looks: Looks) -> Iterator[_Look]:
             came.append(waiting.popleft())
             if came[-1] is coming:
                 latest, coming = came[-1].end // looks.step - 1, next_elements()
-        if coming is not None:
-            yield _Look(now, came, min(cell.first for cell in coming.cells))
+        if coming is not None:  # it brings the streams to the instant
+            yield _Look(now, came)
 
 
 def strategies_between(plans: Sequence[Plan], strategy: str) -> tuple[str, ...]:
@@ -184,7 +183,6 @@ class _ReplayPilot(QueryPilot[Plan, int]):
         self._max_end: int | None = None
         self._over = 0
         """The instant at which the migration under way is over."""
-        self._following = 0
         self._begun: list[ReplayedMigration] = []
 
     def migrations(self, look: _Look) -> list[ReplayedMigration]:
@@ -197,7 +195,7 @@ class _ReplayPilot(QueryPilot[Plan, int]):
                 self._max_end = max(instant.max_end, self._max_end or instant.max_end)
         if self.is_migrating and look.at >= self._over:
             self.ended(look.at, self._runs)
-        self._following, self._begun = look.following, []
+        self._begun = []
         self.look(look.at)
         return self._begun
 
@@ -237,12 +235,11 @@ class _ReplayPilot(QueryPilot[Plan, int]):
         strategy = self._reach.carried_out(self._runs, decision.to, decision.strategy)
         self.begun(now, decision.to, strategy, until_split)
         self._runs = decision.to
-        begun = ReplayedMigration(now, decision.to, strategy, self._until_end(now), self._following)
+        begun = ReplayedMigration(now, decision.to, strategy, self._until_end(now))
         self._begun.append(begun)
         if self._counting is not None:
             self._counting.migrate(begun)
-        # States are moved behind all that has come on any stream.
-        self._over = 1 + (begun.following if strategy == "moving-states" else now + begun.until_split)
+        self._over = 1 + (now + begun.until_split if begun.split is None else begun.split)
 
 
 class Counting:
@@ -270,9 +267,8 @@ class Counting:
     def migrate(self, begun: ReplayedMigration) -> None:
         """Begin a migration."""
         joins = self._joins(begun.to)
-        chronon = split_chronon(begun.strategy, begun.at + begun.until_split, begun.following)
-        if chronon is not None and joins is not None:
-            self._coming = chronon, joins
+        if begun.split is not None and joins is not None:
+            self._coming = begun.split, joins
         elif begun.strategy == "swap" and joins is not None:
             self._hand_over(joins, 0)
         else:

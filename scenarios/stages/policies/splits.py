@@ -17,7 +17,6 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.recordings.derived import elements_of
 from midstream.scenarios.recordings.pairs import Pair, count_changes
 from midstream.scenarios.recordings.recording import TIME, Recording
@@ -33,31 +32,21 @@ Chronons in which nothing has changed are left out.
 """
 
 
-def occupied(
-    recording: Recording, plan: Plan, inputs: Sequence[PlanInput], steps: Sequence[int]
-) -> dict[int, Occupied]:
+def occupied(recording: Recording, inputs: Sequence[PlanInput], steps: Sequence[int]) -> dict[int, Occupied]:
     """By step, the cells of grids of some steps.
 
     Cost     One shuffle; a row for each cell comes to the driver.
     """
     grids = F.explode(F.array(*(F.lit(step).cast("long") for step in steps))).alias("step")
-    none = F.lit(None).cast("long")
-    starts = [recording.frames[one.stream].select(TIME, none.alias("end"), grids) for one in plan.sources]
     ends = [
         elements_of(recording, one).select(TIME, (F.col(TIME) + F.lit(one.length)).alias("end"), grids)
         for one in inputs
     ]
     start = (F.col(TIME) - F.pmod(F.col(TIME), F.col("step"))).alias("start")
-    cells = (
-        reduce(DataFrame.unionAll, [*starts, *ends])
-        .groupBy("step", start)
-        .agg(F.min(TIME).alias("first"), F.max("end").alias("end"))
-    )
-    found = {step: Occupied(step, {}, {}) for step in steps}
+    cells = reduce(DataFrame.unionAll, ends).groupBy("step", start).agg(F.max("end").alias("end"))
+    found = {step: Occupied(step, {}) for step in steps}
     for row in cells.collect():
-        found[row["step"]].first[row["start"]] = row["first"]
-        if row["end"] is not None:
-            found[row["step"]].end[row["start"]] = row["end"]
+        found[row["step"]].end[row["start"]] = row["end"]
     return found
 
 

@@ -121,7 +121,7 @@ def policies(
         joins: tuple[InnerJoin, ...] = ()
         counted: DataFrame | None = None
         if orders.joins is not None:
-            grids, joins = occupied(recording, plan, inputs, steps), different(orders.joins)
+            grids, joins = occupied(recording, inputs, steps), different(orders.joins)
             counted = count_splits(recording, study, joins, inputs, chronons(grids)).persist()
             stack.callback(counted.unpersist)
         results = None if counted is None or not counts(objective) else (joins, counted)
@@ -139,8 +139,7 @@ def policies(
             )
     moves = {
         name: tuple(
-            Move(wish.at, orders.numbers[wish.to], wish.strategy, wish.until_split, wish.following)
-            for wish in of_one
+            Move(wish.at, orders.numbers[wish.to], wish.strategy, wish.until_split) for wish in of_one
         )
         for name, of_one in wishes.items()
     }

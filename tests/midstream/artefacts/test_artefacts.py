@@ -52,7 +52,7 @@ STATISTICS = Statistics(
     {},
     {"ax": {7: 0.25, 8: 0.5}},
 )
-COUNTS = Counts((3, 12), ((1, 4), (2, 4)), ((1, 2), (0, 1)), (3, 12))
+COUNTS = Counts((3, 12), ((1, 4), (2, 4)), ((1, 2), (0, 1)))
 CASE = Case(
     plan=PLANS[0],
     to=JOINED.distinct().plan(),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.advising import ByOptimizer
-from midstream.autopilot.costs.bill import Move, bill, clairvoyant
+from midstream.autopilot.costs.bill import Move, bill, clairvoyant, split_chronon
 from midstream.autopilot.costs.series import CostSeries, Counts
 from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.autopilot.watching import EngineAutopilot
@@ -130,8 +130,26 @@ def test_a_move_costs_the_same_by_looks_and_by_arrivals(
     courses = courses_of(case, replayed.looks.step)
     for at in courses.starts[1:]:
         if case.first <= at < case.beyond:
-            moves = [Move(at, 1, "genmig")]
-            assert bill(courses, 0, moves).total == bill(case.costs, 0, moves).total
+            for strategy in ("genmig", "moving-states"):
+                moves = [Move(at, 1, strategy)]
+                assert bill(courses, 0, moves).total == bill(case.costs, 0, moves).total
+
+
+@given(st.lists(st.tuples(st.integers(-20, 60), st.integers(1, 12)), max_size=8), st.integers(1, 9))
+def test_all_split_times_are_asked_for(elements: list[tuple[int, int]], step: int) -> None:
+    """But for those around which nothing starts, and in which nothing is valid."""
+    ends: dict[int, int] = {}
+    for start, length in elements:
+        cell = start // step * step
+        ends[cell] = max(start + length, ends.get(cell, start))
+    looks, asked = range(-30 // step * step, 90, step), Occupied(step, ends).asked()
+    for at, until_split in zip(looks, Occupied(step, ends).lasting(looks, 12), strict=True):
+        for strategy in ("genmig", "moving-states"):
+            chronon = split_chronon(strategy, at, until_split)
+            assert chronon is not None
+            if chronon not in asked:
+                assert not any(start <= chronon < start + length for start, length in elements)
+                assert not any(at - step <= start < at + step for start, _ in elements)
 
 
 @pytest.mark.slow
@@ -230,19 +248,13 @@ def with_results(case: Case, replayed: ReplayedAutopilot, told: list[Instant]) -
 def billed(case: Case, plan: Plan, settings: Settings, begun: list[ReplayedMigration]) -> float:
     """What it costs, by the bill of what it begins; elements are counted pair by pair."""
     numbers = {joins_of(plan, plan_of(case, order)): i for i, order in enumerate(case.orders)}
-    moves = [
-        Move(one.at, numbers[joins_of(plan, one.to)], one.strategy, one.until_split, one.following)
-        for one in begun
-    ]
+    moves = [Move(one.at, numbers[joins_of(plan, one.to)], one.strategy, one.until_split) for one in begun]
     return bill(courses_of(case, ReplayedAutopilot(plan, settings, INTERMEDIATE).looks.step), 0, moves).total
 
 
 def grid_of(case: Case, step: int) -> Occupied:
     """In which cells something starts."""
-    times = [time for time, _ in case.instants()]
-    cells = {time // step * step: time for time in reversed(times)}
-    ends = {time // step * step: time + case.window for time in times}
-    return Occupied(step, cells, ends)
+    return Occupied(step, {time // step * step: time + case.window for time, _ in case.instants()})
 
 
 def courses_of(case: Case, step: int) -> CostSeries:
@@ -262,7 +274,6 @@ def courses_of(case: Case, step: int) -> CostSeries:
             asked,
             tuple(tuple(costs.spent(i, case.first, chronon + 1) for chronon in asked) for i in orders),
             tuple(tuple(costs.alive(i, chronon) for chronon in asked) for i in orders),
-            grid.following(starts),
         ),
     )
 

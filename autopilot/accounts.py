@@ -9,14 +9,16 @@ from typing import Protocol
 
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.autopilot import LATER, Later
+from midstream.autopilot.pricing import Beside, PricingAdvisor, nothing_beside
 from midstream.operators.engine.measuring.counting import Counters
 from midstream.optimizer import CostModel, Objective, Statistics
 from midstream.optimizer.cost.estimate import times
 from midstream.optimizer.cost.model import PlanCost
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.search import added_part
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import above, input_nodes, intermediate, logical_plan
+from midstream.plans.algebra.properties import above, input_nodes, intermediate, logical_node, logical_plan
 from midstream.plans.values.errors import StatisticsError
 
 PRICED_EVERY = 4
@@ -50,6 +52,8 @@ class _Look:
     at: int
     arrived: Mapping[Node, int]
     counted: Counters
+    shared: frozenset[Node]
+    """The nodes that other queries use at the instant."""
 
 
 class Accounts:
@@ -60,8 +64,10 @@ class Accounts:
     not read. Intermediate results need no prices, as they are counted.
 
     The counted results are priced once a window, and when the plans that run have changed: each period with
-    the plans that ran in it. The numbers of elements and results are counted; other inputs of a price, such
-    as the size of elements, are as known at that time.
+    the plans that ran in it. Operators that other queries use as well are left out, as they are in the
+    forecasts of an advisor that knows what runs `beside`; a period ends when other operators are shared. The
+    numbers of elements and results are counted; other inputs of a price, such as the size of elements, are as
+    known at that time.
 
     Cost     If intermediate results are counted, the price of all plans in the advice, four times a window,
              if there are others than the running one; otherwise, once a window, the price of the running
@@ -69,13 +75,18 @@ class Accounts:
     """
 
     def __init__(
-        self, objective: Objective, learned: LearnedStatistics, units: UnitCosts | None = None
+        self,
+        objective: Objective,
+        learned: LearnedStatistics,
+        units: UnitCosts | None = None,
+        beside: Beside = nothing_beside,
     ) -> None:
-        self._objective, self._learned, self._units = objective, learned, units
+        self._objective, self._learned, self._units, self._beside = objective, learned, units, beside
         self._is_counted = counts(objective)
         self._prices: dict[Plan, float] = {}
-        """The cost per chronon of plans at the instant `_priced`."""
+        """The cost per chronon of plans at the instant `_priced`, beside the nodes `_priced_beside`."""
         self._priced: int | None = None
+        self._priced_beside: frozenset[Node] = frozenset()
         self._spent = 0.0
         """The cost up to the look `_paid`."""
         self._paid: _Look | None = None
@@ -106,11 +117,13 @@ class Accounts:
 
     def _look_at_prices(self, now: int, plans: Sequence[Plan]) -> None:
         due = self._priced is None or now - self._priced >= self._learned.memory / PRICED_EVERY
-        if due or any(plan not in self._prices for plan in plans):
+        shared = self._beside()
+        is_other = shared != self._priced_beside or any(plan not in self._prices for plan in plans)
+        if due or is_other:
             model = CostModel(self._learned.lately(now), self._units)
             each = self._objective.intermediate
-            self._prices = {plan: times(each, results_inside(plan, model)) for plan in plans}
-            self._priced = now
+            self._prices = {plan: times(each, results_inside(plan, model, shared)) for plan in plans}
+            self._priced, self._priced_beside = now, shared
 
     def spent(self, now: int, running: Collection[Plan], counted: Counters) -> float | Later | None:
         """The cost of the query since the first call.
@@ -118,12 +131,13 @@ class Accounts:
         LATER if it is not priced now. None if too little is known, or if a period has no price, for example
         because there is no rate of results where no results came.
         """
-        before, here = self._looked, _Look(now, dict(self._learned.arrived), counted)
+        before, here = self._looked, _Look(now, dict(self._learned.arrived), counted, self._beside())
         self._looked = here
         if before is None or self._paid is None:
             self._paid = here
             return self._spent
-        have_changed = bool(self._ran) and not self._ran.issuperset(running)
+        is_other = not self._ran.issuperset(running) or here.shared != before.shared
+        have_changed = bool(self._ran) and is_other
         is_due = len(running) > 1 or have_changed or now - self._paid.at >= self._learned.memory
         try:
             if have_changed:
@@ -153,7 +167,8 @@ class Accounts:
     def _since(self, paid: _Look, until: _Look, now: int) -> float:
         passed, before, counted = until.at - paid.at, paid.counted, until.counted
         if self._is_counted:
-            return self._objective.intermediate * (counted.intermediate - before.intermediate)
+            results = counted.intermediate - before.intermediate - self._made_shared(before, until)
+            return self._objective.intermediate * results
         # Below the windows, rates come from the streams: the windows of a stream that is ahead gave more.
         upper = {node for plan in map(logical_plan, self._ran) for node in above(plan, input_nodes(plan))}
         results = {node: n - before.emitted.get(node, 0) for node, n in counted.emitted.items()}
@@ -166,7 +181,15 @@ class Accounts:
         model = CostModel(_with_rates(known, paid, until), self._units, rates, self._by[1])
         # An operator that two plans share runs once.
         operators = {node: of for plan in self._ran for node, of in model.price(plan).operators.items()}
-        return passed * self._objective.of(PlanCost(operators))
+        return passed * self._objective.of(added_part(PlanCost(operators), until.shared))
+
+    def _made_shared(self, before: Counters, until: _Look) -> int:
+        """The intermediate results, since earlier counts, of operators that other queries use as well."""
+        if not until.shared:
+            return 0
+        inside = {node for plan in self._ran for node in intermediate(logical_plan(plan).nodes)}
+        emitted = until.counted.emitted
+        return sum(emitted.get(node, 0) - before.emitted.get(node, 0) for node in inside & until.shared)
 
 
 def _with_rates(known: Statistics, since: _Look, until: _Look) -> Statistics:
@@ -185,14 +208,16 @@ def counts(objective: Objective) -> bool:
     return objective == replace(Objective(), intermediate=objective.intermediate)
 
 
-def results_inside(plan: Plan, model: CostModel) -> float:
-    """The results per chronon of the operators inside a plan.
+def results_inside(plan: Plan, model: CostModel, shared: Collection[Node] = frozenset()) -> float:
+    """The results per chronon of the operators inside a plan, without shared ones.
 
     This is the price by `INTERMEDIATE`, without pricing the operators that the plan's own results come from,
     which all plans have in common.
     """
     priced = model.priced(plan)
-    return math.fsum(model.estimate(node).made for node in intermediate(priced))
+    inside = intermediate(priced)
+    added = [node for node in inside if logical_node(node) not in shared] if shared else inside
+    return math.fsum(model.estimate(node).made for node in added)
 
 
 def unit_of(advisor: object) -> Objective | None:
@@ -205,3 +230,8 @@ def prices_of(advisor: object) -> UnitCosts | None:
     """The unit costs of an advisor; None for those in use."""
     units = getattr(advisor, "units", None)
     return units if isinstance(units, UnitCosts) else None
+
+
+def beside_of(advisor: object) -> Beside:
+    """The function by which an advisor knows shared operators; without one, plans are priced as a whole."""
+    return advisor.beside if isinstance(advisor, PricingAdvisor) else nothing_beside

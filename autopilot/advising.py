@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from math import inf, isfinite
 
 from midstream.autopilot.advice import Advice, Forecast
-from midstream.autopilot.pricing import PricingAdvisor, deviation_of_saving
+from midstream.autopilot.pricing import Beside, PricingAdvisor, deviation_of_saving, nothing_beside
 from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics, Steps, optimize
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search import QUICK_STEPS, Obstacle, Sides, link
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.arguments import require, require_callable
 from midstream.plans.values.errors import ArgumentError, StatisticsError
@@ -34,13 +34,16 @@ class ByOptimizer(PricingAdvisor):
     present speed of the machine. The deviation of a saving comes from the same saving without each group of
     elements, if the statistics have such `replicates`.
 
-    `obstacle` tells why a plan cannot replace the running one, for example `engine.obstacle`.
+    `obstacle` tells why a plan cannot replace the running one, for example `engine.obstacle`. `beside` tells
+    which operators other queries use as well: all plans are priced by what they add beside these, and for
+    processing the search looks for plans that keep them.
 
     Plans that differ only in the sides of joins count as one.
 
-    Cost     At each change of the statistics the prices of some plans. At every fourth change a search of at
-             most `steps`; then, for each group, one more price of the plans that save something. Nothing if
-             the same question is repeated.
+    Cost     At each change of the statistics the prices of some plans. At every fourth change, and if other
+             operators are shared, a search of at most `steps`, which takes three times as long beside shared
+             joins; then, for each group, one more price of the plans that save something. Nothing if the same
+             question is repeated.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class ByOptimizer(PricingAdvisor):
         steps: int = QUICK_STEPS,
         obstacle: Obstacle | None = None,
         units: UnitCosts | None = None,
+        beside: Beside = nothing_beside,
         most: int = MOST_PLANS,
     ) -> None:
         require("advisor: objective", objective, Objective, "an objective, such as PROCESSING")
@@ -59,12 +63,14 @@ class ByOptimizer(PricingAdvisor):
             raise ArgumentError(f"advisor: found most = {most}, expected 2 or more: the running plan is one")
         if obstacle is not None:
             require_callable("advisor: obstacle", obstacle, "a function of a plan, such as engine.obstacle")
-        super().__init__(objective, units)
+        super().__init__(objective, units, beside)
         self._rules, self._budget, self._obstacle, self._most = rules, Steps(steps), obstacle, most
         self._plans: list[Plan] = []
         """Equivalent plans, the last found or run first."""
         self._sides = Sides()
         self._forms: dict[Plan, tuple[tuple[str, int], ...]] = {}
+        self._found_beside: frozenset[Node] = frozenset()
+        """The nodes that other queries used at the last search."""
         self._changes = 0
         """The number of changes of the statistics since the last search."""
         self._of: Plan | None = None
@@ -75,6 +81,8 @@ class ByOptimizer(PricingAdvisor):
         model = CostModel(known, self.units)
         try:
             (running_cost,) = self._costs([running], model)
+            if running_cost == 0 and self._shared:
+                return Advice(0.0, reason="the running plan adds nothing beside other queries")
             if not 0 < running_cost < inf:
                 return None
             self._look_for_plans(running, known, model)
@@ -105,10 +113,10 @@ class ByOptimizer(PricingAdvisor):
         """Remember the running plan, and the plan of a search if it is time for one."""
         if self._form(running) not in map(self._form, self._plans):
             self._plans, self._forms, self._sides = [], {}, Sides()  # these need not be equivalent
-        if not self._plans or self._changes >= SEARCH_EVERY:
+        if not self._plans or self._changes >= SEARCH_EVERY or self._shared != self._found_beside:
             self._remember(running)
             self._remember(self._remembered_form(self._search(running, known), model))
-            self._changes, self._deviations = 0, {}
+            self._changes, self._deviations, self._found_beside = 0, {}, self._shared
         self._remember(running)
         self._changes += 1
 
@@ -140,6 +148,7 @@ class ByOptimizer(PricingAdvisor):
         choice = optimize(
             running,
             known,
+            beside=self._worth_keeping(running),
             rules=self._rules,
             budget=self._budget,
             objective=self.objective,
@@ -147,6 +156,17 @@ class ByOptimizer(PricingAdvisor):
             obstacle=self._obstacle,
         )
         return choice.plan
+
+    def _worth_keeping(self, running: Plan) -> dict[str, Plan]:
+        """The shared operators for a search, which knows them for processing only.
+
+        Windows alone are left out: nearly all plans keep them, and the search would take three times as long.
+        """
+        if self.objective != PROCESSING:
+            return {}
+        nodes = (node for node in logical_plan(running).nodes if node in self._shared)
+        kept = [node for node in nodes if node.inputs and node.operator.is_snapshot_reducible]
+        return {"other queries": Plan({str(i): node for i, node in enumerate(kept)})} if kept else {}
 
     def _learn_deviations(
         self, running: Plan, cost: float, others: Sequence[Plan], known: Statistics

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from midstream.autopilot.accounts import Accounts, counts, prices_of, unit_of
+from midstream.autopilot.accounts import Accounts, beside_of, counts, prices_of, unit_of
 from midstream.autopilot.advice import Advice, Advisor
 from midstream.autopilot.autopilot import Autopilot
 from midstream.autopilot.learning import Learning
@@ -59,5 +59,5 @@ def pilot_parts(
     unit = unit_of(advisor) if is_measured else None
     is_counted = unit is not None and counts(unit)
     learning = Learning(plan, looks, settings.half_life, constant=constant, tells_lately=is_counted)
-    accounts = None if unit is None else Accounts(unit, learning, prices_of(advisor))
+    accounts = None if unit is None else Accounts(unit, learning, prices_of(advisor), beside_of(advisor))
     return PilotParts(Autopilot(plan, looks.window, settings), advisor, learning, accounts)

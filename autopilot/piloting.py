@@ -17,6 +17,7 @@ from midstream.optimizer import Objective, Statistics
 from midstream.optimizer.statistics import StreamStatistics
 from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical_node
 from midstream.plans.values.arguments import wrong
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.plans.values.schema import suggest
@@ -36,7 +37,11 @@ def parts_for(
 ) -> PilotParts:
     """The parts of the autopilot of a query of an engine."""
     if advisor is None:
-        advisor = ByOptimizer(objective, obstacle=lambda plan: obstacle(host, plan, query.name))
+        advisor = ByOptimizer(
+            objective,
+            obstacle=lambda plan: obstacle(host, plan, query.name),
+            beside=lambda: _shared(host, query),
+        )
     return pilot_parts(query.plan, looks, advisor, settings, constant=_of_relations(host, query))
 
 
@@ -69,6 +74,12 @@ def settings_of(source: Any) -> Settings:
         return Settings.loads(text)
     except ArgumentError as error:
         raise ArgumentError(f"autopilot: {source}: {error}") from error
+
+
+def _shared(host: Host, query: RunningQuery) -> frozenset[Node]:
+    """The logical nodes of a query's running operators that other queries use as well."""
+    shared = host.shared(query.name)
+    return frozenset(logical_node(node) for node in query.physical.nodes if node in shared)
 
 
 def _of_relations(host: Host, query: RunningQuery) -> dict[Node, StreamStatistics]:

@@ -1,40 +1,65 @@
-"""Advisors that price plans by statistics."""
+"""Advisors that price plans by statistics, and by what they add beside other queries."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from midstream.autopilot.advice import Advice
 from midstream.optimizer import CostModel, Objective, Statistics
 from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.search import added_part
 from midstream.optimizer.statistics import deviation
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import require
+
+Beside = Callable[[], frozenset[Node]]
+"""Returns the logical nodes of a query's running operators that other queries use now as well.
+
+A migration leaves these operators running, so they cost the query nothing. Equal operators that run for other
+queries alone do not count: a query that migrates runs operators of its own.
+"""
+
+
+def nothing_beside() -> frozenset[Node]:
+    """No nodes: a query that shares nothing."""
+    return frozenset()
 
 
 class PricingAdvisor(ABC):
-    """Prices plans by an objective and unit costs; the answer to the last question is cached."""
+    """Prices plans by an objective and unit costs; the answer to the last question is cached.
 
-    _last: tuple[Plan, Statistics, Advice[Plan] | None] | None = None
+    A plan costs what it adds `beside` other queries, if the objective adds up over operators: then shared
+    operators cost nothing. Latency and rates do not add up, so for these the whole plan counts.
+    """
 
-    def __init__(self, objective: Objective, units: UnitCosts | None = None) -> None:
+    _last: tuple[Plan, Statistics, frozenset[Node], Advice[Plan] | None] | None = None
+    _shared: frozenset[Node] = frozenset()
+    """The nodes that other queries used at the last question."""
+
+    def __init__(
+        self, objective: Objective, units: UnitCosts | None = None, beside: Beside = nothing_beside
+    ) -> None:
         self.objective, self.units = objective, units
+        self.beside = beside if objective.is_additive else nothing_beside
 
     def advise(self, running: Plan, statistics: Statistics) -> Advice[Plan] | None:
         """The cost of the running plan and of others; None where that is unknown or infinite."""
         require("advise", statistics, Statistics, "statistics, such as engine.statistics()")
-        if self._last is None or self._last[0] != running or self._last[1] is not statistics:
-            self._last = running, statistics, self._advise(running, statistics)
-        return self._last[2]
+        self._shared, last = self.beside(), self._last
+        if last is None or last[0] != running or last[1] is not statistics or last[2] != self._shared:
+            self._last = running, statistics, self._shared, self._advise(running, statistics)
+        assert self._last is not None
+        return self._last[3]
 
     @abstractmethod
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
-        """Compute the advice for other statistics, or another plan, than those of the last call."""
+        """Compute the advice for other statistics, another plan, or other sharing than at the last call."""
 
     def _costs(self, plans: Sequence[Plan], known: Statistics | CostModel) -> list[float]:
+        """The cost of what each plan adds beside the operators that other queries use."""
         model = known if isinstance(known, CostModel) else CostModel(known, self.units)
-        return [self.objective.of(model.price(plan)) for plan in plans]
+        return [self.objective.of(added_part(model.price(plan), self._shared)) for plan in plans]
 
 
 def deviation_of_saving(without: Sequence[Sequence[float]], number: int) -> float:

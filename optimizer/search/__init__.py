@@ -6,7 +6,7 @@ This is the door of the room: other rooms import these names from here, and no m
 from midstream.optimizer.search.alternative_plans import alternatives
 from midstream.optimizer.search.budget import QUICK_STEPS, STEPS, Budget, Milliseconds, Steps
 from midstream.optimizer.search.choice import Choice, Search
-from midstream.optimizer.search.common_part import CommonPart, common_parts, labelled
+from midstream.optimizer.search.common_part import CommonPart, added_part, common_parts, labelled
 from midstream.optimizer.search.enumeration import enumerate_plans, neighbours, with_linked_joins
 from midstream.optimizer.search.optimizing import optimize, search_for
 from midstream.optimizer.search.proving import PROVING, equivalent, prove
@@ -28,6 +28,7 @@ __all__ = [
     "SearchTogether",
     "Sides",
     "Steps",
+    "added_part",
     "alternatives",
     "apart",
     "common_parts",

@@ -16,7 +16,7 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import JOIN_ORDERS, RULES, Rule, Stage, flat
 from midstream.optimizer.search.budget import STEPS, Budget, Clock, Steps, budget_of
 from midstream.optimizer.search.cheapest import ALIKE, Cheapest
-from midstream.optimizer.search.common_part import CommonPart, Running, added_cost, common_parts
+from midstream.optimizer.search.common_part import CommonPart, Running, added_part, common_parts
 from midstream.optimizer.search.entered_orders import EnteredOrders
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.join_graph import Products
@@ -89,7 +89,7 @@ class Choice:
     @property
     def added(self) -> float:
         """Microseconds of processing per chronon of the operators that do not run already."""
-        return added_cost(self.cost, self.running)
+        return added_part(self.cost, self.running).total
 
     @property
     def common(self) -> tuple[CommonPart, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -67,10 +67,24 @@ def _cost(node: Node, cost: PlanCost) -> float:
     return math.fsum(cost.operators[below].cost for below in node.walk() if below in cost.operators)
 
 
-def added_cost(cost: PlanCost, running: Running) -> float:
-    """Cost of the operators of a plan that do not run already, in microseconds of processing per chronon."""
+def added_part(cost: PlanCost, running: Collection[Node]) -> PlanCost:
+    """The cost of the operators of a plan that do not run already: what the plan adds beside others.
+
+    `running` holds the logical nodes that run already.
+    """
+    if not running:
+        return cost
     operators = cost.operators.items()
-    return math.fsum(estimate.cost for node, estimate in operators if logical_node(node) not in running)
+    return PlanCost({node: estimate for node, estimate in operators if logical_node(node) not in running})
+
+
+def running_in(plans: Mapping[str, Plan]) -> dict[Node, tuple[str, ...]]:
+    """All nodes of some plans, each with the names of the plans that have it."""
+    names: dict[Node, tuple[str, ...]] = {}
+    for name, plan in plans.items():
+        for node in plan.nodes:
+            names[node] = (*names.get(node, ()), name)
+    return names
 
 
 def labelled(plans: Mapping[str, Plan]) -> tuple[dict[str, dict[str, str]], dict[str, Node]]:

@@ -18,7 +18,7 @@ from midstream.optimizer.search.cheapest import ALIKE
 from midstream.optimizer.search.cheapest_together import CheapestTogether
 from midstream.optimizer.search.choice import Choice, Search
 from midstream.optimizer.search.combining import Parts, combine
-from midstream.optimizer.search.common_part import added_cost
+from midstream.optimizer.search.common_part import added_part, running_in
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.products import is_product
 from midstream.optimizer.search.reach import (
@@ -97,7 +97,7 @@ class SearchTogether(Search):
             units=units,
             obstacle=obstacle,
         )
-        self._running = _who_has(self._beside)
+        self._running = running_in(self._beside)
         self._search_around = lambda: SearchTogether(
             plan,
             statistics,
@@ -201,7 +201,7 @@ class SearchTogether(Search):
     def _candidate(self, plan: Plan, derive: Callable[[], tuple[Step, ...]]) -> Candidate:
         """A plan, with the cost of its operators that do not run already as its value."""
         cost = self._model.price(plan)
-        return Candidate(plan, cost, added_cost(cost, self._running), derive)
+        return Candidate(plan, cost, added_part(cost, self._running).total, derive)
 
     def _as_far_as_possible(self, candidate: Candidate) -> Candidate:
         """A plan that is out of reach, with the original outputs in place of those that cause it."""
@@ -222,7 +222,7 @@ class SearchTogether(Search):
         return self._candidate(taken, derive)
 
     def _better_than_given(self, candidates: Iterable[Candidate]) -> Candidates:
-        given = added_cost(self._original_cost, self._running)
+        given = added_part(self._original_cost, self._running).total
         better = Candidates()
         for candidate in candidates:
             if candidate.value * ALIKE < given:
@@ -277,7 +277,7 @@ def apart(together: Choice, queries: Mapping[str, Mapping[str, str]]) -> dict[st
             together.considered,
             together.is_complete,
             partial(_steps_of, together, {label: output for output, label in labels.items()}),
-            _who_has({other: plan for other, plan in chosen.items() if other != name}),
+            running_in({other: plan for other, plan in chosen.items() if other != name}),
             out_of_reach=_part_out_of_reach(together.out_of_reach, labels),
         )
 
@@ -303,14 +303,6 @@ def _part(cost: PlanCost, plan: Plan) -> PlanCost:
 def _steps_of(together: Choice, outputs: Mapping[str, str]) -> tuple[Step, ...]:
     found = (step for step in together.steps if step.output in outputs)
     return tuple(replace(step, output=outputs[step.output]) for step in found)
-
-
-def _who_has(plans: Mapping[str, Plan]) -> dict[Node, tuple[str, ...]]:
-    names: dict[Node, tuple[str, ...]] = {}
-    for name, plan in plans.items():
-        for node in plan.nodes:
-            names[node] = (*names.get(node, ()), name)
-    return names
 
 
 def _plans(beside: object) -> dict[str, Plan]:

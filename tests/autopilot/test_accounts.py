@@ -82,8 +82,9 @@ def priced(
     now: int,
     since: tuple[int, Counters],
     until: tuple[int, Counters],
+    shared: frozenset[Node] = frozenset(),
 ) -> float:
-    """A stretch of time by the elements and results that came in it."""
+    """A stretch of time by the elements and results that came in it, without shared operators."""
     (begin, before), (end, after) = since, until
     passed = end - begin
     streams = {
@@ -95,7 +96,7 @@ def priced(
     rates = {node: (n - before.emitted[node]) / passed for node, n in after.emitted.items()}
     model = CostModel(Statistics(streams), None, rates)
     operators = {node: of for plan in plans for node, of in model.price(plan).operators.items()}
-    return passed * objective.of(PlanCost(operators))
+    return passed * objective.of(PlanCost({node: of for node, of in operators.items() if node not in shared}))
 
 
 class Asked:
@@ -103,7 +104,8 @@ class Asked:
 
     def __init__(self, objective: Objective) -> None:
         self.known = Known()
-        self.accounts = Accounts(objective, self.known)
+        self.shared: frozenset[Node] = frozenset()
+        self.accounts = Accounts(objective, self.known, beside=lambda: self.shared)
 
     def spent(self, now: int, running: Sequence[ms.Plan], counted: Counters) -> float | Later | None:
         self.known.now = now
@@ -248,3 +250,41 @@ def test_what_plans_cost_lately_is_priced_where_there_is_a_choice() -> None:
         assert advice.lately is not None and advice.others[0].lately is not None
     assert known.lately_asked == [0, 10, 20, 30]
     assert Accounts(PROCESSING, known).with_lately(0, AB_FIRST, both) == both
+
+
+PAIRS = frozenset(JOINS[0].walk())
+"""The first join of a plan with all below it, as another query may have them."""
+
+
+@pytest.mark.parametrize("objective", [PROCESSING, MEMORY])
+def test_shared_operators_are_paid_by_nobody(objective: Objective) -> None:
+    """A period ends where other operators are shared; what the join gave counts as input of the next one."""
+    accounts = Asked(objective)
+    accounts.spent(0, [AB_FIRST], NOTHING)
+    alone, both = counted(10, 20, 0, 0), counted(40, 50, 0, 0)
+    assert accounts.spent(10, [AB_FIRST], alone) == LATER
+    accounts.shared = PAIRS
+    total = priced(objective, [AB_FIRST], 20, (0, NOTHING), (10, alone))
+    total += priced(objective, [AB_FIRST], 20, (10, alone), (20, both), PAIRS)
+    assert accounts.spent(20, [AB_FIRST], both) == pytest.approx(total)
+    assert total < priced(objective, [AB_FIRST], 20, (0, NOTHING), (20, both))
+
+
+def test_shared_results_are_counted_for_nobody() -> None:
+    accounts = Asked(INTERMEDIATE)
+    assert accounts.spent(0, [AB_FIRST], NOTHING) == 0
+    assert accounts.spent(5, [AB_FIRST], counted(10, 20, 0, 0)) == 10
+    accounts.shared = PAIRS
+    assert accounts.spent(10, [AB_FIRST], counted(40, 50, 0, 0)) == 10
+    accounts.shared = frozenset()
+    assert accounts.spent(15, [AB_FIRST], counted(47, 50, 0, 0)) == 17
+
+
+def test_plans_cost_lately_what_they_add() -> None:
+    """They are priced again as soon as other operators are shared."""
+    asked, both = Asked(INTERMEDIATE), Advice(5.0, (Forecast(BC_FIRST, 1.0, 4.0),))
+    before = asked.accounts.with_lately(0, AB_FIRST, both)
+    asked.shared = PAIRS
+    after = asked.accounts.with_lately(STEP, AB_FIRST, both)
+    assert before.lately and before.others[0].lately and after.others[0].lately
+    assert after.lately == 0

@@ -14,8 +14,19 @@ from hypothesis import strategies as st
 import midstream as ms
 from midstream.autopilot.advice import Advisor
 from midstream.autopilot.advising import ByOptimizer
-from midstream.optimizer import INTERMEDIATE, Choice, Statistics, StreamStatistics, optimize
-from midstream.plans.algebra.plan import Plan
+from midstream.optimizer import (
+    INTERMEDIATE,
+    PROCESSING,
+    Choice,
+    CostModel,
+    Objective,
+    Statistics,
+    StreamStatistics,
+    optimize,
+)
+from midstream.optimizer.cost.model import PlanCost
+from midstream.optimizer.cost.objective import LATENCY, OUTPUT_RATE
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.errors import ArgumentError
 
 A, B, C = (ms.stream(name, {f"{name}_x": "integer"}).window(1000) for name in "abc")
@@ -203,3 +214,67 @@ def test_bad_arguments() -> None:
         ByOptimizer(most=1)
     with pytest.raises(ArgumentError):
         ByOptimizer().advise(FIRST, {})  # type: ignore[arg-type]
+
+
+PAIRS = A.join(B, on=[("a_x", "b_x")])
+
+
+def added(plan: Plan, known: Statistics, shared: frozenset[Node]) -> float:
+    """The price of what a plan adds beside shared operators."""
+    operators = CostModel(known).price(plan).operators.items()
+    return PROCESSING.of(PlanCost({node: estimate for node, estimate in operators if node not in shared}))
+
+
+def test_plans_are_priced_by_what_they_add() -> None:
+    """As soon as other operators are shared, plans are priced and looked for again; deviations, too."""
+    groups = [statistics(1.0, 1.0, 0.01), statistics(1.2, 1.0, 0.01)]
+    known = replace(groups[0], replicates=groups)
+    shared: frozenset[Node] = frozenset()
+    advisor = ByOptimizer(beside=lambda: shared)
+    for _ in range(2):
+        advice = advisor.advise(FIRST, known)
+        assert advice is not None and advisor.advise(FIRST, known) is advice
+        assert advice.running == pytest.approx(added(FIRST, known, shared))
+        best = advice.others[0]
+        assert best.rate == pytest.approx(added(best.plan, known, shared))
+        assert best.saving == pytest.approx(advice.running - best.rate) and best.saving > 0
+        savings = [added(FIRST, group, shared) - added(best.plan, group, shared) for group in groups]
+        assert best.deviation == pytest.approx(abs(savings[0] - savings[1]) / 2)
+        shared = frozenset(PAIRS.node.walk())
+
+
+def test_the_search_keeps_what_is_shared() -> None:
+    """By itself another order is cheaper; beside the join that another query runs it is not."""
+    known = statistics(1.0, 1.0, 0.7)
+    alone = ByOptimizer().advise(FIRST, known)
+    beside = ByOptimizer(beside=lambda: frozenset(PAIRS.node.walk())).advise(FIRST, known)
+    assert alone is not None and beside is not None
+    assert any(other.saving > 0 for other in alone.others)
+    assert not any(other.saving > 0 for other in beside.others)
+
+
+@pytest.mark.parametrize("objective", [LATENCY, OUTPUT_RATE])
+def test_what_does_not_add_up_is_priced_as_a_whole(objective: Objective) -> None:
+    known = statistics(1.0, 1.0, 0.1)
+    advisors = ByOptimizer(objective), ByOptimizer(objective, beside=lambda: frozenset(PAIRS.node.walk()))
+    alone, beside = (advisor.advise(FIRST, known) for advisor in advisors)
+    assert alone == beside
+
+
+def test_a_plan_that_adds_nothing_cannot_be_improved() -> None:
+    advisor = ByOptimizer(beside=lambda: frozenset(FIRST.nodes))
+    advice = advisor.advise(FIRST, statistics(1.0, 1.0, 0.1))
+    assert advice is not None and advice.running == 0 and not advice.others
+
+
+def test_intermediate_results_of_shared_joins_are_not_counted() -> None:
+    """The search does not know them for this objective, but prices do: the other order does not pay."""
+    known, shared = statistics(1.0, 1.0, 0.1), frozenset(A.node.walk())
+    advisor = ByOptimizer(INTERMEDIATE, beside=lambda: shared)
+    alone = advisor.advise(FIRST, known)
+    assert alone is not None and alone.others[0].saving > 0
+    shared = frozenset(PAIRS.node.walk())
+    beside = advisor.advise(FIRST, known)
+    assert beside is not None and beside.running == 0 and not beside.others
+    back = advisor.advise(alone.others[0].plan, known)
+    assert back is not None and [other.rate for other in back.others] == [0.0]

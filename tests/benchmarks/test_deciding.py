@@ -44,6 +44,28 @@ def test_all_runs_give_the_results_of_the_first_plan() -> None:
     assert 0 < pilot.deciding < pilot.seconds
 
 
+@pytest.mark.parametrize("name", ["better order", "four inputs"])
+def test_one_query_counts_as_the_engine_does(name: str) -> None:
+    situation = MADE[name](SMALL)
+    plan = next(iter(situation.plans.values()))
+    engine = ms.Engine(plan)
+    for stream, elements in situation.streams.items():
+        engine.push(stream, elements)
+    engine.close()
+    assert run_fixed(situation, plan).intermediate == engine.counters().intermediate > 0
+
+
+def test_what_another_query_runs_counts_in_every_plan() -> None:
+    """The plan that shares its join adds nothing to it; another one adds a join of its own."""
+    situation = MADE["sharing"](5 * SMALL)
+    shares, apart = situation.plans["a b c"], situation.plans["b c a"]
+    assert situation.beside is not None
+    pairs = len(ms.run(situation.beside, {name: situation.streams[name] for name in "ab"}))
+    assert run_fixed(situation, shares).intermediate == pairs
+    assert run_fixed(situation, apart).intermediate > 1.5 * pairs
+    assert run_pilot(situation, shares).intermediate <= 1.05 * pairs
+
+
 def test_timers_leave_no_trace() -> None:
     before = EngineAutopilot.migrate
     with timers():

@@ -21,7 +21,7 @@ from midstream.optimizer.rules.projections.projections_merging import PROJECTION
 from midstream.optimizer.rules.sharing.join_columns import all_columns, chosen
 from midstream.optimizer.search.choice import Choice
 from midstream.optimizer.search.combining import combine
-from midstream.optimizer.search.common_part import added_cost
+from midstream.optimizer.search.common_part import added_part
 from midstream.optimizer.search.products import is_product
 from midstream.optimizer.search.simplifying import Simplifier
 from midstream.optimizer.search.together import SearchTogether
@@ -183,7 +183,7 @@ def test_what_runs_is_free(name: str, first: int) -> None:
     runs = {node: ("first",) for node in running.node.walk()}
     for seed in range(4):
         model = CostModel(landscape(seed))
-        least = min(added_cost(model.price(Plan(each.outputs["other"])), runs) for each in plans)
+        least = min(added_part(model.price(Plan(each.outputs["other"])), runs).total for each in plans)
         choice = optimize(query, landscape(seed), beside={"first": running})
         assert choice.added == pytest.approx(least, rel=1e-9), seed
         assert choice.added <= optimize(query, landscape(seed)).cost.total * (1 + 1e-9)

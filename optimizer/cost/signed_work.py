@@ -12,6 +12,7 @@ from midstream.optimizer.cost.column_facts import combinations
 from midstream.optimizer.cost.costing import Costing, PairCosting
 from midstream.optimizer.cost.estimate import Estimate, Work, different, times
 from midstream.optimizer.cost.steps import (
+    exact_sums,
     functions_and_groups,
     held_up,
     ordered_result,
@@ -82,8 +83,9 @@ def signed_aggregate_work(costing: Costing, output: Estimate) -> Work:
     """Each signed element changes a group; a new value takes back the old one."""
     (s,), u = costing.inputs, costing.units
     functions, _ = functions_and_groups(costing)
-    step = u.hash + 2 * u.group + functions * u.merge
-    result = functions * u.evaluate + ordered_result(u)
+    for_row, for_result = exact_sums(costing.node)
+    step = u.hash + 2 * u.group + functions * u.merge + for_row * u.exact
+    result = functions * u.evaluate + for_result * u.exact / 2 + ordered_result(u)
     rows = s.valid if any(map(_keeps_values, _calls(costing))) else 0.0
     # Elements of the current instant: of rows that come, one at least, and of rows that go.
     each = s.rate * s.g

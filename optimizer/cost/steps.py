@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from midstream.optimizer.cost.costing import Costing, PairCosting
 from midstream.optimizer.cost.estimate import Estimate, times
 from midstream.optimizer.cost.outputs import overlapping
 from midstream.optimizer.cost.timing import later, longer_by, until_reached
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Aggregate
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical
+from midstream.plans.expressions.expressions import Expression
+from midstream.plans.values.schema import Type
+
+VARIANCES = frozenset({"var_pop", "var_samp", "stddev_pop", "stddev_samp"})
 
 
 def pairs(costing: PairCosting, share: float = 1.0) -> float:
@@ -30,6 +38,30 @@ def functions_and_groups(costing: Costing) -> tuple[int, float]:
     operator = costing.operator
     assert isinstance(operator, Aggregate)
     return len(operator.calls), costing.kinds(operator.keys)
+
+
+@lru_cache(maxsize=4096)
+def exact_sums(node: Node) -> tuple[int, int]:
+    """The steps of exact sums of an aggregation: for a row that comes or goes, and for a result.
+
+    The sum of integers is an integer, which needs none. That of other numbers is kept exactly, so that
+    nothing is left of a row that has gone; the sum and the mean of one argument share it. A variance has a
+    sum and a sum of squares, also of integers; a square of a float takes as long as two sums.
+    """
+    operator, schema = logical(node), node.inputs[0].schema
+    assert isinstance(operator, Aggregate)
+    for_row, for_result, kept = 0, 0, set[Expression]()
+    for _, call in operator.calls:
+        if call.argument is None or call.function not in {"sum", "avg", *VARIANCES}:
+            continue
+        is_integer = call.argument.kind(schema).type is Type.INTEGER
+        steps = 1 - is_integer if call.function not in VARIANCES else 3 - is_integer
+        is_shared = call.function not in VARIANCES and not call.distinct
+        for_result += steps
+        for_row += 0 if is_shared and call.argument in kept else steps
+        if is_shared:
+            kept.add(call.argument)
+    return for_row, for_result
 
 
 def swept(s: Estimate, other_lag: float) -> float:

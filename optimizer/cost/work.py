@@ -42,6 +42,7 @@ from midstream.optimizer.cost.signed_work import (
     signed_union_work,
 )
 from midstream.optimizer.cost.steps import (
+    exact_sums,
     functions_and_groups,
     held_up,
     ordered_result,
@@ -201,7 +202,8 @@ def _one_is_there(s: Estimate, kinds: float) -> float:
 def aggregate_work(costing: Costing, output: Estimate) -> Work:
     """The work of our algorithm: an element has two ends, and each closes a segment.
 
-    The state of a function changes at either end, but `count()` has none: rows are counted anyhow. For min
+    The state of a function changes at either end, but `count()` has none: rows are counted anyhow. Sums of
+    floats are exact, which takes a row several times as long as the rest. For min
     and max, a value is put among the candidates, and taken out when it ends or a better one comes. The first
     row of a group opens it, and the last one drops it. With keys, the group of a row has to be found, and
     segments wait for those of other groups; without keys there is at most one group, found at once.
@@ -213,7 +215,9 @@ def aggregate_work(costing: Costing, output: Estimate) -> Work:
     extremes = sum(1 for _, call in operator.calls if call.function in ("min", "max"))
     step = 2 * u.link + 2 * u.remove + 2 * values * u.merge + 2 * extremes * u.bucket
     step += (1 - _one_is_there(s, n)) * u.group
-    cost = s.rate * step + output.rate * (functions * u.evaluate + result(u))
+    for_row, for_result = exact_sums(costing.node)
+    step += 2 * for_row * u.exact
+    cost = s.rate * step + output.rate * (functions * u.evaluate + for_result * u.exact + result(u))
     if operator.keys:
         cost += s.rate * u.hash + output.rate * u.queue
     kept = swept(s, s.lag)

@@ -112,6 +112,21 @@ def test_a_wrong_profile(change: dict[str, Any], complaint: str, tmp_path: Path)
     assert str(file) in str(caught.value)
 
 
+def test_a_profile_from_before_a_step_gets_its_default(tmp_path: Path) -> None:
+    """Its factors hold: they are of runs that do not take the step."""
+    data = json.loads(PROFILE.dumps())
+    del data["microseconds"]["exact"]
+    found = Profile.loads(json.dumps(data)).units
+    assert found == replace(UNITS, exact=UnitCosts().exact)
+
+
+def test_a_step_that_no_run_takes_keeps_its_ratio() -> None:
+    """On a machine that is three times as slow it costs three times the default."""
+    steps = [step for step in STEPS if step != "exact"]
+    runs = [run(step, {step: 2.0, "hash": 1.0}, UnitCosts(), factor=3.0) for step in steps]
+    assert fit(runs).exact == pytest.approx(3 * UnitCosts().exact, rel=1e-3)
+
+
 def test_an_outdated_profile_tells_what_to_do(tmp_path: Path) -> None:
     file = tmp_path / "costs.json"
     file.write_text(json.dumps(json.loads(PROFILE.dumps()) | {"midstream_costs": 1}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.expressions.aggregates import count, max_, sum_
+from midstream.plans.expressions.aggregates import AggregateCall, avg, count, max_, stddev_samp, sum_, var_pop
 from midstream.plans.expressions.expressions import equality
 from midstream.testing import plans
 
@@ -243,6 +244,39 @@ def test_what_functions_take() -> None:
     rows, total, most = (root(S.aggregate(f=one), known) for one in (count(), sum_("y"), max_("y")))
     assert total.cost - rows.cost == exactly(0.1 * MERGES)
     assert most.cost - total.cost == pytest.approx(0.1 * 2 * 100_000, rel=1e-3)
+
+
+F = stream("s", intervals=True, x="integer", y="float", z="any")
+
+
+@pytest.mark.parametrize(
+    ("calls", "for_row", "for_result"),
+    [
+        ([count(), count("y"), max_("y")], 0, 0),
+        ([sum_("x"), avg("x")], 0, 0),
+        ([sum_("y")], 1, 1),
+        ([avg("z")], 1, 1),
+        ([avg(F["x"] * 0.5)], 1, 1),
+        ([sum_("y"), avg("y")], 1, 2),
+        ([sum_("y"), avg("y", distinct=True)], 2, 2),
+        ([var_pop("x")], 2, 2),
+        ([stddev_samp("y"), sum_("y")], 4, 4),
+    ],
+    ids=lambda one: ", ".join(map(str, one)) if isinstance(one, list) else "",
+)
+@pytest.mark.parametrize("implementation", ["aggregate", "signed-aggregate"])
+def test_exact_sums_cost_more_than_sums_of_integers(
+    calls: list[AggregateCall], for_row: int, for_result: int, implementation: str
+) -> None:
+    """A row changes an exact sum when it comes and when it goes; each result rounds it once."""
+    node = F.aggregate(**{f"f{i}": call for i, call in enumerate(calls)}).node
+    plan = Plan(Node(Physical(implementation, node.operator), node.inputs))
+    without, exact = (
+        price(plan, Statistics({F.node: SLOW}), replace(UNITS, exact=cost)).operators[plan.root]
+        for cost in (0.0, 1e12)
+    )
+    steps = 2 * for_row / 10 + for_result * exact.rate
+    assert exact.cost - without.cost == pytest.approx(1e12 * steps)
 
 
 def test_scalar_aggregation_of_elements_that_hardly_meet() -> None:

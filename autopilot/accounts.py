@@ -167,8 +167,8 @@ class Accounts:
     def _since(self, paid: _Look, until: _Look, now: int) -> float:
         passed, before, counted = until.at - paid.at, paid.counted, until.counted
         if self._is_counted:
-            results = counted.intermediate - before.intermediate - self._made_shared(before, until)
-            return self._objective.intermediate * results
+            made = counted.intermediate - before.intermediate - self._made_shared(before, until)
+            return self._objective.intermediate * made
         # Below the windows, rates come from the streams: the windows of a stream that is ahead gave more.
         upper = {node for plan in map(logical_plan, self._ran) for node in above(plan, input_nodes(plan))}
         results = {node: n - before.emitted.get(node, 0) for node, n in counted.emitted.items()}

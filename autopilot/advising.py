@@ -12,7 +12,7 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search import QUICK_STEPS, Obstacle, Sides, link
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical_plan
+from midstream.plans.algebra.properties import logical, logical_plan
 from midstream.plans.values.arguments import require, require_callable
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 
@@ -165,7 +165,7 @@ class ByOptimizer(PricingAdvisor):
         if self.objective != PROCESSING:
             return {}
         nodes = (node for node in logical_plan(running).nodes if node in self._shared)
-        kept = [node for node in nodes if node.inputs and node.operator.is_snapshot_reducible]
+        kept = [node for node in nodes if node.inputs and logical(node).is_snapshot_reducible]
         return {"other queries": Plan({str(i): node for i, node in enumerate(kept)})} if kept else {}
 
     def _learn_deviations(

@@ -122,6 +122,37 @@ def test_queries_do_not_take_turns(x: int, y: int, objective: Objective) -> None
     assert made(watched) <= 1.05 * made(flown(plans, arriving)[0])
 
 
+@EXAMPLES
+@given(
+    seed=st.integers(0, 99),
+    values=st.lists(st.tuples(st.integers(2, 9), st.integers(10, 60)), min_size=1, max_size=3),
+    objective=st.sampled_from([PROCESSING, INTERMEDIATE]),
+    sizes=st.randoms(use_true_random=False),
+)
+def test_decisions_do_not_depend_on_batches(
+    seed: int, values: list[tuple[int, int]], objective: Objective, sizes: Random
+) -> None:
+    """Also where one query decides by what another one still shares with it, which may be migrating."""
+    draw, length = Random(seed), 6 * WINDOW
+    rows = [rows_of(draw, *values[time // (2 * WINDOW) % len(values)]) for time in range(length)]
+    decisions = []
+    for is_cut in (False, True):
+        engine = ms.Engine()
+        for name, plan in (("query", QUERY), ("alike", ALIKE), ("beside", BESIDE)):
+            engine.add(plan, name=name)
+        pilot = engine.autopilot(objective=objective, every=WINDOW // 4)
+        for turn in range(0, length, WINDOW // 2):
+            for name in engine.streams:
+                time = turn
+                while time < turn + WINDOW // 2:
+                    end = min(turn + WINDOW // 2, time + sizes.choice((1, 2, 5, 20)) if is_cut else length)
+                    engine.push(name, [(at, at + 1, rows[at][name]) for at in range(time, end)])
+                    time = end
+        engine.close()
+        decisions.append([record.as_dict() for record in pilot.decisions])
+    assert decisions[0] == decisions[1]
+
+
 def test_a_query_that_shares_everything_stays() -> None:
     """It adds nothing, so nothing can be saved, until the other query has gone."""
     engine, draw = ms.Engine(), Random(1)

@@ -63,6 +63,7 @@ class ByOptimizer(PricingAdvisor):
             raise ArgumentError(f"advisor: found most = {most}, expected 2 or more: the running plan is one")
         if obstacle is not None:
             require_callable("advisor: obstacle", obstacle, "a function of a plan, such as engine.obstacle")
+        require_callable("advisor: beside", beside, "a function that returns shared nodes")
         super().__init__(objective, units, beside)
         self._rules, self._budget, self._obstacle, self._most = rules, Steps(steps), obstacle, most
         self._plans: list[Plan] = []

@@ -212,6 +212,8 @@ def test_where_nothing_came_there_is_no_advice() -> None:
 def test_bad_arguments() -> None:
     with pytest.raises(ArgumentError):
         ByOptimizer(most=1)
+    with pytest.raises(ArgumentError, match="beside"):
+        ByOptimizer(beside=frozenset(FIRST.nodes))  # type: ignore[arg-type]
     with pytest.raises(ArgumentError):
         ByOptimizer().advise(FIRST, {})  # type: ignore[arg-type]
 

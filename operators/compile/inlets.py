@@ -22,22 +22,22 @@ Inlet = Callable[[Iterable[Any]], None]
 
 
 class Mark:
-    """The last cell of a watch that has an element, for quick additions."""
+    """The elements of a stream that a watch has noted, for quick additions."""
 
-    __slots__ = ("append", "end", "extend", "limit")
+    __slots__ = ("append", "elements", "limit")
 
     def __init__(self) -> None:
-        self.end: Time = BEGINNING
-        """The end of the cell: an element from there on begins another one."""
+        self.elements: Batch = []
+        """The elements from the last look on."""
+        self.append: Callable[[Element], object] = self.elements.append
         self.limit: Time = BEGINNING
-        """The start before which an element is in the cell, and need not wait for a look."""
-        self.append: Callable[[Element], object] = _never
-        """Appends an element to the cell."""
-        self.extend: Callable[[Batch], object] = _never
+        """The start before which an element is only added: the next look, or no start while there is none."""
 
-
-def _never(_: object) -> None:
-    raise AssertionError("no cell has begun")
+    def first(self, number: int) -> Batch:
+        """Take the first elements away."""
+        found = self.elements[:number]
+        del self.elements[:number]
+        return found
 
 
 _INLET = """
@@ -80,7 +80,7 @@ def compile_inlet(
 
     `names` has the stream's `path`, `entrance` and `manager`; `take`, for unusual elements; and
     `adopt_plans`, which is called behind an element when something is `waiting`. The `marks` belong to the
-    watches of the stream: an element that begins another cell, or must wait for a look, is unusual. If the
+    watches of the stream: an element that starts at or behind their limits is unusual. If the
     stream `is_timed`, an element that starts at or after `entrance.usual_until` is unusual, too.
     """
     if len(stops) > legs.LEG or len(sinks) > legs.LEG:

@@ -27,10 +27,10 @@ class DecayedStatistics:
     """Statistics of a plan's sources, from the cells that a `Collector` gives.
 
     All values are smoothed exponentially: an element that is older by a half-life, in chronons, counts half
-    (thesis, 22.2.3; OM, 4.3). With a = ln 2 / half-life, and n(c) elements in a cell around c, at the
-    instant T
+    (thesis, 22.2.3; OM, 4.3). With a = ln 2 / half-life, elements from t₀ on, and n elements in the cell
+    from s to e, at the instant T
 
-        1 / d  =  Σ n(c) e^(−a (T − c)) / Σ |c| e^(−a (T − c))
+        1 / d  =  Σ n / (e − s) · ∫ e^(−a (T − t)) dt  [from s to e]  /  ∫ e^(−a (T − t)) dt  [from t₀ to T]
 
     For a column that joins read, the share of a value is its part of the first sum, over the rows that
     satisfy the plan's conditions on other columns, as values may depend on these.
@@ -94,8 +94,7 @@ class DecayedStatistics:
             )
             for name, node in self._nodes.items()
         }
-        self._first: Cell | None = None
-        self._since = 0
+        self._since: int | None = None
         """Start of the first element."""
         self._zero = 0.0
         """An element at t weighs e^(a (t − zero)), which is equivalent to the decay of older ones."""
@@ -108,23 +107,28 @@ class DecayedStatistics:
         return self._requirements.columns
 
     def take(self, cells: Iterable[Cell]) -> None:
-        """Take cells in order of time, as the collector returns them."""
-        for cell in cells:
-            if cell.stream not in self._streams:
-                continue
-            if self._first is None:
-                self._first, self._since, self._zero = cell, cell.first, float(cell.start)
-            elif cell.start == self._first.start:
-                self._since = min(self._since, cell.first)
-            middle = (cell.start + cell.end) / 2
-            self._rescale(middle)
-            self._streams[cell.stream].take(cell, math.exp(self.decay * (middle - self._zero)))
+        """Take cells in order of time, as the collector returns them: all that end at an instant at once."""
+        known = [cell for cell in cells if cell.stream in self._streams]
+        if self._since is None and known:
+            self._since = min(cell.first for cell in known if cell.end == known[0].end)
+            self._zero = float(self._since)
+        for cell in known:
+            assert self._since is not None
+            self._rescale(cell.end)
+            length = cell.end - max(cell.start, self._since)
+            # The mean of e^(a (t − zero)) over the cell.
+            weight = math.exp(self.decay * (cell.end - self._zero)) * self._weight_of(length) / length
+            self._streams[cell.stream].take(cell, weight)
 
-    def _rescale(self, middle: float) -> None:
+    def _weight_of(self, length: float) -> float:
+        """∫ e^(−a t) dt from 0 to a length."""
+        return -math.expm1(-self.decay * length) / self.decay
+
+    def _rescale(self, now: int) -> None:
         """Set the weight of new elements to 1 again, before weights grow too large."""
-        factor = math.exp(self.decay * (self._zero - middle))
+        factor = math.exp(self.decay * (self._zero - now))
         if factor < NOTHING:
-            self._zero = middle
+            self._zero = now
             for stream in self._streams.values():
                 stream.scale(factor)
             for keys in self._keys.values():
@@ -139,10 +143,10 @@ class DecayedStatistics:
 
         Cost     O(1) if nothing has changed, else O(values and rows that are kept).
         """
-        if self._first is None:
+        if self._since is None:
             return self._handed_out
         age = now - self._since
-        scale = math.exp(-self.decay * (now - self._zero)) / self._covered(self._first, now)
+        scale = math.exp(-self.decay * (now - self._zero)) / self._weight_of(age)
         values = list(self._watched(scale, age, math.exp(self.decay * (now - self._zero))))
         if not self._values or self._has_changed(values):
             self._values = values
@@ -151,15 +155,6 @@ class DecayedStatistics:
             replicates = Replicates(seen, self._constant)
             self._handed_out = Statistics(known | self._constant, replicates=replicates)
         return self._handed_out
-
-    def _covered(self, first: Cell, now: int) -> float:
-        """Σ |c| e^(−a (T − c)) over all cells so far; the first cell counts from the first element on."""
-        step = first.end - first.start
-        q = self.decay * step
-        cells = (now - first.start) / step
-        all_of_them = step * math.exp(-q / 2) * math.expm1(-q * cells) / math.expm1(-q)
-        missed = (self._since - first.start) * math.exp(-self.decay * (now - first.start - step / 2))
-        return all_of_them - missed
 
     def _has_changed(self, values: Sequence[Watched]) -> bool:
         return not self._threshold or any(

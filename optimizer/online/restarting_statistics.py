@@ -79,8 +79,9 @@ class RestartingStatistics:
 
     def take(self, cells: Iterable[Cell]) -> None:
         """Take cells in order of time, as the collector returns them: all of an instant at once."""
-        for start, of_one in groupby(cells, key=attrgetter("start")):
+        for _, of_one in groupby(cells, key=attrgetter("end")):
             together = list(of_one)
+            start = min(cell.start for cell in together)
             if self._first is None:
                 self._first = min(cell.first for cell in together)
             self._known.take(together)
@@ -109,10 +110,15 @@ class RestartingStatistics:
 
 
 class _Lately:
-    """Numbers of elements, and of pairs of equal values, cell by cell."""
+    """Numbers of elements, and of pairs of equal values, cell by cell.
+
+    In a longer cell, they are those that streams with the same rates would have in one as long as the first.
+    """
 
     def __init__(self, pairs: Sequence[tuple[Column, Column]], window: float) -> None:
         self._pairs, self._window = pairs, window
+        self._first: int | None = None
+        """The length of the first cell."""
         self._counts: dict[Column, dict[Hashable, float]] = defaultdict(dict)
         self._instants: deque[tuple[int, Counts]] = deque()
         """The ends of the cells of an instant, and the counts in them."""
@@ -121,13 +127,18 @@ class _Lately:
     def take(self, cells: Sequence[Cell]) -> dict[Hashable, float]:
         """Take the cells of one instant; return the numbers to watch."""
         end = cells[0].end
+        length = end - min(cell.start for cell in cells)
+        if self._first is None:
+            self._first = length
+        share = self._first / length
+        of_pairs = share * (2 * self._window + self._first) / (2 * self._window + length)
         while self._instants and self._instants[0][0] <= end - self._window:
             self._remove(self._instants.popleft()[1])
         new = {(cell.stream, column): _weighed(cell, column) for cell in cells for column in cell.keys}
-        found: dict[Hashable, float] = {pair: self._pairs_of(*pair, new) for pair in self._pairs}
+        found: dict[Hashable, float] = {pair: of_pairs * self._pairs_of(*pair, new) for pair in self._pairs}
         self._add(new)
         self._instants.append((end, new))
-        counted = {cell.stream: float(cell.elements) for cell in cells}
+        counted = {cell.stream: share * cell.elements for cell in cells}
         self._streams |= counted.keys()
         found |= {stream: counted.get(stream, 0.0) for stream in self._streams}
         # Add a half, as 0 has no logarithm.

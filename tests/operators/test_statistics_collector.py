@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import midstream as ms
-from midstream.operators.engine.measuring.statistics_collector import Collector
+from midstream.operators.engine.measuring.statistics_collector import LONG, Collector
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import GROUPS, Cell
 from midstream.plans.values.streams import Element
@@ -136,3 +136,15 @@ def test_other_streams_are_ignored() -> None:
 def test_bad_arguments(options: dict[str, int]) -> None:
     with pytest.raises(ArgumentError):
         Collector(S.plan().sources, {}, **options)
+
+
+@given(starts.filter(bool), st.integers(1, 20))
+def test_a_long_cell_has_a_larger_sample(times: Sequence[int], steps: int) -> None:
+    found, elements = collector(), elements_of(times)
+    start = times[0] // STEP * STEP
+    end = max(start + steps * STEP, times[-1] // STEP * STEP + STEP)
+    found.take_cell("s", elements, start, end)
+    (cell,) = found.cells(end)
+    assert (cell.start, cell.end, cell.elements, cell.first) == (start, end, len(times), times[0])
+    assert len(cell.rows) == min(len(times), MOST * min(LONG, (end - start) // STEP))
+    assert not Counter(cell.rows) - Counter(element[2] for element in elements)

@@ -240,3 +240,18 @@ def test_before_anything_came_streams_are_silent() -> None:
 def test_bad_arguments(options: dict[str, float]) -> None:
     with pytest.raises(StatisticsError):
         DecayedStatistics(joined("abc"), **options)
+
+
+@given(st.integers(0, 10**6), st.lists(st.integers(1, 40), min_size=1, max_size=8))
+def test_cells_may_be_of_any_length(seed: int, lengths: list[int]) -> None:
+    """Rates by long cells are those by short ones, had the elements of each come evenly."""
+    rate = Random(seed).choice([0.05, 0.2, 1.0])
+    known = DecayedStatistics(joined("abc"), HALF_LIFE, threshold=0)
+    collector = Collector(joined("abc").sources, known.columns, STEP)
+    end = 0
+    for cells in lengths:
+        start, end = end, end + cells * STEP
+        elements = [(t, t + 1, (1, 1)) for t in range(start, end, round(1 / rate))]
+        collector.take_cell("a", elements, start, end)
+    known.take(collector.cells(end))
+    assert known.at(end).streams[A.node].rate == pytest.approx(rate, rel=0.1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -145,11 +145,12 @@ class Feed:
         step: int = 1,
         streams: Iterable[str] | None = None,
         idle: int = IDLE,
+        put_off: Callable[[int], int] | None = None,
     ) -> Watch:
         """Let a watcher watch streams, by default all that are read now.
 
         Batches are cut at the instants of its looks, the multiples of `step`. Looks more than `idle` instants
-        behind the last element are left out.
+        behind the last element are left out, and those that `put_off` puts off (see `Watch`).
 
         An element that starts at the instant of the next look or later waits for it, until all watched
         streams have come to that instant. That delays no result, as results come in order of their starts: a
@@ -159,7 +160,7 @@ class Feed:
             require(f"watch: {name}", number, int, "a number from 1")
             if number < 1:
                 raise wrong(f"watch: {name}", number, "a number from 1")
-        watch = Watch(watcher, self.streams if streams is None else streams, step, idle)
+        watch = Watch(watcher, self.streams if streams is None else streams, step, idle, put_off)
         for stream in watch.marks:
             self._watches[stream] = (*self._watches.get(stream, ()), watch)
             self._inlets.pop(stream, None)
@@ -234,15 +235,20 @@ class Feed:
     def _process_watched(self, stream: str, batch: Batch, progress: Time) -> None:
         """Process elements, cut at the instants of looks."""
         watches = self._watches[stream]
+        if stream not in self._waiting:
+            for watch in watches:
+                if progress >= watch.marks[stream].limit:
+                    break
+            else:
+                for watch in watches:
+                    watch.marks[stream].elements += batch
+                self._run(self._paths[stream], batch, progress)
+                return
         if batch:
             for watch in watches:
                 watch.note(stream, batch)
-        if stream in self._waiting:
-            batch = self._waiting[stream][0] + batch
-        elif all(progress < watch.next for watch in watches):
-            self._run(self._paths[stream], batch, progress)
-            return
-        self._waiting[stream] = batch, progress
+        before, _ = self._waiting.get(stream, ((), None))
+        self._waiting[stream] = [*before, *batch], progress
         over = [watch.marks for watch in watches if self._is_over(watch)]
         self._catch_up([stream, *chain(*over)])
         if progress == FOREVER:

@@ -18,7 +18,9 @@ from midstream.plans.values.observations import GROUPS, Cell
 from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Payload, Time
 
 MOST = 40
-"""The largest number of rows of a stream that are sampled in a cell."""
+"""The largest number of rows of a stream that are sampled in a cell of the grid."""
+LONG = 8
+"""The number of cells of the grid from which on a longer one has no larger sample."""
 TIMESTAMPS = 16
 """The number of elements, or somewhat more, whose timestamps are read."""
 _CHANCE = Random(0)
@@ -34,6 +36,9 @@ class Collector:
     number of elements, and a sample: one random row of each of `most` equal stretches, or all rows if there
     are fewer. For the `columns` of each stream, the values in the sample are counted. Random choices are the
     same in every run, so the summary depends on the elements only: neither on batches, nor on other streams.
+
+    A caller may also say what is a cell, of several steps of the grid: its sample is as many times as large,
+    up to `LONG` times.
 
     Input    `take` gets each stream's elements in order of start; `progress` is that behind them.
     State    The elements of the last cell of each stream; summaries that nobody has asked for.
@@ -71,6 +76,12 @@ class Collector:
         if gathering is not None:
             gathering.take(batch, progress)
 
+    def take_cell(self, stream: str, elements: Batch, start: int, end: int) -> None:
+        """Take all elements of a stream between two instants of the grid, not none, as one cell."""
+        gathering = self._streams.get(stream)
+        if gathering is not None:
+            gathering.take_cell(elements, start, end)
+
     def cells(self, until: Time) -> list[Cell]:
         """The cells that end by an instant, in order of time, each once.
 
@@ -78,7 +89,7 @@ class Collector:
         """
         return sorted(
             (cell for gathering in self._streams.values() for cell in gathering.give(until)),
-            key=lambda cell: (cell.start, cell.stream),
+            key=lambda cell: (cell.end, cell.stream),
         )
 
 
@@ -102,11 +113,14 @@ class _Gathering:
             batch = batch[inside:]
             self._until = self._grid(batch[0][0]) + self._step
         if progress >= self._until and batch and not self._elements:
-            self._summaries.append(self._summary(batch))  # a whole cell at once: nothing is kept
+            self._summarise(batch)  # a whole cell at once: nothing is kept
             return
         self._elements += batch
         if progress >= self._until:
             self._close()
+
+    def take_cell(self, elements: Batch, start: int, end: int) -> None:
+        self._summaries.append(self._summary(elements, start, end))
 
     def give(self, until: Time) -> list[Cell]:
         """The summaries of cells that end by an instant; they are forgotten here."""
@@ -122,21 +136,25 @@ class _Gathering:
 
     def _close(self) -> None:
         if self._elements:
-            self._summaries.append(self._summary(self._elements))
+            self._summarise(self._elements)
             self._elements = []
 
-    def _summary(self, elements: Sequence[Element]) -> Cell:
+    def _summarise(self, elements: Sequence[Element]) -> None:
+        start = self._grid(elements[0][0])
+        self._summaries.append(self._summary(elements, start, start + self._step))
+
+    def _summary(self, elements: Sequence[Element], start: int, end: int) -> Cell:
         first, count = elements[0][0], len(elements)
-        start = self._grid(first)
-        chance = chance_of(self._stream, start // self._step)
+        most = self._most * min(LONG, (end - start) // self._step)
+        chance = chance_of(self._stream, end // self._step - 1)
         some = elements[:: count // TIMESTAMPS or 1]
-        if count > self._most:
-            elements = [elements[place * count >> BITS] for place in places(self._most)[chance % DRAWS]]
+        if count > most:
+            elements = [elements[place * count >> BITS] for place in places(most)[chance % DRAWS]]
         length, endless = _lengths(elements) if self._has_intervals else (1.0, 0.0)
         rows = [row for _, _, row in elements]
-        ends, granule = start + self._step, _granule(some, self._has_intervals)
+        granule = _granule(some, self._has_intervals)
         sample = _sample(rows, chance, self._columns)
-        return Cell(self._stream, start, ends, int(first), count, length, endless, granule, *sample)
+        return Cell(self._stream, start, end, int(first), count, length, endless, granule, *sample)
 
 
 def cell_of_rows(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import deque
-from collections.abc import Iterable, Mapping
-from heapq import heappop, heappush
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from midstream.operators.compile.inlets import Mark
@@ -43,94 +41,96 @@ class Watch:
     Instants are multiples of `step`; cell n lasts from the n-th to the next. Behind the last element, only
     `idle` instants are looked at, so that silence costs nothing; then the first one behind the next element.
 
+    A watcher may put a look off: `put_off` is asked at its instant, and returns after how many instants to
+    ask again; 0 to look. A cell lasts until the next look then.
+
     State    The elements that start from the last look on.
-    Cost     O(1) per batch within a cell; O(streams) per cell and look.
+    Cost     O(1) per batch before the next instant; O(streams · log elements) per instant, none of which is
+             between a look and that to which the next one is put off.
     """
 
-    def __init__(self, watcher: Watcher, streams: Iterable[str], step: int, idle: int = IDLE) -> None:
+    def __init__(
+        self,
+        watcher: Watcher,
+        streams: Iterable[str],
+        step: int,
+        idle: int = IDLE,
+        put_off: Callable[[int], int] | None = None,
+    ) -> None:
         self.watcher = watcher
         self.marks: Mapping[str, Mark] = {stream: Mark() for stream in streams}
         """The marks by stream."""
         self.next: Time = FOREVER
         """The next instant to look at; FOREVER while none is known."""
-        self._step, self._idle = step, idle
-        self._cells: dict[str, deque[tuple[int, Batch]]] = {stream: deque() for stream in self.marks}
-        """By stream, the elements that the watcher has yet to get, by the numbers of cells."""
-        self._coming: list[int] = []
-        """A heap of the cells with elements, from the last look on."""
-        self._looked: int | None = None
-        """The number of the last instant that was looked at."""
+        self._step, self._idle, self._put_off = step, idle, put_off
+        self._pause = 1
+        """The number of instants from the last one that was looked at, or asked for, to the next."""
+        self._asked: int | None = None
+        """The number of that instant."""
         self._latest = 0
         """The last cell with elements before it."""
 
     def note(self, stream: str, batch: Batch) -> None:
-        """Note elements that are about to run, or some of them after others have been looked at."""
+        """Note elements that are about to run or to wait."""
         mark = self.marks[stream]
-        if batch[-1][0] < mark.end:
-            mark.extend(batch)
-            return
-        at = 0
-        while at < len(batch):
-            if batch[at][0] >= mark.end:
-                self._begin_cell(stream, mark, batch[at][0])
-            end = bisect_left(batch, mark.end, at, key=START)
-            mark.extend(batch[at:end])
-            at = end
-        self._set_next()
-
-    def _begin_cell(self, stream: str, mark: Mark, start: Time) -> None:
-        number = int(start // self._step)
-        cell: Batch = []
-        self._cells[stream].append((number, cell))
-        heappush(self._coming, number)
-        mark.end = self._instant(number + 1)
-        mark.append, mark.extend = cell.append, cell.extend
+        is_first = not mark.elements
+        mark.elements += batch
+        if is_first:
+            self._set_next()
 
     def look(self) -> None:
-        """Pass on all elements that start before the next instant, and look there."""
+        """Pass on all elements that start before the next instant, and look there, or put the look off."""
         assert isinstance(self.next, int)
         now = self.next
-        self._looked = now // self._step
-        while self._coming and self._coming[0] < self._looked:
-            self._latest = heappop(self._coming)
+        number = self._asked = now // self._step
+        cuts = {
+            stream: (mark, bisect_left(mark.elements, now, key=START)) for stream, mark in self.marks.items()
+        }
+        last = [mark.elements[cut - 1][0] for mark, cut in cuts.values() if cut]
+        self._latest = max([self._latest, *(int(start // self._step) for start in last)])
+        put_off = self._put_off(now) if self._put_off else 0
+        self._pause = put_off or 1
+        if put_off:
+            self._set_next()
+            return
+        cells = {stream: mark.first(cut) for stream, (mark, cut) in cuts.items() if cut}
         self._set_next()
-        self._tell(self._looked)
+        for stream, cell in cells.items():
+            self.watcher.take(stream, cell, number * self._step)
         self.watcher.look(now)
 
     def finish(self) -> None:
         """Pass on the remaining elements without a look, as all streams have ended."""
-        self._tell(None)
-        self._coming.clear()
+        for stream, mark in self.marks.items():
+            while mark.elements:
+                end = (int(mark.elements[0][0] // self._step) + 1) * self._step
+                cell = mark.first(bisect_left(mark.elements, end, key=START))
+                self.watcher.take(stream, cell, end)
         self.next = FOREVER
 
-    def _tell(self, before: int | None) -> None:
-        for stream, cells in self._cells.items():
-            while cells and (before is None or cells[0][0] < before):
-                number, cell = cells.popleft()
-                self.watcher.take(stream, cell, self._instant(number + 1))
-
     def _set_next(self) -> None:
-        coming = self._coming[0] if self._coming else None
-        number = next_look(self._looked, self._latest, self._idle, coming)
-        self.next = FOREVER if number is None else self._instant(number)
+        coming = min((mark.elements[0][0] for mark in self.marks.values() if mark.elements), default=None)
+        cell = None if coming is None else int(coming // self._step)
+        number = next_look(self._asked, self._latest, self._idle, cell, self._pause)
+        self.next = FOREVER if number is None else number * self._step
         for mark in self.marks.values():
-            mark.limit = mark.end if mark.end <= self.next else BEGINNING  # else elements may have to wait
-
-    def _instant(self, number: int) -> int:
-        return number * self._step
+            # The first element of a stream may bring the next look forward.
+            mark.limit = self.next if mark.elements else BEGINNING
 
 
-def next_look(looked: int | None, latest: int, idle: int, coming: int | None) -> int | None:
+def next_look(looked: int | None, latest: int, idle: int, coming: int | None, pause: int = 1) -> int | None:
     """The number of the next instant of a grid to look at; None where none is known.
 
     looked   the last one that was looked at
     latest   the last cell before it with elements
     idle     the number of instants that are looked at behind that cell
     coming   the next cell with elements
+    pause    the number of instants from the last one to the next, at least
 
     >>> next_look(None, 0, 2, 5), next_look(6, 5, 2, None), next_look(7, 5, 2, 20), next_look(7, 5, 2, None)
     (6, 7, 21, None)
     """
-    if looked is not None and looked < latest + idle:
-        return looked + 1
-    return None if coming is None else coming + 1
+    if looked is not None and looked + pause <= latest + idle:
+        return looked + pause
+    soonest = 0 if looked is None else looked + pause
+    return None if coming is None else max(coming + 1, soonest)

@@ -157,6 +157,10 @@ QUERIES: dict[str, Query] = {
     "distinct, few values": lambda at: at.inputs()[0].select("y").distinct(),
     "aggregate": lambda at: at.inputs()[0].aggregate(n=count(), most=max_("x")),
     "aggregate, few groups": lambda at: at.inputs()[0].group_by("y").aggregate(n=count(), a=avg("x")),
+    "aggregate, floats": lambda at: (s := at.inputs()[0]).aggregate(a=avg(s["x"] * 0.37)),
+    "aggregate, floats in groups": lambda at: (
+        (s := at.inputs()[0]).group_by("y").aggregate(a=avg(s["x"] * 0.37))
+    ),
     "aggregate, groups": lambda at: at.inputs()[0].group_by("x").aggregate(n=count()),
     "aggregate, many groups": lambda at: at.inputs()[0].group_by("x", "y").aggregate(n=count()),
     "time-window, slide": lambda at: _source("s", "xy").window(at.window, slide=at.window // 4),

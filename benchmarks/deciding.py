@@ -18,7 +18,7 @@ from rich.table import Table
 
 import midstream as ms
 from midstream.arrivals import Event, interleave
-from midstream.benchmarks.deciding_cases import MADE, READ, Situation
+from midstream.benchmarks.deciding_cases import MADE, READ, Gain, Situation
 from midstream.benchmarks.options import BenchmarkError
 from midstream.driving import Command, Migrate, Trial, drive, without_garbage_collector
 from midstream.plans.algebra.plan import Plan
@@ -27,6 +27,21 @@ from midstream.plans.values.errors import MigrationRefused
 
 BATCH = 64
 """The number of elements, of all streams, in one turn."""
+
+SHORT = 2.0
+"""Seconds below which a run tells too little: a plan beside itself may differ by a tenth or more."""
+
+DECIDING = 0.08
+"""The largest share of a run's time that deciding and moves may take where nothing can be gained."""
+BESIDE_FIRST: Mapping[Gain, float] = {"none": 1.1, "some": 1.1, "against": 1.5}
+"""By the gain of other plans, the largest ratio to the time of the first plan."""
+BESIDE_HAND = 1.1
+"""The largest ratio to a migration by hand, where a window takes `WORTH` seconds, and there are `LONG`."""
+WORTH, LONG = 0.1, 20.0
+RESULTS = 1.3
+"""The largest ratio to the best plan's results, beside those of the first plan until the move by hand."""
+RESULTS_BESIDE = 1.05
+"""The largest ratio to the first plan's results where another query runs beside."""
 
 BY_HAND = 1.25
 """The instant of the migration by hand, in windows after the first element."""
@@ -74,6 +89,8 @@ class Outcome:
 
     best, worst    the fixed plans of least and most processor time
     ratios         of pairs of adjacent runs: the autopilot beside the first plan, the best one, and by hand
+    windows        the length of the streams
+    is_beside      True if another query runs beside this one
     """
 
     situation: str
@@ -84,10 +101,38 @@ class Outcome:
     ratios: Mapping[str, float]
     pilot: Run
     intermediate: Mapping[str, int]
+    gain: Gain
+    windows: float
+    is_beside: bool = False
+
+    @property
+    def misses(self) -> list[str]:
+        """The limits that are not kept; none is told of runs that are too short."""
+        took, pilot = self.fixed[self.first], self.pilot
+        if took < SHORT:
+            return []
+        is_settled = self.gain == "none" or (self.gain == "some" and self.first == self.best)
+        is_worth = self.gain == "some" and took / self.windows >= WORTH and self.windows >= LONG
+        until_by_hand = min(1.0, BY_HAND / self.windows) * self.intermediate[self.first]
+        most_results = RESULTS * self.intermediate[self.best] + until_by_hand
+        if self.is_beside:
+            most_results = RESULTS_BESIDE * self.intermediate[self.first]
+        limits = [
+            ("deciding", pilot.deciding / pilot.seconds, DECIDING, is_settled),
+            ("/ first", self.ratios["first"], BESIDE_FIRST[self.gain], True),
+            ("/ by hand", self.ratios.get("by hand", 0.0), BESIDE_HAND, is_worth),
+            ("moves", pilot.moves, int(self.first != self.best), is_settled),
+            ("results", pilot.intermediate, most_results, self.gain != "against"),
+        ]
+        return [
+            f"{name}: {found:.4g}, at most {most:.4g}"
+            for name, found, most, holds in limits
+            if holds and found > most
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return asdict(self)
+        return {**asdict(self), "misses": self.misses}
 
 
 @dataclass(frozen=True)
@@ -95,6 +140,11 @@ class DecidingRun:
     """The outcomes of all situations."""
 
     outcomes: tuple[Outcome, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """True if every limit is kept."""
+        return not any(one.misses for one in self.outcomes)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -273,6 +323,9 @@ def _outcome(
         ratios,
         run_pilot(situation, plans[first], timed=True),
         {one: run.intermediate for one, run in fixed.items()},
+        situation.gain,
+        situation.windows,
+        situation.beside is not None,
     )
 
 
@@ -295,7 +348,12 @@ def show_deciding(run: DecidingRun, console: Console) -> None:
     console.print(times)
     console.print("Seconds of the processor; results are intermediate ones, ÷ those of the best plan.\n")
     console.print(parts)
-    console.print("Parts are shares of the time that the first plan takes by itself.")
+    console.print("Parts are shares of the time that the first plan takes by itself.\n")
+    for one in run.outcomes:
+        for miss in one.misses:
+            console.print(f"Not kept: {one.situation}, from {one.first}: {miss}.")
+    short = sum(one.fixed[one.first] < SHORT for one in run.outcomes)
+    console.print(f"Limits are for runs of {SHORT:g} s; {short} of {len(run.outcomes)} were shorter.")
 
 
 def _table(*headings: str) -> Table:

@@ -47,6 +47,12 @@ class Situation:
         """The start of the first element."""
         return int(min(elements[0][0] for elements in self.streams.values() if elements))
 
+    @property
+    def windows(self) -> float:
+        """The length of the streams, in windows."""
+        last = int(max(elements[-1][0] for elements in self.streams.values() if elements))
+        return (last - self.first) / self.window
+
 
 Column = Callable[[Random], int]
 
@@ -139,13 +145,13 @@ def scan(scale: float) -> Situation:
 def few_results(scale: float) -> Situation:
     """Hardly anything matches, so that all orders cost the same."""
     rate = steady(500, 5000)
-    return chain("none", 5000, 60 * scale, (rate, rate, rate), uniform(50_000), uniform(60_000))
+    return chain("none", 5000, 800 * scale, (rate, rate, rate), uniform(50_000), uniform(60_000))
 
 
 def skew(scale: float) -> Situation:
     """Values of one column are skewed, those of the other are not."""
     rate = steady(300, 5000)
-    return chain("some", 5000, 40 * scale, (rate, rate, rate), skewed(500), uniform(60))
+    return chain("some", 5000, 80 * scale, (rate, rate, rate), skewed(500), uniform(60))
 
 
 def bursts(scale: float) -> Situation:
@@ -154,12 +160,12 @@ def bursts(scale: float) -> Situation:
     def rate(turn: int) -> Rate:
         return lambda at: (1200 if (at - 3 * turn) % 10 < 0.5 else 60) / 5000
 
-    return chain("none", 5000, 60 * scale, (rate(0), rate(1), rate(2)), uniform(100), uniform(110))
+    return chain("none", 5000, 1200 * scale, (rate(0), rate(1), rate(2)), uniform(100), uniform(110))
 
 
 def four_inputs(scale: float) -> Situation:
     """A join of four streams in a chain, with one column that has few values."""
-    window, windows = 5000, 30 * scale
+    window, windows = 5000, 80 * scale
     inputs = _windowed(window, a="x", b="xy", c="yz", d="z")
     kinds = {"a": (20,), "b": (20, 150), "c": (150, 150), "d": (150,)}
     rate = steady(250, window)
@@ -172,7 +178,7 @@ def four_inputs(scale: float) -> Situation:
 
 def sharing(scale: float) -> Situation:
     """A query beside another one over one of its joins, which the order as written shares."""
-    found = chain("none", 5000, 30 * scale, [steady(300, 5000)] * 3, uniform(60), uniform(75))
+    found = chain("none", 5000, 120 * scale, [steady(300, 5000)] * 3, uniform(60), uniform(75))
     inputs = _windowed(5000, a="x", b="xy")
     beside = inputs["a"].join(inputs["b"], on=[CHAIN[0]]).plan()
     return Situation(found.window, found.streams, found.plans, "none", beside)
@@ -208,7 +214,7 @@ def two_inputs(scale: float) -> Situation:
     """A join of two streams: plans differ in sides only."""
     inputs = _windowed(5000, a="x", b="x")
     rate = steady(1000, 5000)
-    streams = {name: elements_of(name, 5000, 100 * scale, rate, [uniform(1000)]) for name in inputs}
+    streams = {name: elements_of(name, 5000, 400 * scale, rate, [uniform(1000)]) for name in inputs}
     plan = inputs["a"].join(inputs["b"], on=[("ax", "bx")]).plan()
     return Situation(5000, streams, {"as written": plan}, "none")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from rich.console import Console
 
@@ -9,6 +12,9 @@ import midstream as ms
 from midstream.autopilot.watching import EngineAutopilot
 from midstream.benchmarks.deciding import (
     PARTS,
+    DecidingRun,
+    Outcome,
+    Run,
     measure_deciding,
     run_by_hand,
     run_fixed,
@@ -17,7 +23,7 @@ from midstream.benchmarks.deciding import (
     situations,
     timers,
 )
-from midstream.benchmarks.deciding_cases import MADE
+from midstream.benchmarks.deciding_cases import MADE, Gain
 from midstream.benchmarks.options import BenchmarkError
 
 SMALL = 0.03
@@ -86,3 +92,36 @@ def test_the_table_has_a_row_for_each_first_plan(capsys: pytest.CaptureFixture[s
 def test_other_names_are_refused(name: str, message: str) -> None:
     with pytest.raises(BenchmarkError, match=message):
         situations(name, None)
+
+
+def outcome(gain: Gain = "some", first: str = "worst", **changed: Any) -> Outcome:
+    fixed = {"best": 2.5, "worst": 4.0}
+    ratios = {"first": 0.8, "best": 1.2, "by hand": 1.05}
+    counted = {"best": 1000, "worst": 9000}
+    pilot = Run(3.0, changed.pop("intermediate", 1200), 10, changed.pop("moves", 1), {"search": 0.1})
+    known: dict[str, Any] = {"ratios": ratios, "pilot": pilot, "windows": 30.0, **changed}
+    return Outcome("made", first, "best", "worst", fixed, intermediate=counted, gain=gain, **known)
+
+
+@pytest.mark.parametrize(
+    ("missed", "found"),
+    [
+        ([], outcome()),
+        (["/ by hand"], outcome(ratios={"first": 0.8, "by hand": 1.2})),
+        ([], outcome(ratios={"first": 0.8, "by hand": 1.2}, windows=19.0)),
+        (["/ first"], outcome("none", moves=0, ratios={"first": 1.2})),
+        ([], outcome("against", ratios={"first": 1.2})),
+        (["moves"], outcome(first="best")),
+        (["deciding"], outcome("none", pilot=Run(3.0, 1200, 10, 0, {"look": 0.3}))),
+        (["results"], outcome(intermediate=1700)),
+        ([], outcome(intermediate=1670)),
+        (["results"], outcome(first="best", moves=0, intermediate=1060, is_beside=True)),
+    ],
+)
+def test_limits_that_are_not_kept_are_told(missed: list[str], found: Outcome) -> None:
+    assert [miss.partition(":")[0] for miss in found.misses] == missed
+    assert DecidingRun((found,)).is_good == (not missed)
+
+
+def test_short_runs_have_no_limits() -> None:
+    assert not replace(outcome(intermediate=9000), fixed={"best": 0.5, "worst": 1.0}).misses

@@ -9,6 +9,8 @@ from typing import Protocol
 
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.autopilot import LATER, Later
+from midstream.autopilot.budget import Efforts
+from midstream.autopilot.learning import with_rates
 from midstream.autopilot.pricing import Beside, PricingAdvisor, nothing_beside
 from midstream.operators.engine.measuring.counting import Counters
 from midstream.optimizer import CostModel, Objective, Statistics
@@ -93,6 +95,7 @@ class Accounts:
         self._looked: _Look | None = None
         self._ran: set[Plan] = set()
         """The plans that ran between the two looks."""
+        self.efforts = Efforts()
         self._by: tuple[Statistics, Selectivity] | None = None
         """The statistics by which plans were priced last, and their selectivities of conditions."""
 
@@ -121,6 +124,7 @@ class Accounts:
         is_other = shared != self._priced_beside or any(plan not in self._prices for plan in plans)
         if due or is_other:
             model = CostModel(self._learned.lately(now), self._units)
+            self.efforts.priced += sum(len(plan.nodes) for plan in plans)
             each = self._objective.intermediate
             self._prices = {plan: times(each, results_inside(plan, model, shared)) for plan in plans}
             self._priced, self._priced_beside = now, shared
@@ -178,7 +182,9 @@ class Accounts:
             raise StatisticsError("accounts: too little is known to price the counted results")
         if self._by is None or self._by[0] is not known:
             self._by = known, Selectivity(known.selectivities)
-        model = CostModel(_with_rates(known, paid, until), self._units, rates, self._by[1])
+        recent = with_rates(known, passed, paid.arrived, until.arrived)
+        model = CostModel(recent, self._units, rates, self._by[1])
+        self.efforts.priced += sum(len(plan.nodes) for plan in self._ran)
         # An operator that two plans share runs once.
         operators = {node: of for plan in self._ran for node, of in model.price(plan).operators.items()}
         return passed * self._objective.of(added_part(PlanCost(operators), until.shared))
@@ -190,17 +196,6 @@ class Accounts:
         inside = {node for plan in self._ran for node in intermediate(logical_plan(plan).nodes)}
         emitted = until.counted.emitted
         return sum(emitted.get(node, 0) - before.emitted.get(node, 0) for node in inside & until.shared)
-
-
-def _with_rates(known: Statistics, since: _Look, until: _Look) -> Statistics:
-    """Replace the rates of streams by those of the period between two looks."""
-    came = {node: n - since.arrived.get(node, 0) for node, n in until.arrived.items()}
-    passed = until.at - since.at
-    streams = {
-        node: replace(stream, d=passed / n if (n := came[node]) else math.inf) if node in came else stream
-        for node, stream in known.streams.items()
-    }
-    return replace(known, streams=streams)
 
 
 def counts(objective: Objective) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from math import inf, isfinite
 
 from midstream.autopilot.advice import Advice, Forecast
+from midstream.autopilot.budget import work_of
 from midstream.autopilot.pricing import Beside, PricingAdvisor, deviation_of_saving, nothing_beside
 from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics, Steps, optimize
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import RULES, Rule, Stage
-from midstream.optimizer.search import QUICK_STEPS, Obstacle, Sides, link
+from midstream.optimizer.search import QUICK_STEPS, Obstacle, Sides, enumerate_plans, link
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan
 from midstream.plans.values.arguments import require, require_callable
@@ -23,6 +25,8 @@ WORTH_A_LOOK = 0.02
 
 A plan that differs only in the sides of joins takes the place of another if it saves a larger share.
 """
+MOST_SIDES = 64
+"""The number of plans that differ only in the sides of joins from which on there may be others."""
 SEARCH_EVERY = 4
 """The number of changes of the statistics between two searches; known plans are priced at every change."""
 
@@ -81,16 +85,17 @@ class ByOptimizer(PricingAdvisor):
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
         model = CostModel(known, self.units)
         try:
-            (running_cost,) = self._costs([running], model)
+            (running_cost,) = self.costs([running], model)
             if running_cost == 0 and self._shared:
                 return Advice(0.0, reason="the running plan adds nothing beside other queries")
             if not 0 < running_cost < inf:
                 return None
+            self.work = work_of(running, model)
             self._look_for_plans(running, known, model)
         except StatisticsError:
             return None
         known_plans = [plan for plan in self._plans if plan != running]
-        costs = dict(zip(known_plans, self._costs(known_plans, model), strict=True))
+        costs = dict(zip(known_plans, self.costs(known_plans, model), strict=True))
         others = [plan for plan in known_plans if costs[plan] < inf]
         others.sort(key=costs.__getitem__)
         cheaper = [plan for plan in others if running_cost - costs[plan] > WORTH_A_LOOK * running_cost]
@@ -135,15 +140,28 @@ class ByOptimizer(PricingAdvisor):
         alike = next((plan for plan in self._plans if self._form(plan) == self._form(found)), found)
         if alike == found:
             return found
-        old, new = self._costs([alike, found], model)
+        old, new = self.costs([alike, found], model)
         return found if new < (1 - WORTH_A_LOOK) * old else alike
 
     def _form(self, plan: Plan) -> tuple[tuple[str, int], ...]:
         """The form of a plan, without the sides of joins and the choice among equal columns."""
         if plan not in self._forms:
-            outputs = logical_plan(plan).outputs.items()
-            self._forms[plan] = tuple((name, self._sides.of(link(root)[0])) for name, root in outputs)
+            self._forms[plan] = self._form_of(plan)
         return self._forms[plan]
+
+    def _form_of(self, plan: Plan) -> tuple[tuple[str, int], ...]:
+        outputs = logical_plan(plan).outputs.items()
+        return tuple((name, self._sides.of(link(root)[0])) for name, root in outputs)
+
+    def has_choice(self, plan: Plan) -> bool:
+        """True if the rules lead to another plan, or to so many that this is not found out."""
+        if plan != logical_plan(plan):
+            return True
+        plans = iter(enumerate_plans(plan, self._rules))
+        first = self._form_of(next(plans))
+        if any(self._form_of(other) != first for other in islice(plans, MOST_SIDES)):
+            return True
+        return next(plans, None) is not None
 
     def _search(self, running: Plan, known: Statistics) -> Plan:
         choice = optimize(
@@ -156,6 +174,8 @@ class ByOptimizer(PricingAdvisor):
             units=self.units,
             obstacle=self._obstacle,
         )
+        self.efforts.searches += 1
+        self.efforts.considered += choice.considered
         return choice.plan
 
     def _worth_keeping(self, running: Plan) -> dict[str, Plan]:
@@ -183,7 +203,9 @@ class ByOptimizer(PricingAdvisor):
         if not known.replicates:
             self._deviations |= dict.fromkeys(new, 0.0)
         elif new:
-            without = [self._costs([running, *new], replicate) for replicate in known.replicates]
+            samples = (of.sample for of in known.streams.values())
+            self.efforts.rows += sum(len(sample.rows) for sample in samples if sample is not None)
+            without = [self.costs([running, *new], replicate) for replicate in known.replicates]
             for number, plan in enumerate(new, 1):
                 is_sure = all(isfinite(costs[0]) and isfinite(costs[number]) for costs in without)
                 of_saving = deviation_of_saving(without, number) if is_sure else inf

@@ -27,9 +27,9 @@ class AmongPlans(PricingAdvisor):
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
         others = [plan for plan in self._plans if plan != running]
         try:
-            cost, *costs = self._costs([running, *others], known)
+            cost, *costs = self.costs([running, *others], known)
             replicates = known.replicates if min(costs) < cost else ()
-            without = [self._costs([running, *others], replicate) for replicate in replicates]
+            without = [self.costs([running, *others], replicate) for replicate in replicates]
         except StatisticsError:
             return None
         forecasts = tuple(

@@ -31,6 +31,7 @@ class Autopilot(Generic[P]):
     running    the plan that runs first
     window     the validity of an element, in chronons; the longest one if there are several
     settings   the readiness to move
+    fixed      the cost of any migration, in the advisor's unit, before a result is made
 
     It must be told of every look, also while a migration is under way, when a migration begins, and when it
     ends:
@@ -50,11 +51,14 @@ class Autopilot(Generic[P]):
     The same calls give the same decisions, on every machine.
     """
 
-    def __init__(self, running: P, window: float, settings: Settings = BALANCED) -> None:
+    def __init__(
+        self, running: P, window: float, settings: Settings = BALANCED, *, fixed: float = 0.0
+    ) -> None:
         require("autopilot: settings", settings, Settings, "settings")
         self._window = require_number("autopilot: window", window, "a number of chronons", above=0)
         self.running = require_plan("autopilot: plan", running)
         self.settings = settings
+        self._fixed = require_number("autopilot: fixed", fixed, "a cost", least=0)
         self._ledger = Ledger(running, window)
         self._guard: Guard[P] = Guard(settings.guard)
         self._horizon: Horizon[P] = Horizon(settings.horizon * window, settings.least_saving)
@@ -136,7 +140,7 @@ class Autopilot(Generic[P]):
         require("autopilot: strategy", strategy, str, f"one of {', '.join(KNOWN)}")
         self._pass(now)
         cost = self._cost_lately(require_plan("autopilot: plan", to))
-        self._ledger.pay(while_both_run(strategy, cost, until_split, self._window))
+        self._ledger.pay(self._fixed + while_both_run(strategy, cost, until_split, self._window))
         # The work of both plans at once depends on how streams alternate within a cell.
         self._ledger.estimate()
         self._is_moving = True
@@ -184,7 +188,8 @@ class Autopilot(Generic[P]):
             ledger.measure(spent)
         ledger.see(now)
         totals = ledger.totals(self._errors.factor)
-        return self._guard.check(ledger.ours, totals, self._guard.SLACK * ledger.dearest)
+        slack = self._guard.SLACK * (ledger.dearest + self._fixed)
+        return self._guard.check(ledger.ours, totals, slack)
 
     def _pass(self, now: float) -> None:
         """Let time pass up to an instant, at the costs that are known now."""
@@ -203,7 +208,8 @@ class Autopilot(Generic[P]):
 
     @property
     def _rule(self) -> BreakEven:
-        return BreakEven(self._horizon.expected, self.settings.doubt, self.settings.least_saving)
+        settings = self.settings
+        return BreakEven(self._horizon.expected, settings.doubt, settings.least_saving, self._fixed)
 
     def _weigh(
         self, advice: Advice[P], other: Forecast[P], until_split: float, strategies: Sequence[str]

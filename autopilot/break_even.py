@@ -1,9 +1,10 @@
 """Break-even: the gain of a migration is its saving over a horizon, less its cost.
 
-    gain  =  (saving − z · deviation) · horizon − cost
-    move when  gain  >  least · running · horizon
+    gain  =  (saving − z · deviation) · horizon − cost − fixed
+    move when  gain  >  max(least · running · horizon, fixed)
 
-The gain must be a share of the running plan's cost over the horizon. Rates are in intermediate results per
+The gain must be a share of the running plan's cost over the horizon, and as much as the fixed cost of a
+migration, in case that the saving does not come true. Rates are in intermediate results per
 chronon, costs in intermediate results, times in chronons.
 """
 
@@ -32,6 +33,7 @@ class BreakEven:
     doubt          the number of standard deviations by which the saving may be less than it seems
     least_saving   the share of the running plan's cost over the horizon that must be left of the saving, less
     doubt and cost
+    fixed          the cost of any migration, before a result is made: to prove, to prepare, to compile
 
     >>> BreakEven(horizon=100).gain(running=2.0, saving=1.0, deviation=0.5, cost=30.0)
     45.0
@@ -40,11 +42,12 @@ class BreakEven:
     horizon: float
     doubt: float = 0.5
     least_saving: float = 0.05
+    fixed: float = 0.0
 
     def gain(self, *, running: float, saving: float, deviation: float, cost: float) -> float:
         """The expected saving of a migration beyond its cost; 0 if it must not be begun."""
-        gain = (saving - self.doubt * deviation) * self.horizon - cost
-        return gain if gain > self.least_saving * running * self.horizon else 0.0
+        gain = (saving - self.doubt * deviation) * self.horizon - cost - self.fixed
+        return gain if gain > max(self.least_saving * running * self.horizon, self.fixed) else 0.0
 
 
 def genmig_cost(*, saving: float, new: float, until_split: float, window: float) -> float:

@@ -76,7 +76,7 @@ class ByChart(PricingAdvisor):
             else self._centroid(chart, point, known)
         )
         try:
-            running_cost, cost = self._costs([running, plan], here)
+            running_cost, cost = self.costs([running, plan], here)
         except StatisticsError:
             return None
         if running_cost == inf:
@@ -92,7 +92,7 @@ class ByChart(PricingAdvisor):
             )
         if cost == inf:
             return Advice(running_cost, (), f"by the chart, whose plan for {values} costs without end")
-        without = [self._costs([running, plan], replicate) for replicate in known.replicates]
+        without = [self.costs([running, plan], replicate) for replicate in known.replicates]
         if any(inf in costs for costs in without):
             return Advice(running_cost, (), f"by the chart, where the saving for {values} is not known")
         forecast = Forecast(plan, cost, running_cost - cost, deviation_of_saving(without, 1))

@@ -147,10 +147,11 @@ class Errors(Generic[P]):
 
 
 def _corrected(advice: Advice[P], other: Forecast[P], own: float, factor: float) -> Forecast[P]:
+    doubted = advice.running - other.rate - other.saving  # by what the advisor has lowered the saving
     return replace(
         other,
         rate=other.rate * factor,
-        saving=advice.running * own - other.rate * factor,
+        saving=advice.running * own - other.rate * factor - doubted * max(own, factor),
         deviation=other.deviation * max(own, factor),
         lately=_times(other.lately, factor),
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
-from math import log
+from dataclasses import replace
+from math import inf, log
 
+from midstream.autopilot.budget import Efforts
 from midstream.autopilot.looks import Looks
 from midstream.optimizer import Statistics
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
@@ -49,11 +52,17 @@ class Learning:
         }
         self.arrived = dict.fromkeys(self._nodes.values(), 0)
         """By source, the number of elements in all cells so far."""
+        self._window = window
+        self._course: deque[tuple[int, dict[Node, int]]] = deque()
+        """The instants of the last window, each with `arrived` then."""
+        self.efforts = Efforts()
 
     def take(self, cells: Sequence[Cell]) -> None:
         """Add cells in order of time, as a collector gives them."""
         for cell in cells:
             self.arrived[self._nodes[cell.stream]] += cell.elements
+            self.efforts.rows += len(cell.rows)
+        self.efforts.cells += len(cells)
         self._statistics.take(cells)
         if self._fast is not None:
             self._fast.take(cells)
@@ -62,7 +71,32 @@ class Learning:
         """The statistics from elements before an instant; None within a window of the first one."""
         return self._statistics.at(now)
 
+    def at_recent_rates(self, now: int, known: Statistics) -> Statistics:
+        """Statistics with the rates of the last window, or of the time since the last look but one.
+
+        Old elements may outweigh these where a burst has just ended.
+        """
+        course = self._course
+        if not course or course[-1][0] < now:
+            course.append((now, dict(self.arrived)))
+        while len(course) > 1 and course[1][0] <= now - self._window:
+            course.popleft()
+        since, before = course[0]
+        return with_rates(known, now - since, before, self.arrived) if since < now else known
+
     def lately(self, now: int) -> Statistics:
         """The recent statistics; only if `tells_lately`."""
         assert self._fast is not None
         return self._fast.at(now)
+
+
+def with_rates(
+    known: Statistics, passed: int, before: Mapping[Node, int], until: Mapping[Node, int]
+) -> Statistics:
+    """Replace the rates of streams by those of a period, from the counts of elements before and behind it."""
+    came = {node: n - before.get(node, 0) for node, n in until.items()}
+    streams = {
+        node: replace(stream, d=passed / n if (n := came[node]) else inf) if node in came else stream
+        for node, stream in known.streams.items()
+    }
+    return replace(known, streams=streams)

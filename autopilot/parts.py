@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 
 from midstream.autopilot.accounts import Accounts, beside_of, counts, prices_of, unit_of
 from midstream.autopilot.advice import Advice, Advisor
 from midstream.autopilot.autopilot import Autopilot
+from midstream.autopilot.budget import Efforts, Work
 from midstream.autopilot.learning import Learning
 from midstream.autopilot.looks import Looks
+from midstream.autopilot.pricing import PricingAdvisor
 from midstream.autopilot.settings import Settings
 from midstream.optimizer import Statistics
 from midstream.optimizer.statistics import StreamStatistics
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import require, wrong
+from midstream.plans.values.errors import StatisticsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +30,63 @@ class PilotParts:
     learning: Learning
     accounts: Accounts | None = None
 
+    def cost(self) -> float:
+        """The cost of all that the parts have done, in microseconds by their counted steps."""
+        efforts = [self.learning.efforts, getattr(self.advisor, "efforts", None)]
+        efforts.append(None if self.accounts is None else self.accounts.efforts)
+        units = prices_of(self.advisor)
+        return sum(one.cost(units) for one in efforts if isinstance(one, Efforts))
+
+    @property
+    def work(self) -> Work:
+        """The work of the running plan; a guess before the advisor knows, or if it does not tell."""
+        found = getattr(self.advisor, "work", None)
+        return found if isinstance(found, Work) else Work()
+
+    def has_choice(self, plan: Plan) -> bool:
+        """False if the advisor knows, by the plan alone, that there is no other."""
+        ask = getattr(self.advisor, "has_choice", None)
+        return ask is None or bool(ask(plan))
+
     def advise(self, now: int) -> Advice[Plan] | None:
         """Advice on plans, with their recent costs; None where too little is known.
 
         Raises   ArgumentError for anything else.
         """
         known, running = self.learning.statistics(now), self.decider.running
-        advice: object = None if known is None else self.advisor.advise(running, known)
+        if known is None:
+            return None
+        advice: object = self.advisor.advise(running, known)
         if advice is None:
             return None
         if not isinstance(advice, Advice):
             raise wrong("advise", advice, "advice, or None where too little is known")
         for other in advice.others:
             require("advise: others", other.plan, Plan, "forecasts of plans")
+        recent = self.learning.at_recent_rates(now, known)
+        if self.decider.may_pay(advice):
+            advice = self._at_recent_rates(recent, advice)
         return advice if self.accounts is None else self.accounts.with_lately(now, running, advice)
+
+    def _at_recent_rates(self, recent: Statistics, advice: Advice[Plan]) -> Advice[Plan]:
+        """Lower each saving to that at the rates of the last window, where that is less.
+
+        So a burst that has ended is not taken for the future, nor one that has hardly begun.
+        """
+        if not isinstance(self.advisor, PricingAdvisor):
+            return advice
+        saving = [other.plan for other in advice.others if other.saving > 0]
+        try:
+            costs = self.advisor.costs([self.decider.running, *saving], recent)
+        except StatisticsError:
+            return advice
+        lower = {
+            plan: costs[0] - cost for plan, cost in zip(saving, costs[1:], strict=True) if isfinite(cost)
+        }
+        others = (
+            replace(one, saving=min(one.saving, lower.get(one.plan, one.saving))) for one in advice.others
+        )
+        return replace(advice, others=tuple(others))
 
 
 def pilot_parts(
@@ -60,4 +107,21 @@ def pilot_parts(
     is_counted = unit is not None and counts(unit)
     learning = Learning(plan, looks, settings.half_life, constant=constant, tells_lately=is_counted)
     accounts = None if unit is None else Accounts(unit, learning, prices_of(advisor), beside_of(advisor))
-    return PilotParts(Autopilot(plan, looks.window, settings), advisor, learning, accounts)
+    fixed = fixed_cost(plan, advisor, settings)
+    decider = Autopilot(plan, looks.window, settings, fixed=fixed)
+    return PilotParts(decider, advisor, learning, accounts)
+
+
+def fixed_cost(plan: Plan, advisor: object, settings: Settings) -> float:
+    """The cost of any migration of a query, in the unit of an advisor, without the results that it makes.
+
+    It is the time to find out what is possible, to prove, to prepare and to compile, unless deciding has no
+    budget. For intermediate results it is one result, so that nobody moves for less. It is 0 where the unit
+    is not known.
+    """
+    unit = unit_of(advisor)
+    if unit is None:
+        return 0.0
+    is_paid = settings.budget is not None
+    time = Efforts(moved=2 * len(plan.nodes)).cost(prices_of(advisor)) if is_paid else 0.0
+    return unit.processing * time + unit.intermediate

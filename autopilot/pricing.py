@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from midstream.autopilot.advice import Advice
+from midstream.autopilot.budget import Efforts, Work
 from midstream.optimizer import CostModel, Objective, Statistics
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.search import added_part
@@ -41,6 +42,9 @@ class PricingAdvisor(ABC):
         self, objective: Objective, units: UnitCosts | None = None, beside: Beside = nothing_beside
     ) -> None:
         self.objective, self.units = objective, units
+        self.efforts = Efforts()
+        self.work = Work()
+        """The work of the running plan, by the last statistics."""
         self.beside = beside if objective.is_additive else nothing_beside
 
     def advise(self, running: Plan, statistics: Statistics) -> Advice[Plan] | None:
@@ -56,9 +60,10 @@ class PricingAdvisor(ABC):
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
         """Compute the advice for other statistics, another plan, or other sharing than at the last call."""
 
-    def _costs(self, plans: Sequence[Plan], known: Statistics | CostModel) -> list[float]:
+    def costs(self, plans: Sequence[Plan], known: Statistics | CostModel) -> list[float]:
         """The cost of what each plan adds beside the operators that other queries use."""
         model = known if isinstance(known, CostModel) else CostModel(known, self.units)
+        self.efforts.priced += sum(len(plan.nodes) for plan in plans)
         return [self.objective.of(added_part(model.price(plan), self._shared)) for plan in plans]
 
 

@@ -26,7 +26,7 @@ class Record:
     """An event at an instant of application time.
 
     query      the query's name at that time
-    at         the instant; None for a query that has left
+    at         the instant; None where nobody looked: a query that has left, or stays with its plan untouched
     event      the kind of event
     reason     the reason in words
     running    the plan that ran, or runs again or from now on
@@ -60,12 +60,13 @@ class Record:
     def text(self, instant: Callable[[Time], str]) -> str:
         """A sentence, with times as a function writes them."""
         at = "" if self.at is None else f" at {instant(self.at)}:"
-        if self.event in ("stay", "move"):
+        if self.decision is not None and self.event in ("stay", "move"):
             sentence = str(self.decision).partition(": ")[2]
             until = "at once" if self.split is None else f"until {instant(floor(self.split))}"
             how = f"; by {self.strategy}, {until}" if self.event == "move" else ""
             return f"{self.query}:{at} {sentence}{how}"
         words = {
+            "stay": "the query stays with its plan",
             "refused": "the migration was refused",
             "done": "the migration is done",
             "aborted": "the migration was aborted",

@@ -26,6 +26,8 @@ class Settings:
                    None for no bound
     looks          the number of looks per window, at instants of application time
     half_life      the time after which an element counts half
+    budget         the share of the query's processor time that deciding may take; None where deciding is
+    taken to cost nothing
 
     >>> Settings.loads('{"format": "midstream-autopilot", "version": 1, "doubt": 2}').doubt
     2.0
@@ -38,6 +40,7 @@ class Settings:
     memory: float | None = None
     looks: int = 8
     half_life: float = 2.0
+    budget: float | None = 0.05
 
     def __post_init__(self) -> None:
         """Raises ArgumentError for values out of range."""
@@ -45,6 +48,8 @@ class Settings:
             _require(name, getattr(self, name), "a number greater than 0", above=0)
         for name in ("doubt", "least_saving", "guard"):
             _require(name, getattr(self, name), "a number of 0 or more")
+        if self.budget is not None:
+            _require("budget", self.budget, "None or a number greater than 0", above=0)
         if self.memory is not None:
             _require("memory", self.memory, "None or a number of 0 or more")
         if not isinstance(self.looks, int):

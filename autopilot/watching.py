@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from midstream.autopilot.accounts import prices_of
 from midstream.autopilot.advice import Advice
 from midstream.autopilot.autopilot import Later
+from midstream.autopilot.budget import Budget, Efforts, expected_cost
 from midstream.autopilot.decision import Decision
 from midstream.autopilot.looks import Looks, looks_of
 from midstream.autopilot.parts import PilotParts
@@ -28,6 +30,7 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan
 from midstream.plans.values.arguments import require_callable
 from midstream.plans.values.errors import ArgumentError, MidstreamError
+from midstream.plans.values.observations import Cell
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 KEPT = 10_000
@@ -82,6 +85,8 @@ class EngineAutopilot:
         self._counts: Counter[tuple[str, Event]] = Counter()
         self._records: deque[Record] = deque(maxlen=KEPT)
         self._watched: dict[RunningQuery, WatchedQuery] = {}
+        self._without_choice: dict[RunningQuery, Plan] = {}
+        """The queries of whose plan there is no other, with that plan."""
         self.is_stopped = False
         """True after `stop`, when no query is watched any more."""
         for name in host.queries if queries is None else queries:
@@ -100,8 +105,8 @@ class EngineAutopilot:
 
     @property
     def queries(self) -> list[str]:
-        """The names of the watched queries."""
-        return [query.name for query in self._watched]
+        """The names of the watched queries, with those of whose plan there is no other."""
+        return [query.name for query in (*self._watched, *self._without_choice)]
 
     def migration(self, query: str) -> Transition | None:
         """The migration of a query that it began last, until a record reports the end."""
@@ -114,12 +119,20 @@ class EngineAutopilot:
         self._listeners.append(listener)
 
     def stop(self) -> None:
-        """Stop watching; a migration under way goes on, and ends by itself."""
+        """Stop watching; a migration under way goes on, and ends by itself.
+
+        A last record tells of each query whose work has not paid for a single look.
+        """
         if not self.is_stopped:
             self.is_stopped = True
             self._host.unlisten(self._look_after)
             for query in tuple(self._watched):
-                self._watched.pop(query).leave()
+                watched = self._watched.pop(query)
+                watched.leave()
+                if not watched.efforts.looks:
+                    reason = "its work has not paid for a look; more elements, or a larger budget, would"
+                    self.tell(watched.record(None, "stay", reason))
+            self._without_choice.clear()
 
     @property
     def summary(self) -> dict[str, dict[str, int]]:
@@ -182,8 +195,11 @@ class EngineAutopilot:
             watched = self._watched.pop(query)
             watched.leave()
             self.tell(watched.record(None, "left", "the query has been removed or replaced"))
+        for query in [query for query in self._without_choice if running.get(query.name) is not query]:
+            plan, left = self._without_choice.pop(query), "the query has been removed or replaced"
+            self.tell(Record(query.name, None, "left", left, plan))
         for query in wanted:
-            if query not in self._watched:
+            if query not in self._watched and self._without_choice.get(query) != query.plan:
                 self._begin(query)
 
     def wants(self, name: str) -> bool:
@@ -192,8 +208,15 @@ class EngineAutopilot:
 
     def _begin(self, query: RunningQuery) -> None:
         looks = looks_of(query.plan, self._looks, self._every)
-        if looks is not None:  # else it has come later: the others are watched
-            self._watched[query] = WatchedQuery(self, self._host, query, self._parts(query, looks), looks)
+        if looks is None:  # it has come later: the others are watched
+            return
+        parts = self._parts(query, looks)
+        if parts.has_choice(query.plan):
+            self._watched[query] = WatchedQuery(self, self._host, query, parts, looks)
+        else:
+            self._without_choice[query] = query.plan
+            reason = "no rule leads to another plan"
+            self.tell(Record(query.name, None, "stay", reason, query.plan))
 
     def restart(self, query: RunningQuery) -> None:
         """Forget all statistics of a query whose meaning has changed, for example by another window size."""
@@ -212,6 +235,23 @@ class WatchedQuery(QueryPilot[Plan, int]):
         self._parts: PilotParts | None = parts
         """The parts; None once the advisor has failed."""
         self._collector = Collector(query.plan.sources, parts.learning.columns, looks.step)
+        self._came: list[tuple[str, Batch, int]] = []
+        """By stream, the elements since the last look, and the instant of the look to come."""
+        self._looks = looks
+        self._looked: int | None = None
+        """The instant of the last look."""
+        self.efforts = Efforts()
+        """The steps of deciding besides those of the parts."""
+        self._budget: Budget | None = None
+        if parts.decider.settings.budget is not None:
+            expected = expected_cost(query.plan, prices_of(parts.advisor))
+            self._budget = Budget(parts.decider.settings.budget, looks.step, looks.window, expected)
+        self._begun: int | None = None
+        """The instant behind which the first window is over."""
+        self._worked, self._elements, self._steps = 0.0, *self._counted_steps()
+        """The work of the query so far in microseconds; the elements and steps that were counted by then."""
+        self._paid = 0.0
+        """The cost of deciding by the last look."""
         self._plan = query.plan
         """The plan that the query had at the last look."""
         self._before_watched = self._counters().intermediate
@@ -225,7 +265,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
         self._refused: set[tuple[Plan, Plan]] = set()
         """Pairs of plans: the migration from the first to the second was refused."""
         streams = [source.stream for source in query.plan.sources]
-        self._watch = host.watch(self, looks.step, streams, idle=looks.idle)
+        put_off = None if self._budget is None else self._pause
+        self._watch = host.watch(self, looks.step, streams, idle=looks.idle, put_off=put_off)
 
     @property
     def results(self) -> int:
@@ -240,9 +281,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
         self._host.unwatch(self._watch)
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
-        """Collect elements of a stream, and its progress."""
-        if self._parts is not None:
-            self._collector.take(stream, batch, progress)
+        """Collect the elements of a stream between two looks."""
+        self._came.append((stream, batch, int(progress)))
 
     def look(self, now: int) -> None:
         """Process a look: all streams have come to an instant.
@@ -250,7 +290,53 @@ class WatchedQuery(QueryPilot[Plan, int]):
         See which migrations have ended, ask the advisor, and decide.
         """
         if self._follow(now) and self._parts is not None:
+            self.efforts.looks += 1
             super().look(now)
+            if self._budget is not None:
+                cost = self._cost()
+                self._budget.pay(now, cost - self._paid, self._work())
+                self._paid = cost
+        self._looked = now
+
+    def _cost(self) -> float:
+        """The cost of deciding so far, in microseconds by counted steps."""
+        if self._parts is None:
+            return 0.0
+        return self._parts.cost() + self.efforts.cost(prices_of(self._parts.advisor))
+
+    def _counted_steps(self) -> tuple[int, int]:
+        """The elements on the query's streams, and what all operators have given, sources included."""
+        emitted = self._counters().emitted
+        return sum(n for node, n in emitted.items() if not node.inputs), sum(emitted.values())
+
+    def _work(self) -> float:
+        """The work of the query so far, in microseconds by counted steps.
+
+        While both plans of a migration run, only elements are counted: how many results both give depends on
+        how streams alternate, and decisions must not.
+        """
+        elements, steps = self._counted_steps()
+        if self._parts is not None:
+            of_step, of_element = self._parts.work
+            if self.is_free and self._query.plan == self._plan:
+                self._worked += (steps - self._steps) * of_step
+            else:
+                self._worked += (elements - self._elements) * of_element
+        self._elements, self._steps = elements, steps
+        return self._worked
+
+    def _pause(self, now: int) -> int:
+        """The number of instants by which a look is put off, as it is not paid for, or tells nothing yet."""
+        assert self._budget is not None
+        step = self._looks.step
+        if self._begun is None:
+            self._begun = now - step
+        until_known = (self._begun + step + self._looks.window - now) // step
+        if until_known > 0:
+            return until_known
+        work = self._work()
+        self.efforts.checks += 1
+        return 0 if self._budget.is_paid(work) else self._budget.pause(now, work)
 
     @property
     def is_free(self) -> bool:
@@ -260,7 +346,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
     def advise(self, now: int) -> Advice[Plan] | None:
         """The advice by the elements so far, without plans to which a migration was refused."""
         assert self._parts is not None
-        self._parts.learning.take(self._collector.cells(now))
+        self._parts.learning.take(self._cells())
         advice = self._parts.advise(now)
         if advice is None:
             return None
@@ -269,6 +355,16 @@ class WatchedQuery(QueryPilot[Plan, int]):
             return advice
         others = (other for other in advice.others if (self._plan, other.plan) not in self._refused)
         return replace(advice, others=tuple(others))
+
+    def _cells(self) -> list[Cell]:
+        """The cells of the elements since the last look, each as long as the time since, but for silence."""
+        step = self._looks.step
+        for stream, batch, end in self._came:
+            start = int(batch[0][0]) // step * step
+            since = start if self._looked is None else max(start, self._looked)
+            self._collector.take_cell(stream, batch, since, end)
+        self._came = []
+        return self._collector.cells(FOREVER)
 
     def spent(self, now: int) -> float | Later | None:
         """The cost of the query so far, in the unit of the advice; None without accounts."""
@@ -279,6 +375,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
     def strategies(self, plan: Plan) -> tuple[str, ...]:
         """The weighed strategies that the engine would not refuse."""
+        self.efforts.moved += len(plan.nodes)
         return self._autopilot.strategies(self._query, plan)
 
     def carry_out(
@@ -308,6 +405,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
         if busy is not None:
             wait = f"a migration of {busy}, which shares operators, is under way"
             return replace(record, reason=wait, decision=replace(record.decision, moves=False, reason=wait))
+        self.efforts.moved += len(plan.nodes)
         try:
             migration, strategy = self._autopilot.migrate(query, plan, record.decision.strategy)
         except MidstreamError as refusal:

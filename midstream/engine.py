@@ -427,7 +427,7 @@ class Engine:
         >>> import midstream as ms
         >>> a, b = (ms.stream(name, **{name: "integer"}).window(60) for name in "ab")
         >>> engine = ms.Engine(a.join(b, on=[("a", "b")]).filter(ms.col("a") > 7))
-        >>> pilot = engine.autopilot(every=30)
+        >>> pilot = engine.autopilot(every=30, settings=ms.Settings(budget=None))
         >>> for t in range(0, 120, 10):
         ...     for name in "ab":
         ...         engine.push(name, [(t + i, t + i + 1, (i,)) for i in range(10)])

@@ -73,14 +73,19 @@ class AutopilotOptions:
         with ExitStack() as stack:
             pilot = engine.autopilot(settings=self.settings, queries=names, every=self.every)
             kept: list[Record] = []
+            listeners: list[Callable[[Record], object]] = []
             if self.chart is not None:
-                pilot.listen(kept.append)
+                listeners.append(kept.append)
             if self.decisions is not None:
                 file = stack.enter_context(NewFile(self.decisions))
                 lines = stack.enter_context(closing(TextOutput(file.place, file.name)))
-                pilot.listen(lambda record: lines.write(json.dumps(record.as_dict()) + "\n"))
+                listeners.append(lambda record: lines.write(json.dumps(record.as_dict()) + "\n"))
             else:
-                pilot.listen(lambda record: self._print(record, instant))
+                listeners.append(lambda record: self._print(record, instant))
+            for listener in listeners:
+                for record in pilot.decisions:  # those of the beginning
+                    listener(record)
+                pilot.listen(listener)
             drawing = None if self.chart is None else stack.enter_context(NewFile(self.chart))
             yield max(1, min(window for window in windows.values() if window is not None) // SHARE)
             pilot.stop()
@@ -88,6 +93,6 @@ class AutopilotOptions:
                 drawing.write(draw(kept, self.chart.suffix))
 
     def _print(self, record: Record, instant: Callable[[Time], str]) -> None:
-        """Print all decisions except those to keep the plan."""
-        if record.event != "stay":
+        """Print all decisions except those of a look to keep the plan."""
+        if record.event != "stay" or record.at is None:
             self.tell(f"autopilot: {record.text(instant)}")

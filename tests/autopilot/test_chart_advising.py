@@ -177,7 +177,7 @@ def test_an_engine_follows_a_chart(advises: str) -> None:
     plain: list[Element] = []
     flown: list[Element] = []
     engine, alone = ms.Engine(QUERY, flown.extend), ms.Engine(QUERY, plain.extend)
-    pilot = engine.autopilot(advisor, objective=INTERMEDIATE)
+    pilot = engine.autopilot(advisor, objective=INTERMEDIATE, settings=ms.Settings(budget=None))
     for time, name, row in flip:
         for one in (engine, alone):
             one.push(name, [(time, time + 1, row)])

@@ -20,6 +20,7 @@ from midstream.autopilot.learning import Learning
 from midstream.autopilot.looks import Looks
 from midstream.autopilot.parts import PilotParts
 from midstream.autopilot.records import Record
+from midstream.autopilot.settings import Settings
 from midstream.autopilot.watching import EngineAutopilot
 from midstream.migration.transition import Transition
 from midstream.operators.engine.graph.replacement import TO_COME
@@ -76,7 +77,7 @@ class AtRandom:
 class Unneeded(Learning):
     """Statistics that are there from the beginning, whatever comes."""
 
-    def known(self, now: int) -> Statistics:
+    def statistics(self, now: int) -> Statistics:
         return Statistics({})
 
 
@@ -89,7 +90,8 @@ class Anyhow(EngineAutopilot):
 
         def parts(query: RunningQuery, looks: Looks) -> PilotParts:
             advisor, learning = AtRandom(machine.known, seed), Unneeded(query.plan, looks, 1.0)
-            return PilotParts(Restless(query.plan, looks.window), advisor, learning)
+            unbounded = Settings(budget=None)
+            return PilotParts(Restless(query.plan, looks.window, unbounded), advisor, learning)
 
         super().__init__(host, parts, self._migrate_anyhow, every=every)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from random import Random
 from typing import Any
 
@@ -23,6 +24,8 @@ from midstream.optimizer.cost.objective import INTERMEDIATE, PROCESSING, WEIGHTS
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import Element
 
+UNBOUNDED = ms.Settings(budget=None)
+"""Looks at every instant: these streams are so short that no look would be paid for."""
 EXAMPLES = settings(max_examples=settings.default.max_examples // 3)
 WINDOW = 40
 
@@ -70,7 +73,7 @@ def flown(
     """A run with an autopilot, each turn's elements cut in some way; a turn is so many chronons long."""
     results: list[Element] = []
     engine = ms.Engine(plan, results.extend)
-    pilot = engine.autopilot(**{"every": WINDOW // 4, **how})
+    pilot = engine.autopilot(**{"every": WINDOW // 4, "settings": UNBOUNDED, **how})
     for name, batch in turns(streams, turn):
         for piece in cut(batch):
             engine.push(name, piece)
@@ -92,6 +95,35 @@ def decided(records: list[Record]) -> list[dict[str, Any]]:
         {name: value for name, value in record.items() if name not in ("spent", "meanwhile")}
         for record in told(records)
     ]
+
+
+@EXAMPLES
+@given(
+    seed=st.integers(0, 10**6),
+    share=st.sampled_from([1.0, 30.0, 300.0]),
+    cuts=st.lists(st.integers(1, 60), min_size=1, max_size=6),
+    turn=st.sampled_from([1, WINDOW // 2, 3 * WINDOW]),
+    objective=st.sampled_from([INTERMEDIATE, PROCESSING]),
+)
+def test_decisions_within_a_budget_do_not_depend_on_batches(
+    seed: int, share: float, cuts: list[int], turn: int, objective: Objective
+) -> None:
+    """Looks are put off by counted work, which is the same however elements come."""
+    streams, budget = flipping(seed, 30 * WINDOW), ms.Settings(budget=share)
+
+    def cut(batch: list[Element]) -> list[list[Element]]:
+        sizes, found, at = cycle(cuts), list[list[Element]](), 0
+        while at < len(batch):
+            size = next(sizes)
+            found.append(batch[at : at + size])
+            at += size
+        return found or [[]]
+
+    how: dict[str, Any] = {"objective": objective, "settings": budget}
+    records, results, _ = flown(AB_FIRST, streams, whole, **how)
+    others, other_results, _ = flown(AB_FIRST, streams, cut, turn, **how)
+    assert decided(others) == decided(records)
+    assert equivalent(results, other_results)
 
 
 def test_it_follows_the_streams() -> None:
@@ -118,7 +150,7 @@ def test_it_follows_the_streams() -> None:
 def test_auto_migrates_as_was_weighed(until: int, rate: float, every: int, weighed: str) -> None:
     """By the elements that are kept or processed, each of the two would be the dearer one."""
     flown, alone = ms.Engine(AB_FIRST), ms.Engine(AB_FIRST)
-    pilot = flown.autopilot(Saving(BC_FIRST, rate), every=every)
+    pilot = flown.autopilot(Saving(BC_FIRST, rate), every=every, settings=UNBOUNDED)
     for engine in (flown, alone):
         for time in range(until):
             for name, row in (("a", (1,)), ("b", (2, 3)), ("c", (4,))):
@@ -172,7 +204,7 @@ def test_nobody_is_asked_within_a_window_of_the_first_element(first: dict[str, i
     """But at the first look behind that."""
     engine, until = ms.Engine(AB_FIRST), 8 * WINDOW
     advisor = Naming(BC_FIRST)
-    pilot = engine.autopilot(advisor, every=every)
+    pilot = engine.autopilot(advisor, every=every, settings=UNBOUNDED)
     for time in range(until):
         asked = advisor.asked
         for name, row in {"a": (1,), "b": (1, 1), "c": (1,)}.items():
@@ -231,7 +263,7 @@ def test_it_never_reads_the_future(seed: int, at: int, objective: Objective) -> 
     found = []
     for streams in (one, mixed):
         engine = ms.Engine(AB_FIRST)
-        pilot = engine.autopilot(objective=objective, every=WINDOW // 4)
+        pilot = engine.autopilot(objective=objective, every=WINDOW // 4, settings=UNBOUNDED)
         for time in range(240):
             for name in streams:
                 engine.advance(name, time)
@@ -261,9 +293,12 @@ def test_queries_of_all_kinds_go_on(workload: testing.Workload, objective: Objec
 @pytest.mark.parametrize(
     ("plan", "objective"),
     [
-        (A.join(B, on=[("ax", "bx")]), "rate"),
+        (A.join(B, on=[("ax", "bx")]).filter(ms.col("by") < 9), "rate"),
         (AB_FIRST, "om(0.4, 0.6)"),
-        (ms.stream("a", ax="integer").window(None).join(B, on=[("ax", "bx")]), "processing"),
+        (
+            ms.stream("a", ax="integer").window(None).join(B, on=[("ax", "bx")]).filter(ms.col("by") < 9),
+            "processing",
+        ),
     ],
     ids=["no results for a while", "nor here", "all is kept"],
 )
@@ -271,7 +306,7 @@ def test_a_cost_without_end_is_no_failure(plan: ms.Plan, objective: str) -> None
     engine = ms.Engine(plan)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pilot = engine.autopilot(objective=objective_of(objective), every=WINDOW // 4)
+        pilot = engine.autopilot(objective=objective_of(objective), every=WINDOW // 4, settings=UNBOUNDED)
         for time in range(4 * WINDOW):
             missed = 10 if WINDOW < time < 3 * WINDOW else 0
             for name, row in {"a": (time % 3,), "b": (time % 3 + missed, 0), "c": (0,)}.items():
@@ -321,7 +356,9 @@ def test_an_advisor_may_tell_numbers_of_any_size(
     streams = flipping(1, 240)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _, results, _ = flown(AB_FIRST, streams, whole, advisor=advisor, settings=ms.Settings(doubt=doubt))
+        _, results, _ = flown(
+            AB_FIRST, streams, whole, advisor=advisor, settings=ms.Settings(doubt=doubt, budget=None)
+        )
     assert equivalent(results, ms.run(AB_FIRST, streams))
 
 
@@ -351,7 +388,7 @@ def test_it_goes_back_where_a_saving_does_not_come_true(objective: Objective) ->
     written = b.join(c, on=[("bz", "cz")]).join(a, on=[("bx", "ax"), ("by", "ay")])
     first = written.select("ax", "bz").plan()
     engine = ms.Engine(first)
-    pilot = engine.autopilot(objective=objective, every=WINDOW // 4)
+    pilot = engine.autopilot(objective=objective, every=WINDOW // 4, settings=UNBOUNDED)
     correlated(engine, 1200)
     there, back = [record for record in pilot.decisions if record.event == "move"]
     assert 400 < there.at < back.at < there.at + 6 * WINDOW
@@ -403,7 +440,7 @@ def test_the_caller_may_vouch_for_what_an_advisor_names(unproved: str) -> None:
     x = ms.col("ax")
     one, other = A.filter(x > 3).plan(), A.filter(x > 3).filter((x > 1) | (x * x > 1000)).plan()
     engine = ms.Engine(one)
-    pilot = engine.autopilot(Naming(other), every=WINDOW, unproved=unproved)
+    pilot = engine.autopilot(Naming(other), every=WINDOW, unproved=unproved, settings=UNBOUNDED)
     engine.push("a", [(time, time + 1, (time % 7,)) for time in range(2 * WINDOW)])
     event = "move" if unproved == "accept" else "refused"
     assert [record.event for record in pilot.decisions if record.event != "stay"][:1] == [event]
@@ -412,7 +449,7 @@ def test_the_caller_may_vouch_for_what_an_advisor_names(unproved: str) -> None:
 
 def test_a_migration_is_handed_over_until_a_record_tells_its_end() -> None:
     engine, streams = ms.Engine(BC_FIRST), flipping(1)
-    pilot = engine.autopilot(every=WINDOW // 4, objective=INTERMEDIATE, strategy="genmig")
+    pilot = engine.autopilot(every=WINDOW // 4, objective=INTERMEDIATE, strategy="genmig", settings=UNBOUNDED)
     seen: list[tuple[str, ms.Plan | None]] = [("done", None)]
 
     def tell(record: Record) -> None:
@@ -459,7 +496,7 @@ def test_queries_come_and_go() -> None:
     streams = flipping(3, 600)
     engine = ms.Engine()
     heard: list[Record] = []
-    pilot = engine.autopilot(objective=INTERMEDIATE)
+    pilot = engine.autopilot(objective=INTERMEDIATE, settings=UNBOUNDED)
     pilot.listen(heard.append)
     assert pilot.queries == []
     engine.add(FILTERED.plan(), name="filtered")
@@ -503,7 +540,7 @@ def test_one_at_a_time_where_queries_share() -> None:
     engine = ms.Engine()
     for number, plan in enumerate(plans):
         engine.add(plan, name=str(number))
-    pilot = engine.autopilot(Better(), strategy="genmig")
+    pilot = engine.autopilot(Better(), strategy="genmig", settings=UNBOUNDED)
     for name, batch in turns(flipping(4, 400), 5):
         if name in "ab":
             engine.push(name, batch)
@@ -518,7 +555,7 @@ def test_one_at_a_time_where_queries_share() -> None:
 def test_migrations_by_hand_are_noticed() -> None:
     """It stays as long as one is under way, and flies the plan that runs then."""
     engine = ms.Engine(AB_FIRST)
-    pilot = engine.autopilot(Naming(AB_FIRST, BC_FIRST))
+    pilot = engine.autopilot(Naming(AB_FIRST, BC_FIRST), settings=UNBOUNDED)
     streams = flipping(5, 400)
     moved = None
     for name, batch in turns({name: streams[name] for name in "abc"}, 5):
@@ -532,7 +569,7 @@ def test_migrations_by_hand_are_noticed() -> None:
 def test_a_window_of_another_size_is_another_query() -> None:
     window = ms.stream("c", cy="integer").window(WINDOW, bounds=(WINDOW, 2 * WINDOW))
     engine = ms.Engine(A.join(B, on=[("ax", "bx")]).join(window, on=[("by", "cy")]).select(*COLUMNS).plan())
-    pilot = engine.autopilot(Naming(BC_FIRST))
+    pilot = engine.autopilot(Naming(BC_FIRST), settings=UNBOUNDED)
     host = host_of(engine)
     engine.resize(window, 2 * WINDOW, 7)
     for name, batch in turns(flipping(6, 400), 5):
@@ -546,7 +583,7 @@ def test_a_query_without_windows_needs_a_time_from_look_to_look() -> None:
     engine = ms.Engine(plan)
     with pytest.raises(ms.errors.ArgumentError, match=r"query query has no time window.*give every="):
         engine.autopilot()
-    pilot = engine.autopilot(Silent(), every=10)
+    pilot = engine.autopilot(Silent(), every=10, settings=UNBOUNDED)
     engine.push("a", [(t, t + 1, (t,)) for t in range(35)])
     assert [record.at for record in pilot.decisions] == [10, 20, 30]
 
@@ -591,3 +628,31 @@ def test_what_it_is_given_is_checked(wrong: dict[str, Any], message: str) -> Non
     with pytest.raises(ms.MidstreamError, match=message):
         engine.autopilot(**wrong)
     engine.autopilot()
+
+
+def test_nothing_is_watched_where_there_is_no_other_plan() -> None:
+    """No element is noted, until the plan of the query changes."""
+    engine = ms.Engine(A.join(B, on=[("ax", "bx")]))
+    pilot = engine.autopilot()
+    assert pilot.queries == ["query"] and not engine._feed._watches
+    (record,) = pilot.decisions
+    assert (record.event, record.at, "no rule leads" in record.reason) == ("stay", None, True)
+    engine.replace(AB_FIRST)
+    for time in range(3 * WINDOW):
+        for name in "abc":
+            engine.push(name, [(time, time + 1, (1, 1)[: 2 if name == "b" else 1])])
+    assert pilot.queries == ["query"] and engine._feed._watches
+
+
+def test_looks_are_paid_for_by_the_work_of_the_query() -> None:
+    """By counted steps, deciding takes the share of the budget, and one look that is not paid for yet."""
+    for share in (0.05, 0.5):
+        engine, streams = ms.Engine(AB_FIRST), flipping(1, 40 * WINDOW)
+        pilot = engine.autopilot(settings=ms.Settings(budget=share))
+        largest = before = 0.0
+        for name, batch in turns(streams, 5):
+            engine.push(name, batch)
+            (watched,) = pilot._watched.values()
+            cost = watched._cost()
+            largest, before = max(largest, cost - before), cost
+        assert 0 < watched._cost() <= share * watched._work() + largest

@@ -18,6 +18,7 @@ from midstream.plans.values.streams import Element
 
 EXAMPLES = settings(max_examples=settings.default.max_examples // 3)
 WINDOW = 40
+UNBOUNDED = ms.Settings(budget=None)
 A = ms.stream("a", ax="integer").window(WINDOW)
 B = ms.stream("b", bx="integer", by="integer").window(WINDOW)
 C = ms.stream("c", cy="integer").window(WINDOW)
@@ -58,7 +59,9 @@ def flown(
     engine = ms.Engine()
     for name, plan in plans.items():
         engine.add(plan, name=name)
-    pilot = engine.autopilot(queries=queries, objective=objective) if queries is None or queries else None
+    pilot = None
+    if queries is None or queries:
+        pilot = engine.autopilot(queries=queries, objective=objective, settings=UNBOUNDED)
     for time in range(max(map(len, arriving.values()))):
         for name in engine.streams:
             engine.push(name, arriving[name][time : time + 1])
@@ -140,7 +143,7 @@ def test_decisions_do_not_depend_on_batches(
         engine = ms.Engine()
         for name, plan in (("query", QUERY), ("alike", ALIKE), ("beside", BESIDE)):
             engine.add(plan, name=name)
-        pilot = engine.autopilot(objective=objective, every=WINDOW // 4)
+        pilot = engine.autopilot(objective=objective, every=WINDOW // 4, settings=UNBOUNDED)
         for turn in range(0, length, WINDOW // 2):
             for name in engine.streams:
                 time = turn
@@ -158,7 +161,7 @@ def test_a_query_that_shares_everything_stays() -> None:
     engine, draw = ms.Engine(), Random(1)
     for name in ("query", "other"):
         engine.add(QUERY, name=name)
-    pilot = engine.autopilot()
+    pilot = engine.autopilot(settings=UNBOUNDED)
     for time in range(24 * WINDOW):
         if time == 12 * WINDOW:
             assert not moves(pilot.decisions)
@@ -188,7 +191,7 @@ def test_results_stay_right(
     engine, draw = ms.Engine(), Random(seed)
     for name, plan in plans.items():
         engine.add(plan, results[name].extend, name)
-    engine.autopilot(objective=objective, every=WINDOW // 4)
+    engine.autopilot(objective=objective, every=WINDOW // 4, settings=UNBOUNDED)
     arrived: dict[str, list[Element]] = {name: [] for name in "abcd"}
     for time in range(8 * WINDOW):
         if time == coming:

@@ -19,6 +19,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from midstream.autopilot.settings import EAGER
 from midstream.driving import run
 from midstream.engine import Engine
 from midstream.optimizer.search import enumerate_plans
@@ -100,7 +101,7 @@ class Trial:
         }
         self.changed = self.refused = self.moved = 0
         if case.is_piloted:
-            self.engine.autopilot(settings="eager", every=5)
+            self.engine.autopilot(settings=replace(EAGER, budget=None), every=5)
 
     def run(self) -> None:
         """All events, with what is done before each."""

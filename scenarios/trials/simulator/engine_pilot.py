@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from midstream.autopilot.among_plans import AmongPlans, objective_among
 from midstream.autopilot.records import Record
@@ -32,7 +33,7 @@ class ByAutopilot:
         pilot = engine.autopilot(
             AmongPlans(self._plans, objective),
             objective=objective,
-            settings=self._settings,
+            settings=replace(self._settings, budget=None),  # scenarios count results, not time
             strategy=self._strategy,
             unproved="accept",
         )

@@ -10,15 +10,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midstream.autopilot.advice import Advice
-from midstream.autopilot.advising import ByOptimizer
 from midstream.autopilot.costs.bill import Move, bill, clairvoyant, split_chronon
 from midstream.autopilot.costs.series import CostSeries, Counts
 from midstream.autopilot.settings import BALANCED, CAREFUL, EAGER, Settings
 from midstream.autopilot.watching import EngineAutopilot
 from midstream.engine import Engine
 from midstream.operators.engine.measuring.statistics_collector import Collector
-from midstream.optimizer import INTERMEDIATE, Statistics
+from midstream.optimizer import INTERMEDIATE
 from midstream.optimizer.online.requirements import requirements
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
@@ -278,16 +276,6 @@ def courses_of(case: Case, step: int) -> CostSeries:
     )
 
 
-class Estimating:
-    """The optimizer, without telling its unit: nothing is counted, as nothing is without an engine."""
-
-    def __init__(self, optimizer: ByOptimizer) -> None:
-        self._optimizer = optimizer
-
-    def advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
-        return self._optimizer.advise(running, known)
-
-
 def begun_by(plan: Plan, pilot: EngineAutopilot) -> list[Begun]:
     """What an engine's autopilot has begun."""
     return [
@@ -301,9 +289,12 @@ def in_engine(case: Case, settings: Settings, strategy: str, is_counted: bool) -
     """What flew, by counts or by estimates. Time comes to every instant on all streams at once."""
     plan = plan_of(case, case.orders[0])
     engine = Engine(plan)
-    optimizer = ByOptimizer(INTERMEDIATE, obstacle=engine.obstacle)
-    advisor = optimizer if is_counted else Estimating(optimizer)
-    pilot = engine.autopilot(advisor, settings=settings, strategy=strategy)
+    unbounded = replace(settings, budget=None)
+    pilot = engine.autopilot(objective=INTERMEDIATE, settings=unbounded, strategy=strategy)
+    if not is_counted:  # nothing is counted, as nothing is without an engine
+        (watched,) = pilot._watched.values()
+        assert watched._parts is not None
+        watched._parts = replace(watched._parts, accounts=None)
     for time, together in case.instants():
         for name in case.streams:
             engine.advance(name, time)

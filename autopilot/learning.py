@@ -71,7 +71,7 @@ class Learning:
         """The statistics from elements before an instant; None within a window of the first one."""
         return self._statistics.at(now)
 
-    def at_recent_rates(self, now: int, known: Statistics) -> Statistics:
+    def at_recent_rates(self, now: int, statistics: Statistics) -> Statistics:
         """Statistics with the rates of the last window, or of the time since the last look but one.
 
         Old elements may outweigh these where a burst has just ended.
@@ -82,7 +82,9 @@ class Learning:
         while len(course) > 1 and course[1][0] <= now - self._window:
             course.popleft()
         since, before = course[0]
-        return with_rates(known, now - since, before, self.arrived) if since < now else known
+        if since == now:
+            return statistics
+        return with_rates(statistics, now - since, before, self.arrived)
 
     def lately(self, now: int) -> Statistics:
         """The recent statistics; only if `tells_lately`."""
@@ -91,12 +93,12 @@ class Learning:
 
 
 def with_rates(
-    known: Statistics, passed: int, before: Mapping[Node, int], until: Mapping[Node, int]
+    statistics: Statistics, passed: int, before: Mapping[Node, int], until: Mapping[Node, int]
 ) -> Statistics:
     """Replace the rates of streams by those of a period, from the counts of elements before and behind it."""
     came = {node: n - before.get(node, 0) for node, n in until.items()}
     streams = {
         node: replace(stream, d=passed / n if (n := came[node]) else inf) if node in came else stream
-        for node, stream in known.streams.items()
+        for node, stream in statistics.streams.items()
     }
-    return replace(known, streams=streams)
+    return replace(statistics, streams=streams)

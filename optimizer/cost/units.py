@@ -28,8 +28,9 @@ class UnitCosts:
     groups have less than a row. The cost of exact sums is of 27 November 2026: sums and means of
     floats, alone and together, beside the same of integers, without groups and with 4, 20 and 80 of them, in
     windows of 200 and 1500 rows, by process time on a machine that was not idle. 128 such aggregations are
-    priced at 0.54 to 1.34 of their measured times (floats of many digits: 0.94 in the median); before, at 0.18 to
-    0.48. 40 variances, of integers as well, are at 0.66 to 1.49, where they were at 0.08 to 0.25.
+    priced at 0.54 to 1.34 of their measured times, the median of floats with many digits at 0.94; without
+    this step they were at 0.18 to 0.48. 40 variances, of integers as well, are at 0.66 to 1.49, where they
+    were at 0.08 to 0.25.
 
     The letters are those of the thesis' Tables 22.1 to 22.4.
     """

@@ -15,12 +15,12 @@ from midstream.optimizer.cost.objective import objective_of
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, MigrationRefused, StatisticsError
 from midstream.scenarios.reports.contents import Picture, Report, Table
+from midstream.scenarios.stages.base.advice import advice_from
 from midstream.scenarios.stages.base.options import Options, PlanFile
 from midstream.scenarios.stages.base.request import Request
 from midstream.scenarios.stages.base.stage import STREAMS, Outcome, Stage, Work
 from midstream.scenarios.stages.base.summaries import bucket_facts, frame
 from midstream.scenarios.stages.policies.grid import grid_of
-from midstream.scenarios.stages.policies.judging import CLAIRVOYANT, autopilot_policy
 from midstream.scenarios.streams.recorded.declaration import Study
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 NAME = "policies"
 
-VERSION = 1
-"""The version of the summary."""
+VERSION = 2
+"""The version of the summary; the first had no advice."""
 
-SUMMARY, COURSES, AUTOPILOT = "policies.json", "courses.json", "autopilot.json"
-"""Files with the costs of policies, the plans' costs over time, and the recommended settings."""
+SUMMARY, COURSES, PLAN, AUTOPILOT = "policies.json", "courses.json", "plan.json", "autopilot.json"
+"""Files with the costs of policies, the plans' results over time, and the recommended plan and settings."""
 
-WORTH = 0.01
-"""The least saving of a recommended autopilot, as a share of the best fixed order's cost."""
+SETTINGS = f"with the settings in {AUTOPILOT}"
+"""Tells people where the settings of the autopilot are."""
 
 
 class PoliciesOptions(Options):
@@ -123,6 +123,7 @@ def _summary(study: Study, found: PolicyComparison) -> dict[str, Any]:
         "hindsight": courses.hindsight,
         "policies": [asdict(one) for one in found.judged],
         "front": [one.policy for one in found.front],
+        "advice": found.advice.as_dict(),
         "recommended": found.recommended,
         "settings": {name: asdict(one) for name, one in found.grid.items()},
         "moves": {
@@ -138,6 +139,7 @@ def _write(result: PolicyComparison, outcome: Outcome, folder: Path) -> None:
     from midstream.scenarios.spark.writing import write_json
 
     write_file(folder / COURSES, result.courses.dumps() + "\n")
+    write_file(folder / PLAN, dumps(result.plan))
     write_file(folder / AUTOPILOT, result.settings.dumps() + "\n")
     write_json(outcome.summary, folder / SUMMARY)
 
@@ -146,16 +148,18 @@ def _tell(study: Study, outcome: Outcome) -> Report:
     summary = outcome.summary
     table = Table(
         f"Costs of policies, {summary['cost_unit']} of all plans that ran",
-        ("policy", "total", "× best\nfixed", "moves", "switches", "fidelity", "regret"),
+        ("policy", "total", "× best\nfixed", "moves", "switches", "fidelity", "regret", "time, ms"),
         [_row(one, summary["front"]) for one in summary["policies"]],
-        note="* marks policies that no other one beats in both cost and moves.",
+        note="* marks policies that no other one beats in both cost and moves. Time is processor time by the "
+        "cost model, without deciding and what it takes to begin a migration.",
     )
     facts = [
         *bucket_facts(study, summary),
         f"Migrations are made by {' or '.join(summary['strategies'])}. Orders differ in "
         f"{summary['contested']:,} of {summary['buckets']:,} buckets.",
     ]
-    return Report(facts, _advice(summary), [table], [_picture(summary)])
+    advice = advice_from(summary["advice"]).lines(SETTINGS)
+    return Report(facts, advice, [table], [_picture(summary)])
 
 
 def _row(one: dict[str, Any], front: list[str]) -> tuple[str, ...]:
@@ -168,30 +172,12 @@ def _row(one: dict[str, Any], front: list[str]) -> tuple[str, ...]:
         f"{one['switches']:,}",
         _share(one["fidelity"], "{:.0%}"),
         f"{one['regret']:,.0f}",
+        _share(one["microseconds"] and one["microseconds"] / 1000, "{:,.1f}"),
     )
 
 
 def _share(number: float | None, form: str) -> str:
     return "–" if number is None else form.format(number)
-
-
-def _advice(summary: dict[str, Any]) -> list[str]:
-    """The recommended settings of the autopilot, or the advice to leave it out."""
-    policies = {one["policy"]: one for one in summary["policies"]}
-    best = policies[autopilot_policy(summary["recommended"])]
-    of_fixed, least = best["of_fixed"], policies[CLAIRVOYANT]["of_fixed"]
-    if of_fixed is None or least is None:
-        return [f"The best settings of the autopilot are {summary['recommended']}; no plan costs anything."]
-    possible = f"the cheapest way that there was costs {least:.3f} of it"
-    if of_fixed > 1 - WORTH:
-        return [
-            f"Do not let the autopilot decide: with the settings {summary['recommended']}, it costs "
-            f"{of_fixed:.3f} of the best fixed order; {possible}."
-        ]
-    return [
-        f"Let the autopilot decide, with the settings {summary['recommended']} ({AUTOPILOT}): it "
-        f"costs {of_fixed:.3f} of the best fixed order, with {best['moves']:,} migrations; {possible}."
-    ]
 
 
 def _picture(summary: dict[str, Any]) -> Picture:
@@ -217,7 +203,7 @@ STAGE = Stage(
     _run,
     _tell,
     _write,
-    files=(SUMMARY, COURSES, AUTOPILOT),
+    files=(SUMMARY, COURSES, PLAN, AUTOPILOT),
     pictures=("policies",),
     reads=("plan", "grid"),
     depends=_depends,
@@ -228,8 +214,9 @@ STAGE = Stage(
     help="""Costs of policies of migration on recorded streams, and settings of the autopilot to recommend.
 
     Replays the engine's autopilot with several settings beside each fixed order, charts, and the cheapest
-    course in hindsight. A folder for --output gets policies.json, the plans' costs over time as courses.json,
-    and the recommended settings as autopilot.json, for `midstream run --autopilot`.
+    course in hindsight. A folder for --output gets policies.json, the plans' results over time as courses.json,
+    the recommended plan as plan.json, and the recommended settings as autopilot.json, for `midstream run
+    --autopilot`.
     """,
     examples=(
         "midstream study policies nycflights13 --data recordings --output found",

@@ -34,8 +34,11 @@ class StudyRun:
         return {name: STAGES[name].tell(study, record.outcome) for name, record in self.records.items()}
 
     def advice(self) -> list[str]:
-        """The advice of all stages; that of later stages comes first, as they know more."""
-        return [line for one in reversed(self.reports().values()) for line in one.advice]
+        """The advice of the last stage that gives any: it knows more than those before it.
+
+        Each stage compares ways to run the same query, so the advice of two might contradict each other.
+        """
+        return next((list(one.advice) for one in reversed(self.reports().values()) if one.advice), [])
 
     @property
     def holds(self) -> bool:

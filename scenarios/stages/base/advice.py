@@ -91,6 +91,13 @@ class Advice:
         return changing if changing is not None and self._is_worth(changing, self.order) else self.order
 
     @cached_property
+    def other(self) -> Way:
+        """The way that the chosen one is compared with: the order as written, or the next best to it."""
+        if self.chosen != self.given:
+            return self.given
+        return min((way for way in self.ways if way != self.chosen), key=self.cost)
+
+    @cached_property
     def by_results(self) -> Way | None:
         """The way with the fewest intermediate results, if that is clearly fewer than the chosen way has."""
         known = [way for way in self.ways if way.results is not None]
@@ -164,7 +171,7 @@ class Advice:
         decides = "processor time decides, as users pay that" if self._is_time else "the cost decides"
         return (
             f"Intermediate results alone would choose otherwise: {fewest.name} has "
-            f"{_compared(fewest.results, way.results, 'more', 'fewer')} than {way.name}; {decides}."
+            f"{compared(fewest.results, way.results, 'more', 'fewer')} than {way.name}; {decides}."
         )
 
     def _with_deciding(self, way: Way) -> str:
@@ -181,7 +188,8 @@ class Advice:
         return f"{shown} of processor time"
 
     def _beside(self, way: Way, other: Way) -> str:
-        return _compared(self.cost(way), self.cost(other), "more than", "less than")
+        cost, of = self.cost(way), self.cost(other)
+        return compared(cost, of, "more than", "less than") if of else f"{self._shown(cost)} more than"
 
 
 def advice_from(data: dict[str, Any]) -> Advice:
@@ -196,20 +204,24 @@ def _counted(way: Way, other: Way | None = None) -> str:
     shown = f", and {_number(way.results)} intermediate results"
     if other is None or other.results is None:
         return shown
-    return f"{shown}, {_compared(way.results, other.results, 'more', 'fewer')}"
+    return f"{shown}, {compared(way.results, other.results, 'more', 'fewer')}"
 
 
 def _number(amount: float) -> str:
     return f"{amount:,.0f}" if amount >= 1000 else f"{amount:.4g}"
 
 
-def _compared(one: float, other: float, more: str, less: str) -> str:
-    """The difference of two amounts in percent, in words.
+def compared(one: float, other: float, more: str, less: str) -> str:
+    """An amount beside another: the difference in percent, or how many times it is, if twice or more.
 
-    >>> _compared(90.0, 100.0, "more", "fewer"), _compared(3.0, 0.0, "more", "fewer")
-    ('10.0% fewer', 'instead of none')
+    >>> compared(90.0, 100.0, "more", "fewer"), compared(250.0, 100.0, "more", "fewer")
+    ('10.0% fewer', '2.5 times as many')
+    >>> compared(250.0, 100.0, "more than", "less than"), compared(3.0, 0.0, "more", "fewer")
+    ('2.5 times that of', 'instead of none')
     """
     if not other:
-        return "instead of none"
+        return "instead of none" if one else "none either"
     share = one / other - 1
+    if share >= 1:
+        return f"{one / other:,.1f} times {'that of' if more.endswith('than') else 'as many'}"
     return f"{abs(share):.1%} {more if share > 0 else less}"

@@ -15,16 +15,17 @@ from midstream.optimizer.cost.objective import objective_of
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, MigrationRefused, StatisticsError
 from midstream.scenarios.reports.contents import Picture, Report, Table
-from midstream.scenarios.stages.base.advice import advice_from
+from midstream.scenarios.stages.base.advice import advice_from, compared
 from midstream.scenarios.stages.base.options import Options, PlanFile
 from midstream.scenarios.stages.base.request import Request
 from midstream.scenarios.stages.base.stage import STREAMS, Outcome, Stage, Work
-from midstream.scenarios.stages.base.summaries import bucket_facts, frame
+from midstream.scenarios.stages.base.summaries import Summary, bucket_facts, frame
 from midstream.scenarios.stages.policies.grid import grid_of
 from midstream.scenarios.streams.recorded.declaration import Study
 
 if TYPE_CHECKING:
     from midstream.autopilot.settings import Settings
+    from midstream.scenarios.recordings.recording import Recording
     from midstream.scenarios.stages.policies.stage import PolicyComparison
 
 NAME = "policies"
@@ -63,6 +64,10 @@ class PoliciesOptions(Options):
     repeat: str | None = Field(
         default=None, description="The time after which the best order is repeated; by default a window."
     )
+    confirm: bool = Field(
+        default=False,
+        description="Also advise by the earlier half alone, and run the engine over the later half that way.",
+    )
 
 
 def _grid(request: Request, options: PoliciesOptions) -> dict[str, Settings]:
@@ -92,21 +97,33 @@ def _depends(request: Request, options: PoliciesOptions) -> Any:
 
 
 def _run(work: Work, options: PoliciesOptions) -> tuple[PolicyComparison, Outcome]:
+    from midstream.scenarios.stages.policies.confirming import confirm
     from midstream.scenarios.stages.policies.stage import CHARTS, policies
+
+    plan, objective = work.request.plan(options.plan), objective_of(options.objective)
+
+    def compare(recording: Recording, study: Study) -> PolicyComparison:
+        return policies(
+            recording,
+            study,
+            plan,
+            _grid(work.request, options),
+            objective=objective,
+            strategy=options.strategy,
+            charts=options.charts or CHARTS,
+            period=_period(work.request, options),
+        )
 
     recording = work.recording
     work.tell("replaying")
-    result = policies(
-        recording,
-        work.study,
-        work.request.plan(options.plan),
-        _grid(work.request, options),
-        objective=objective_of(options.objective),
-        strategy=options.strategy,
-        charts=options.charts or CHARTS,
-        period=_period(work.request, options),
-    )
-    return result, Outcome(_summary(work.study, result), {}, work.elements, len(result.judged))
+    result = compare(recording, work.study)
+    summary = {**_summary(work.study, result), "confirmation": None}
+    if options.confirm:
+        work.tell("confirming")
+        told = confirm(recording, work.study, plan, compare, objective, options.strategy)
+        summary["confirmation"] = told.as_dict()
+        summary["machine_dependent"] = ["confirmation.runs.seconds"]
+    return result, Outcome(summary, {}, work.elements, len(result.judged))
 
 
 def _summary(study: Study, found: PolicyComparison) -> dict[str, Any]:
@@ -159,7 +176,56 @@ def _tell(study: Study, outcome: Outcome) -> Report:
         f"{summary['contested']:,} of {summary['buckets']:,} buckets.",
     ]
     advice = advice_from(summary["advice"]).lines(SETTINGS)
-    return Report(facts, advice, [table], [_picture(summary)])
+    tables, confirmation = [table], summary["confirmation"]
+    if confirmation is not None and advice:
+        advice.append(_confirmed(study, summary["advice"]["recommended"], confirmation))
+        tables.append(_runs(study, confirmation))
+    is_equal = confirmation is None or confirmation["is_equal"]
+    if not is_equal:
+        facts.append("In the later half the ways gave different outputs, which is a fault of Midstream.")
+    return Report(facts, advice, tables, [_picture(summary)], holds=is_equal)
+
+
+def _confirmed(study: Study, recommended: str, found: Summary) -> str:
+    """One sentence: if the later half confirms the advice of the earlier half."""
+    runs = {run["name"]: run for run in found["runs"]}
+    advised, other = runs[found["advised"]], runs[found["other"]]
+    answer = {
+        (True, True): "Confirmed in processor time and in results",
+        (True, False): "Confirmed in processor time, but not in results",
+        (False, True): "Confirmed in results, but not in processor time",
+        (False, False): "Not confirmed",
+    }[found["in_time"], found["in_results"]]
+    same = "the same" if found["advised"] == recommended else found["advised"]
+    time = compared(advised["cost"], other["cost"], "more than", "less than")
+    results = compared(advised["results"], other["results"], "more", "fewer")
+    return (
+        f"{answer}: the half before {study.clock.show(found['middle'])} alone advises {same}. Run over the "
+        f"later half, {advised['name']} takes {time} {other['name']} by counted steps, with "
+        f"{advised['results']:,} intermediate results, {results}."
+    )
+
+
+def _runs(study: Study, found: Summary) -> Table:
+    """The runs of the engine over the later half."""
+    rows = [
+        (
+            f"{run['name']}{', as advised' if run['name'] == found['advised'] else ''}",
+            f"{run['results']:,}",
+            f"{run['microseconds'] / 1000:,.1f}",
+            f"{run['moves']:,}",
+            f"{run['seconds'] * 1000:,.1f}",
+        )
+        for run in found["runs"]
+    ]
+    return Table(
+        f"The engine's runs from {study.clock.show(found['middle'])} on, after advice from before",
+        ("way", "intermediate\nresults", "counted\nsteps, ms", "moves", "measured,\nms"),
+        rows,
+        note="Counted steps are elements and results of operators above windows, priced by the cost "
+        "variables in use. What is measured is all processor time of the engine; it depends on this machine, "
+        "and decides nothing.",
+    )
 
 
 def _row(one: dict[str, Any], front: list[str]) -> tuple[str, ...]:
@@ -214,12 +280,13 @@ STAGE = Stage(
     help="""Costs of policies of migration on recorded streams, and settings of the autopilot to recommend.
 
     Replays the engine's autopilot with several settings beside each fixed order, charts, and the cheapest
-    course in hindsight. A folder for --output gets policies.json, the plans' results over time as courses.json,
-    the recommended plan as plan.json, and the recommended settings as autopilot.json, for `midstream run
-    --autopilot`.
+    course in hindsight. A folder for --output gets policies.json, the plans' results over time as
+    courses.json, the recommended plan as plan.json, and the recommended settings as autopilot.json, for
+    `midstream run --autopilot`.
     """,
     examples=(
         "midstream study policies nycflights13 --data recordings --output found",
         "midstream study policies query.sql --grid grid.json --strategy genmig --until 2013-07-01",
+        "midstream study policies query.sql --data streams --confirm",
     ),
 )

@@ -34,11 +34,15 @@ class StudyRun:
         return {name: STAGES[name].tell(study, record.outcome) for name, record in self.records.items()}
 
     def advice(self) -> list[str]:
-        """The advice of the last stage that gives any: it knows more than those before it.
+        """Warnings of stages that say no, and the advice of the last other stage that gives any.
 
-        Each stage compares ways to run the same query, so the advice of two might contradict each other.
+        That stage knows more than those before it, which compare ways to run the same query: their advice
+        might contradict it.
         """
-        return next((list(one.advice) for one in reversed(self.reports().values()) if one.advice), [])
+        reports = list(self.reports().values())
+        warnings = [line for one in reports if not one.holds for line in one.advice]
+        last = next((one.advice for one in reversed(reports) if one.holds and one.advice), ())
+        return [*warnings, *last]
 
     @property
     def holds(self) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from midstream.io.time_units import Clock
 from midstream.optimizer import enumerate_plans
 from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.plans.values.schema import Schema
-from midstream.io.time_units import Clock
 from midstream.scenarios.recordings.orders import group_by_order
 from midstream.scenarios.streams.recorded.declaration import RecordedStream, Study
 from midstream.scenarios.streams.recorded.inputs import plan_inputs, questions, require_priceable

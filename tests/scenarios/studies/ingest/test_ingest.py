@@ -411,8 +411,8 @@ def test_a_stream_of_which_every_row_is_refused(spark: Any, tmp_path: Path) -> N
             ingest(spark, load_feeds(str(tmp_path / "q.sql"), tmp_path)[1], streams)
         assert str(told.value) == (
             "stream s: found 2 rows, expected some that fit the declaration, but every row was refused; the "
-            f"first: {tmp_path / 'in' / '1.csv'}, row at 2: column k: found 'x', expected integer; all are in "
-            f"{letters} until the next run"
+            f"first: {tmp_path / 'in' / '1.csv'}, row at 2: column k: found 'x', expected integer; all are "
+            f"in {letters} until the next run"
         )
         rows = [json.loads(line)["row"] for file in letters.glob("*.jsonl") for line in file.open()]
         assert len(rows) == 2

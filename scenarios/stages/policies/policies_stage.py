@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 from midstream.io.new_file import write_file
 from midstream.migration.strategies import find_strategy
 from midstream.optimizer.cost.objective import objective_of
+from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, MigrationRefused, StatisticsError
 from midstream.scenarios.reports.contents import Picture, Report, Table
@@ -93,7 +94,8 @@ def _check(request: Request, options: PoliciesOptions) -> None:
 
 def _depends(request: Request, options: PoliciesOptions) -> Any:
     grid = {name: one.dumps() for name, one in _grid(request, options).items()}
-    return [request.study.since, request.study.until, dumps(request.plan(options.plan)), grid]
+    plan = dumps(request.plan(options.plan))
+    return [request.study.since, request.study.until, plan, grid, repr(units_in_use())]
 
 
 def _run(work: Work, options: PoliciesOptions) -> tuple[PolicyComparison, Outcome]:

@@ -27,7 +27,7 @@ MICROSECONDS = "µs"
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Alternative:
     """A way to run a query, with its cost.
 
     name       of the order; of a way that changes orders, its policy or settings
@@ -58,56 +58,56 @@ class Advice:
     budget    the largest share of the cost of the running plans that deciding takes
     """
 
-    ways: tuple[Way, ...]
+    alternatives: tuple[Alternative, ...]
     unit: str = MICROSECONDS
     budget: float = BUDGET
 
-    def cost(self, way: Way) -> float:
+    def cost(self, way: Alternative) -> float:
         """The cost of a way; with the most that deciding takes, and the begin of each migration."""
         if way.moves is None:
             return way.cost
         return way.cost * (1 + self.budget) + (way.moves * MIGRATION if self._is_time else 0.0)
 
     @cached_property
-    def given(self) -> Way:
+    def as_written(self) -> Alternative:
         """The order as written."""
-        return next(way for way in self.ways if way.is_given)
+        return next(way for way in self.alternatives if way.is_given)
 
     @cached_property
-    def order(self) -> Way:
+    def order(self) -> Alternative:
         """The order that costs least if it stays: the one as written unless another saves enough."""
-        best = min((way for way in self.ways if not way.changes), key=self.cost)
-        return best if self._is_worth(best, self.given) else self.given
+        best = min((way for way in self.alternatives if not way.changes), key=self.cost)
+        return best if self._is_worth(best, self.as_written) else self.as_written
 
     @cached_property
-    def changing(self) -> Way | None:
+    def changing(self) -> Alternative | None:
         """The cheapest way that changes orders; None where none is known."""
-        return min((way for way in self.ways if way.changes), key=self.cost, default=None)
+        return min((way for way in self.alternatives if way.changes), key=self.cost, default=None)
 
     @cached_property
-    def chosen(self) -> Way:
+    def chosen(self) -> Alternative:
         """The recommended way: the order that stays unless changing it saves enough."""
         changing = self.changing
         return changing if changing is not None and self._is_worth(changing, self.order) else self.order
 
     @cached_property
-    def other(self) -> Way:
+    def rival(self) -> Alternative:
         """The way that the chosen one is compared with: the order as written, or the next best to it."""
-        if self.chosen != self.given:
-            return self.given
-        return min((way for way in self.ways if way != self.chosen), key=self.cost)
+        if self.chosen != self.as_written:
+            return self.as_written
+        return min((way for way in self.alternatives if way != self.chosen), key=self.cost)
 
     @cached_property
-    def by_results(self) -> Way | None:
+    def by_results(self) -> Alternative | None:
         """The way with the fewest intermediate results, if that is clearly fewer than the chosen way has."""
-        known = [way for way in self.ways if way.results is not None]
+        known = [way for way in self.alternatives if way.results is not None]
         if self.chosen.results is None or not known:
             return None
         best = min(known, key=lambda way: (way.results or 0.0, way.changes))
         assert best.results is not None
         return best if best.results < self.chosen.results * (1 - WORTH) else None
 
-    def _is_worth(self, way: Way, other: Way) -> bool:
+    def _is_worth(self, way: Alternative, other: Alternative) -> bool:
         return self.cost(way) < self.cost(other) * (1 - WORTH)
 
     def as_dict(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Advice:
             "order": self.order.name,
             "unit": self.unit,
             "budget": self.budget,
-            "ways": [asdict(way) for way in self.ways],
+            "alternatives": [asdict(way) for way in self.alternatives],
         }
 
     def lines(self, settings: str) -> list[str]:
@@ -126,7 +126,7 @@ class Advice:
 
         settings    says where the settings of the autopilot are, behind "Let the autopilot decide, "
         """
-        if not any(way.cost for way in self.ways):
+        if not any(way.cost for way in self.alternatives):
             return []
         told = [self._recommendation(settings), self._about_changing(), self._about_results()]
         return [line for line in told if line]
@@ -136,7 +136,7 @@ class Advice:
         return self.unit == MICROSECONDS
 
     def _recommendation(self, settings: str) -> str:
-        way, order, given = self.chosen, self.order, self.given
+        way, order, given = self.chosen, self.order, self.as_written
         if way.changes:
             return (
                 f"Let the autopilot decide, {settings}: {self._with_deciding(way)}, "
@@ -174,7 +174,7 @@ class Advice:
             f"{compared(fewest.results, way.results, 'more', 'fewer')} than {way.name}; {decides}."
         )
 
-    def _with_deciding(self, way: Way) -> str:
+    def _with_deciding(self, way: Alternative) -> str:
         migrations = "1 migration" if way.moves == 1 else f"{way.moves:,} migrations"
         return (
             f"{way.name} takes up to {self._shown(self.cost(way))}, {migrations} and {self.budget:.0%} for "
@@ -187,17 +187,17 @@ class Advice:
         shown = f"{cost / 1e6:.3g} s" if cost >= 1e6 else f"{cost / 1e3:.3g} ms"
         return f"{shown} of processor time"
 
-    def _beside(self, way: Way, other: Way) -> str:
+    def _beside(self, way: Alternative, other: Alternative) -> str:
         cost, of = self.cost(way), self.cost(other)
         return compared(cost, of, "more than", "less than") if of else f"{self._shown(cost)} more than"
 
 
 def advice_from(data: dict[str, Any]) -> Advice:
     """The advice that `as_dict` wrote."""
-    return Advice(tuple(Way(**way) for way in data["ways"]), data["unit"], data["budget"])
+    return Advice(tuple(Alternative(**way) for way in data["alternatives"]), data["unit"], data["budget"])
 
 
-def _counted(way: Way, other: Way | None = None) -> str:
+def _counted(way: Alternative, other: Alternative | None = None) -> str:
     """The intermediate results of a way, beside those of another."""
     if way.results is None or (other is not None and other.results is None):
         return ""
@@ -211,7 +211,7 @@ def _number(amount: float) -> str:
     return f"{amount:,.0f}" if amount >= 1000 else f"{amount:.4g}"
 
 
-def compared(one: float, other: float, more: str, less: str) -> str:
+def compared(amount: float, reference: float, more: str, less: str) -> str:
     """An amount beside another: the difference in percent, or how many times it is, if twice or more.
 
     >>> compared(90.0, 100.0, "more", "fewer"), compared(250.0, 100.0, "more", "fewer")
@@ -219,9 +219,9 @@ def compared(one: float, other: float, more: str, less: str) -> str:
     >>> compared(250.0, 100.0, "more than", "less than"), compared(3.0, 0.0, "more", "fewer")
     ('2.5 times that of', 'instead of none')
     """
-    if not other:
-        return "instead of none" if one else "none either"
-    share = one / other - 1
+    if not reference:
+        return "instead of none" if amount else "none either"
+    share = amount / reference - 1
     if share >= 1:
-        return f"{one / other:,.1f} times {'that of' if more.endswith('than') else 'as many'}"
+        return f"{amount / reference:,.1f} times {'that of' if more.endswith('than') else 'as many'}"
     return f"{abs(share):.1%} {more if share > 0 else less}"

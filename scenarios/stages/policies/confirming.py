@@ -19,8 +19,8 @@ from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.plans.values.schema import Schema
 from midstream.scenarios.recordings.recording import Recording, open_recording
 from midstream.scenarios.spark.spark_errors import SPARK_ERRORS, reason
-from midstream.scenarios.stages.base.advice import Advice, Way
-from midstream.scenarios.stages.policies.later_runs import LaterRun, LaterWay, run_all
+from midstream.scenarios.stages.base.advice import Advice, Alternative
+from midstream.scenarios.stages.policies.later_runs import Candidate, LaterRun, run_all
 from midstream.scenarios.stages.policies.stage import PolicyComparison
 from midstream.scenarios.stages.simulate.grid import Slice, chunks
 from midstream.scenarios.stages.simulate.jobs import in_jobs, read_rows, require_fitting, rows_of
@@ -42,13 +42,13 @@ class Confirmation:
     middle     where the later half begins
     advice     that of the earlier half
     runs       by way, its run over the later half: the advised way, and the one that it is compared with
-    other      the order as written; where that is advised, the next best way
+    rival      the order as written; where that is advised, the next best way
     """
 
     middle: int
     advice: Advice
     runs: Mapping[str, LaterRun]
-    other: str
+    rival: str
 
     @property
     def advised(self) -> str:
@@ -62,24 +62,24 @@ class Confirmation:
 
         in_time      the advised way takes no more processor time than the other, with deciding and moves
         in_results   it has fewer intermediate results if it had fewer in the earlier half, else not fewer
-        is_equal     both ways gave the same output
+        is_equal     both candidates gave the same output
         """
-        known = {way.name: way for way in self.advice.ways}
+        known = {way.name: way for way in self.advice.alternatives}
         runs = [{**asdict(run), "cost": self._cost(known[name], run)} for name, run in self.runs.items()]
-        advised, other = self.runs[self.advised], self.runs[self.other]
-        had_fewer = (known[self.advised].results or 0) < (known[self.other].results or 0)
+        advised, rival = self.runs[self.advised], self.runs[self.rival]
+        had_fewer = (known[self.advised].results or 0) < (known[self.rival].results or 0)
         return {
             "middle": self.middle,
             "advice": self.advice.as_dict(),
             "advised": self.advised,
-            "other": self.other,
+            "rival": self.rival,
             "runs": runs,
-            "in_time": self._cost(known[self.advised], advised) <= self._cost(known[self.other], other),
-            "in_results": had_fewer == (advised.results < other.results),
-            "is_equal": advised.digest == other.digest,
+            "in_time": self._cost(known[self.advised], advised) <= self._cost(known[self.rival], rival),
+            "in_results": had_fewer == (advised.results < rival.results),
+            "is_equal": advised.digest == rival.digest,
         }
 
-    def _cost(self, way: Way, run: LaterRun) -> float:
+    def _cost(self, way: Alternative, run: LaterRun) -> float:
         """The processor time of a run, with deciding and the begin of each migration."""
         moves = run.moves if way.changes else None
         return self.advice.cost(replace(way, cost=run.microseconds, moves=moves))
@@ -113,22 +113,28 @@ def confirm(
     with open_recording(recording.spark, earlier, recording.bucket) as opened:
         found = compare(opened, earlier)
     advice = found.advice
-    advised, other = advice.chosen, advice.other
-    ways = [_way(found, way, plan, objective, strategy) for way in (other, advised)]
-    runs = _run(recording, study, plan, ways, Slice(middle, last + 1))
-    return Confirmation(middle, advice, {run.name: run for run in runs}, other.name)
+    advised, rival = advice.chosen, advice.rival
+    both = [_way(found, one, plan, objective, strategy) for one in (rival, advised)]
+    runs = _run(recording, study, plan, both, Slice(middle, last + 1))
+    return Confirmation(middle, advice, {run.name: run for run in runs}, rival.name)
 
 
-def _way(found: PolicyComparison, way: Way, plan: Plan, objective: Objective, strategy: str) -> LaterWay:
+def _way(
+    found: PolicyComparison, way: Alternative, plan: Plan, objective: Objective, strategy: str
+) -> Candidate:
     order = plan if way.changes else found.courses.plans[found.courses.labels.index(way.name)]
     settings: Settings | None = found.settings if way.changes else None
-    return LaterWay(way.name, order, settings, objective, strategy)
+    return Candidate(way.name, order, settings, objective, strategy)
 
 
 def _run(
-    recording: Recording, study: Study, plan: Plan, ways: Sequence[LaterWay], part: Slice
+    recording: Recording,
+    study: Study,
+    plan: Plan,
+    candidates: Sequence[Candidate],
+    part: Slice,
 ) -> list[LaterRun]:
-    """Run all ways over a part, in one task of an executor."""
+    """Run all candidates over a part, in one task of an executor."""
     windows = [one.length for one in plan_inputs(logical_plan(plan), study.streams)]
     schemas = schemas_of(plan)
     rows = rows_of(recording, study, [part], schemas)
@@ -136,7 +142,7 @@ def _run(
         require_fitting(rows, [part], study.clock, "study a part with --from and --until, or do not confirm")
         run = partial(
             run_batches,
-            ways=ways,
+            candidates=candidates,
             schemas=schemas,
             window=max(windows),
             span=max(1, min(windows) // PARTS),
@@ -153,15 +159,15 @@ def _run(
 
 def run_batches(
     batches: Iterator[pa.RecordBatch],
-    ways: Sequence[LaterWay],
+    candidates: Sequence[Candidate],
     schemas: Mapping[str, Schema],
     window: int,
     span: int,
     units: UnitCosts,
 ) -> Iterator[pa.RecordBatch]:
-    """Run all ways over the rows of some batches (slice, seed, time, stream, values), on an executor."""
+    """Run all candidates over rows (slice, seed, time, stream, values), on an executor."""
     rows = [row for batch in batches for row in zip(*(one.to_pylist() for one in batch.columns), strict=True)]
     if rows:
         elements = read_rows([row[2:] for row in rows], schemas)
-        runs = run_all(ways, chunks(elements, [], 1, span, BATCH), window, units)
+        runs = run_all(candidates, chunks(elements, [], 1, span, BATCH), window, units)
         yield pa.RecordBatch.from_pydict({"runs": [json.dumps([asdict(run) for run in runs])]})

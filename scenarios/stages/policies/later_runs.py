@@ -34,7 +34,7 @@ REPEATED = 3
 
 
 @dataclass(frozen=True)
-class LaterWay:
+class Candidate:
     """A way to run a query: a plan that stays, or an autopilot that begins with it.
 
     settings, objective, strategy    of the autopilot; without settings, the plan stays
@@ -66,24 +66,24 @@ class LaterRun:
 
 
 def run_all(
-    ways: Sequence[LaterWay], chunks: Sequence[Chunk], window: int, units: UnitCosts
+    candidates: Sequence[Candidate], chunks: Sequence[Chunk], window: int, units: UnitCosts
 ) -> list[LaterRun]:
-    """Run some ways over the same chunks: once to count, then by turns to measure.
+    """Run some candidates over the same chunks: once to count, then by turns to measure.
 
     window    the time after which counts are priced, in chronons
     """
-    counted = [_counted(way, chunks, window, units) for way in ways]
-    measured: list[list[float]] = [[] for _ in ways]
+    counted = [_counted(way, chunks, window, units) for way in candidates]
+    measured: list[list[float]] = [[] for _ in candidates]
     for _ in range(REPEATED):
-        for way, seconds in zip(ways, measured, strict=True):
+        for way, seconds in zip(candidates, measured, strict=True):
             seconds.append(_measured(way, chunks))
     return [
         LaterRun(way.name, prices.results, prices.microseconds, prices.moves, median(seconds), digest)
-        for way, (prices, digest), seconds in zip(ways, counted, measured, strict=True)
+        for way, (prices, digest), seconds in zip(candidates, counted, measured, strict=True)
     ]
 
 
-def _measured(way: LaterWay, chunks: Sequence[Chunk]) -> float:
+def _measured(way: Candidate, chunks: Sequence[Chunk]) -> float:
     with without_garbage_collector():
         engine = Engine(way.plan)
         _let_decide(way, engine)
@@ -93,7 +93,7 @@ def _measured(way: LaterWay, chunks: Sequence[Chunk]) -> float:
         return trial.seconds
 
 
-def _counted(way: LaterWay, chunks: Sequence[Chunk], window: int, units: UnitCosts) -> tuple[_Prices, str]:
+def _counted(way: Candidate, chunks: Sequence[Chunk], window: int, units: UnitCosts) -> tuple[_Prices, str]:
     results: list[Element] = []
     engine = Engine(way.plan, results.extend)
     prices = _Prices(way.plan, units)
@@ -110,7 +110,7 @@ def _counted(way: LaterWay, chunks: Sequence[Chunk], window: int, units: UnitCos
     return prices, digest_of(results)
 
 
-def _let_decide(way: LaterWay, engine: Engine, prices: _Prices | None = None) -> None:
+def _let_decide(way: Candidate, engine: Engine, prices: _Prices | None = None) -> None:
     if way.settings is not None:
         pilot = engine.autopilot(objective=way.objective, settings=way.settings, strategy=way.strategy)
         if prices is not None:

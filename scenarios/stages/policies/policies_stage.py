@@ -184,14 +184,14 @@ def _tell(study: Study, outcome: Outcome) -> Report:
         tables.append(_runs(study, confirmation))
     is_equal = confirmation is None or confirmation["is_equal"]
     if not is_equal:
-        facts.append("In the later half the ways gave different outputs, which is a fault of Midstream.")
+        facts.append("In the later half the runs gave different outputs, which is a fault of Midstream.")
     return Report(facts, advice, tables, [_picture(summary)], holds=is_equal)
 
 
 def _confirmed(study: Study, recommended: str, found: Summary) -> str:
     """One sentence: if the later half confirms the advice of the earlier half."""
     runs = {run["name"]: run for run in found["runs"]}
-    advised, other = runs[found["advised"]], runs[found["other"]]
+    advised, rival = runs[found["advised"]], runs[found["rival"]]
     answer = {
         (True, True): "Confirmed in processor time and in results",
         (True, False): "Confirmed in processor time, but not in results",
@@ -199,11 +199,11 @@ def _confirmed(study: Study, recommended: str, found: Summary) -> str:
         (False, False): "Not confirmed",
     }[found["in_time"], found["in_results"]]
     same = "the same" if found["advised"] == recommended else found["advised"]
-    time = compared(advised["cost"], other["cost"], "more than", "less than")
-    results = compared(advised["results"], other["results"], "more", "fewer")
+    time = compared(advised["cost"], rival["cost"], "more than", "less than")
+    results = compared(advised["results"], rival["results"], "more", "fewer")
     return (
         f"{answer}: the half before {study.clock.show(found['middle'])} alone advises {same}. Run over the "
-        f"later half, {advised['name']} takes {time} {other['name']} by counted steps, with "
+        f"later half, {advised['name']} takes {time} {rival['name']} by counted steps, with "
         f"{advised['results']:,} intermediate results, {results}."
     )
 

@@ -26,7 +26,7 @@ from midstream.scenarios.recordings.counted_joins import countable
 from midstream.scenarios.recordings.inner_joins import InnerJoin, different
 from midstream.scenarios.recordings.orders import group_by_order
 from midstream.scenarios.recordings.recording import Recording
-from midstream.scenarios.stages.base.advice import Advice, Way
+from midstream.scenarios.stages.base.advice import Advice, Alternative
 from midstream.scenarios.stages.policies.counting import count_courses
 from midstream.scenarios.stages.policies.judging import (
     PolicyBill,
@@ -90,13 +90,13 @@ class PolicyComparison:
         flown = autopilot_policy(self.recommended)
         fixed = {fixed_policy(label): label for label in self.courses.labels}
         found = {one.policy: one for one in self.judged if one.microseconds is not None}
-        ways = [
-            Way(label, found[policy].microseconds or 0.0, found[policy].total, is_given=not number)
+        alternatives = [
+            Alternative(label, found[policy].microseconds or 0.0, found[policy].total, is_given=not number)
             for number, (policy, label) in enumerate(fixed.items())
         ]
         pilot = found[flown]
-        ways.append(Way(flown, pilot.microseconds or 0.0, pilot.total, pilot.moves))
-        return Advice(tuple(ways))
+        alternatives.append(Alternative(flown, pilot.microseconds or 0.0, pilot.total, pilot.moves))
+        return Advice(tuple(alternatives))
 
     @property
     def plan(self) -> Plan:

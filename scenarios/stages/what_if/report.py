@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from midstream.scenarios.stages.base.advice import Advice, Way
+from midstream.scenarios.stages.base.advice import Advice, Alternative
 from midstream.scenarios.stages.base.summaries import Summary, frame
 from midstream.scenarios.stages.what_if.prices import OrderTotal, Prices
 from midstream.scenarios.stages.what_if.stage import WhatIf
@@ -51,16 +51,16 @@ def _advice(result: WhatIf) -> Summary | None:
         if prices.aim.name == "intermediate" != first.aim.name
         for total in prices.totals
     }
-    ways = [
-        Way(total.order.label, total.spent, by_order.get(total.order.number), is_given=total.is_given)
+    alternatives = [
+        Alternative(total.order.label, total.spent, by_order.get(total.order.number), is_given=total.is_given)
         for total in first.totals
     ]
     turns = {turn.name: turn for turn in result.switching_costs.get(first.aim.name, [])}
     if (past := turns.get(BY_PAST)) is not None:
         strategy = min(past.paid, key=lambda name: past.paid[name])
         spent, moves = past.paid[strategy]
-        ways.append(Way(f"{BY_PAST} ({strategy})", spent, moves=moves))
-    return Advice(tuple(ways), first.aim.unit).as_dict()
+        alternatives.append(Alternative(f"{BY_PAST} ({strategy})", spent, moves=moves))
+    return Advice(tuple(alternatives), first.aim.unit).as_dict()
 
 
 def _objective(study: Study, prices: Prices, turns: list[SwitchingCost], rows: int) -> Summary:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midstream.scenarios.stages.base.advice import MIGRATION, WORTH, Advice, Way, advice_from
+from midstream.scenarios.stages.base.advice import MIGRATION, WORTH, Advice, Alternative, advice_from
 
-GIVEN = Way("a", 100e3, 50.0, is_given=True)
-OTHER = Way("b", 80e3, 70.0)
-PILOT = Way("autopilot", 70e3, 20.0, moves=1)
+GIVEN = Alternative("a", 100e3, 50.0, is_given=True)
+OTHER = Alternative("b", 80e3, 70.0)
+PILOT = Alternative("autopilot", 70e3, 20.0, moves=1)
 SETTINGS = "with the settings in autopilot.json"
 
 
@@ -51,7 +51,7 @@ def test_the_autopilot_is_advised_where_it_pays() -> None:
 def test_the_order_as_written_stays_unless_another_one_saves_enough() -> None:
     advice = Advice((GIVEN, replace(OTHER, cost=100e3 * (1 - WORTH / 2))))
     assert advice.chosen == GIVEN
-    assert advice.other.name == "b"
+    assert advice.rival.name == "b"
     assert advice.lines(SETTINGS) == [
         "Keep the order as written, a, and do not change it while it runs: no other order takes clearly less "
         "than its 100 ms of processor time, and 50 intermediate results."
@@ -70,9 +70,9 @@ def test_no_page_contradicts_itself(
     given: float, orders: list[float], pilots: list[tuple[float, int]]
 ) -> None:
     ways = [
-        Way("given", given, is_given=True),
-        *(Way(f"order {i}", cost) for i, cost in enumerate(orders)),
-        *(Way(f"pilot {i}", cost, moves=moves) for i, (cost, moves) in enumerate(pilots)),
+        Alternative("given", given, is_given=True),
+        *(Alternative(f"order {i}", cost) for i, cost in enumerate(orders)),
+        *(Alternative(f"pilot {i}", cost, moves=moves) for i, (cost, moves) in enumerate(pilots)),
     ]
     advice = Advice(tuple(ways))
     least = min(map(advice.cost, ways))

@@ -52,7 +52,7 @@ def test_the_order_that_is_advised_is_the_counted_one(spark: Any, tmp_path: Path
     }
     assert max(counted, key=counted.__getitem__) == "(a ⋈ b) ⋈ c"
     for found in advice.values():
-        orders = {way["name"]: way for way in found["ways"] if way["moves"] is None}
+        orders = {way["name"]: way for way in found["alternatives"] if way["moves"] is None}
         assert {name: way["results"] for name, way in orders.items()} == pytest.approx(counted)
         assert max(orders, key=lambda name: orders[name]["cost"]) == "(a ⋈ b) ⋈ c"
         assert found["order"] != "(a ⋈ b) ⋈ c"

@@ -26,7 +26,7 @@ def test_the_later_half_is_counted_by_the_engine(spark: Any, tmp_path: Path) -> 
 
     case = generated("steady", [Phase(20, values=(MANY, FEW))], 4)
     case = replace(case, streams={name: sorted(rows) for name, rows in case.streams.items()})
-    plan, study = plan_of(case, case.orders[0]), written(case, tmp_path)
+    plan, study = plan_of(case, case.orders[1]), written(case, tmp_path)
 
     def compare(recording: Recording, study: Study) -> PolicyComparison:
         return policies(recording, study, plan, {"balanced": BALANCED})
@@ -37,9 +37,9 @@ def test_the_later_half_is_counted_by_the_engine(spark: Any, tmp_path: Path) -> 
     with open_recording(spark, later, 1) as recording:
         whole = compare(recording, later)
     counted = dict(zip(whole.courses.labels, whole.courses.totals, strict=True))
-    assert found.advised != found.other == whole.courses.labels[0]
+    assert found.advised != found.rival == whole.courses.labels[0]
     assert {name: run.results for name, run in found.runs.items()} == {
-        name: counted[name] for name in (found.other, found.advised)
+        name: counted[name] for name in (found.rival, found.advised)
     }
     # By counted steps of the engine, an order takes what the study says by the counts of Spark.
     times = dict(zip(whole.courses.labels, whole.processing.totals, strict=True))
@@ -52,16 +52,16 @@ def test_the_later_half_is_counted_by_the_engine(spark: Any, tmp_path: Path) -> 
 
 def test_an_autopilot_is_run_as_well() -> None:
     from midstream.optimizer import UnitCosts
-    from midstream.scenarios.stages.policies.later_runs import LaterWay, run_all
+    from midstream.scenarios.stages.policies.later_runs import Candidate, run_all
     from midstream.scenarios.stages.simulate.grid import chunks
 
     case = generated("turns", [Phase(5, values=(MANY, FEW)), Phase(5, values=(FEW, MANY))] * 2, 4)
     plans = [plan_of(case, order) for order in case.orders[:2]]
     rows = [(time, name, row) for time, name, row in case.arrivals]
     given = chunks(rows, [], 1, case.window // 2, 1000)
-    ways = [LaterWay(str(i), plan, None, INTERMEDIATE, "auto") for i, plan in enumerate(plans)]
-    ways.append(LaterWay("autopilot", plans[0], BALANCED, INTERMEDIATE, "auto"))
-    found = {run.name: run for run in run_all(ways, given, case.window, UnitCosts())}
+    candidates = [Candidate(str(i), plan, None, INTERMEDIATE, "auto") for i, plan in enumerate(plans)]
+    candidates.append(Candidate("autopilot", plans[0], BALANCED, INTERMEDIATE, "auto"))
+    found = {run.name: run for run in run_all(candidates, given, case.window, UnitCosts())}
     assert len({run.digest for run in found.values()}) == 1
     assert (found["0"].moves, found["autopilot"].moves > 0) == (0, True)
     # It runs both plans in turn, and for a while both at once.

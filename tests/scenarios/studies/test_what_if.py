@@ -87,7 +87,7 @@ def test_regret_is_what_the_best_order_of_each_bucket_saves(spark: Any, flipping
 
     by_order = {order.order.label: plans[order.order.plans[0]] for order in totals.values()}
     assert set(by_order) == {"(a ⋈ b) ⋈ c", "(b ⋈ c) ⋈ a", "(a × c) ⋈ b"}
-    # Starts that are 5 s apart or equal meet: 20 + 2 · 19 pairs. Those of every second element are 10 · 3 − 1.
+    # Starts that are 5 s apart or equal meet: 20 + 2 · 19 pairs; of every second element, 10 · 3 − 1.
     pairs = (InnerJoin(0, 1, (("a.k", "b.k"),)), InnerJoin(0, 2, ()), InnerJoin(1, 2, (("b.m", "c.m"),)))
     joins = CountedJoins(pairs, BUCKET)
     counted = [

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from midstream.plans.algebra.operators import (
     Join,
+    Project,
     Source,
     TimeWindow,
     Union,
@@ -22,7 +23,7 @@ class Order:
     """Plans that differ only in the sides of joins.
 
     number     the order's position among all orders
-    label      the order for people, for example "(EWR ⋈ LGA) ⋈ JFK"
+    label      the order for people, with inputs by their aliases, for example "(EWR ⋈ LGA) ⋈ JFK"
     plans      the plans' positions in the list of all plans; the first one stands for all
     """
 
@@ -80,9 +81,23 @@ def _bare(text: str) -> str:
 
 
 def _leaf(node: Node) -> str:
-    """The name of the stream that an input reads."""
-    sources = [logical(child) for child in node.walk()]
-    return "+".join(operator.stream for operator in sources if isinstance(operator, Source))
+    """The name of an input: its alias in FROM, else that of the stream that it reads."""
+    operators = [logical(child) for child in node.walk()]
+    stream = "+".join(one.stream for one in operators if isinstance(one, Source))
+    alias = _alias([one for one in operators if isinstance(one, Project)])
+    return stream if alias is None or alias.lower() == stream.lower() else alias
+
+
+def _alias(below: Sequence[Project]) -> str | None:
+    """The part before the first dot that all names of an input's last projection have in common.
+
+    SQL names the columns of `FROM s x` as `x.column`, in a projection below the window (see `renaming`).
+    """
+    if not below:
+        return None
+    parts = [name.partition(".") for name, _ in below[-1].columns]
+    aliases = {alias for alias, dot, _ in parts if dot}
+    return aliases.pop() if len(aliases) == 1 and all(dot for _, dot, _ in parts) else None
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:

@@ -90,12 +90,15 @@ def price_bucket(
     statistics: Statistics,
     objectives: Sequence[Objective],
     units: UnitCosts | None = None,
+    counted: Mapping[Node, float] | None = None,
 ) -> list[list[float]]:
     """The cost of each plan in a bucket per chronon, by objective.
 
+    counted    by logical node, the results per chronon that were counted; the others are estimated
+
     Cost     O(plans × operators × values of a joined column)
     """
-    model = CostModel(statistics, units)
+    model = CostModel(statistics, units, counted or {})
     costs = [model.price(plan) for plan in plans]
     return [[objective.of(cost) for cost in costs] for objective in objectives]
 

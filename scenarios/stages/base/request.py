@@ -11,7 +11,7 @@ from midstream.io.time_units import Clock
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.feeds import Feed
-from midstream.scenarios.streams.recorded.inputs import declared_plan, require_fitting
+from midstream.scenarios.streams.recorded.inputs import declared_plan, require_priceable
 
 
 def without_streams(name: str) -> Study:
@@ -56,15 +56,15 @@ class Request:
         return [self.bucket, self.study.since, self.study.until]
 
     def plan(self, file: str | None) -> Plan:
-        """The plan in a file, else the study's query.
+        """The plan in a file, else the study's query, to be priced.
 
-        Raises   InputFileError where it does not fit the streams.
+        Raises   InputFileError where it does not fit the streams, or reads a relation.
         """
         place = None if file is None else self.folder / file
         if place is None and self.study.query is None:
             raise self.error("", "found no query and no plan, expected one of them")
         plan = declared_plan(self.study, place)
-        require_fitting(plan, self.study, place or self.name)
+        require_priceable(plan, self.study, place or self.name)
         return plan
 
     def chronons(self, option: str, text: str) -> int:

@@ -62,7 +62,8 @@ def ingest(
 
     Cost     A pass over each new file, a sort of its rows, and a pass over the written files.
     Raises   MidstreamError, naming file and place: for a file that cannot be read, or has changed since it
-             was read; where streams are declared otherwise than before. The folder then holds what it held.
+             was read; where streams are declared otherwise than before; where no row of a stream fits its
+             declaration. The folder then holds what it held; rows that do not fit stay until the next run.
     """
     place = Path(folder)
     with only_writer(place):
@@ -84,6 +85,7 @@ def ingest(
             shutil.rmtree(unfinished / STAGED, ignore_errors=True)
             run = _run(name, unfinished, parts)
             named_run(unfinished, name)
+        _require_rows(run, place)
         manifest = replace(manifest, runs=(*manifest.runs, run))
         write_manifest(manifest, place)
         return Ingested(manifest, run)
@@ -313,6 +315,28 @@ def _run(name: str, place: Path, parts: Sequence[_Done]) -> IngestRun:
     streams: Mapping[str, StreamRun] = {part.stream: part.found for part in parts}
     inputs = tuple(one for part in parts for one in part.inputs)
     return IngestRun(name, inputs, tuple(files), streams, tuple(letters))
+
+
+def _require_rows(run: IngestRun, folder: Path) -> None:
+    """Raise InputFileError for the first stream that has rows in its files, none of which fits.
+
+    The declaration is wrong then, and stages after this one would find no elements.
+    """
+    for stream in run.streams:
+        inputs = [one for one in run.inputs if one.stream == stream]
+        refused = sum(one.quarantined for one in inputs)
+        if refused and not any(one.taken for one in inputs):
+            own = quote(stream, safe=" ")
+            letters = next(folder / path for path in run.quarantine if Path(path).parent.name == own)
+            with letters.open(encoding="utf-8") as file:
+                first = json.loads(file.readline())
+            raise InputFileError(
+                f"stream {stream}: found {refused:,} rows, expected some that fit the declaration, but every "
+                f"row was refused; the first: {first['source']}, row at {first['line']}: {first['reason']}; "
+                f"all are in {letters.parent} until the next run",
+                stream=stream,
+                path=first["source"],
+            )
 
 
 def _numbered(files: Sequence[Path], suffix: str) -> list[Path]:

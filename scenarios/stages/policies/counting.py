@@ -9,24 +9,11 @@ from pyspark.sql import DataFrame, Row
 
 from midstream.autopilot.costs.series import CostSeries, Counts
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import input_nodes
+from midstream.scenarios.recordings.inner_joins import InnerJoin
 from midstream.scenarios.recordings.recording import Recording
-from midstream.scenarios.stages.policies.inner_joins import InnerJoin, inner_joins
 from midstream.scenarios.stages.policies.occupied import Occupied, chronons
-from midstream.scenarios.streams.recorded.inputs import PlanInput
 
 UNIT = "intermediate results"
-
-
-def inner_joins_of(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> list[tuple[InnerJoin, ...]] | None:
-    """The joins below others, plan by plan; None if they cannot be counted.
-
-    They can be counted if the intermediate results of all plans are those of joins of two inputs.
-    """
-    numbers = {one.node: number for number, one in enumerate(inputs)}
-    found = [inner_joins(plan, numbers) if set(input_nodes(plan)) == set(numbers) else None for plan in plans]
-    known = [joins for joins in found if joins is not None]
-    return known if len(known) == len(found) else None
 
 
 def count_courses(

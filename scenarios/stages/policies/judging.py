@@ -9,6 +9,7 @@ from midstream.autopilot.costs.bill import Bill, Move, best_fixed, bill, clairvo
 from midstream.autopilot.costs.policies import ChartChoice, Choice, LastBest, Periodic, replay
 from midstream.autopilot.costs.series import CostSeries
 from midstream.autopilot.settings import BALANCED, Settings
+from midstream.scenarios.stages.base.advice import MIGRATION
 
 CLAIRVOYANT = "clairvoyant"
 
@@ -24,6 +25,8 @@ class PolicyBill:
     fidelity   the share of the contested buckets in which a best plan ran; None where none is contested
     regret     by how much it cost more than the clairvoyant
     of_least   the total as a multiple of the clairvoyant's; None where that is 0
+    microseconds    the processor time of all plans that ran, by the cost model, without that of deciding;
+                    None where it was not priced
     """
 
     policy: str
@@ -34,6 +37,7 @@ class PolicyBill:
     fidelity: float | None
     regret: float
     of_least: float | None
+    microseconds: float | None = None
 
 
 def judge(
@@ -42,6 +46,7 @@ def judge(
     strategies: Sequence[str],
     period: int,
     charts: Sequence[int],
+    processing: CostSeries | None = None,
 ) -> tuple[tuple[PolicyBill, ...], Bill]:
     """Judge all policies from the given plan on, and return the clairvoyant's bill with them.
 
@@ -50,10 +55,11 @@ def judge(
 
     strategies   those that are possible; policies that do not choose one take the first
     period       in buckets
+    processing   the processor time of the same plans over time, by which the same moves are priced
     """
     least = clairvoyant(courses, strategies)
     bills: dict[str, tuple[Bill, int]] = {
-        f"always {label}": (bill(courses, number), 0) for number, label in enumerate(courses.labels)
+        fixed_policy(label): (bill(courses, number), 0) for number, label in enumerate(courses.labels)
     }
     window, plans = courses.window / courses.bucket, len(courses.plans)
     choices: dict[str, tuple[Choice, int]] = {"repeat last best": (LastBest(), period)}
@@ -62,8 +68,9 @@ def judge(
         begin, every = courses.starts.start, buckets * courses.bucket
         policy = Periodic(choice, courses.spent, plans, begin, every, strategies[0])
         bills[name] = replay(courses, policy), policy.switches
-    for name, moves in flights.items():
-        bills[autopilot_policy(name)] = bill(courses, 0, moves), len(moves)
+    flown = {autopilot_policy(name): moves for name, moves in flights.items()}
+    for name, moves in flown.items():
+        bills[name] = bill(courses, 0, moves), len(moves)
     bills[CLAIRVOYANT] = least, len(least.moves)
     fixed = courses.totals[best_fixed(courses)]
     judged = (
@@ -76,10 +83,34 @@ def judge(
             courses.fidelity(one),
             one.total - least.total,
             _ratio(one.total, least.total),
+            None if processing is None else bill(processing, one.start, _again(one, flown.get(name))).total,
         )
         for name, (one, switches) in bills.items()
     )
     return tuple(judged), least
+
+
+def _again(known: Bill, moves: Sequence[Move] | None) -> Sequence[Move]:
+    """The moves of a bill, for other costs; `moves` if they are known.
+
+    Until the split time of GenMig both plans run. How long states to be moved are valid, the costs know.
+    """
+    if moves is not None:
+        return moves
+    return [
+        Move(
+            moved.at,
+            moved.new,
+            moved.strategy,
+            None if moved.strategy == "moving-states" else moved.until - moved.at,
+        )
+        for moved in known.moves
+    ]
+
+
+def fixed_policy(label: str) -> str:
+    """The name of the policy that holds on to an order."""
+    return f"always {label}"
 
 
 def autopilot_policy(name: str) -> str:
@@ -90,19 +121,21 @@ def autopilot_policy(name: str) -> str:
 def recommended(judged: Sequence[PolicyBill], grid: Mapping[str, Settings]) -> str:
     """The name of the recommended settings: the default ones, unless others save clearly more.
 
-    Others must save more than the share of costs for which the default settings themselves leave a plan. If
-    they do, or the default ones were not tried, the cheapest settings are recommended: of equals those with
-    fewer moves, and then the first. A smaller saving may be due to one burst, and cost more on later streams.
+    Processor time is compared, or what policies cost where that was not priced. Others must save more than
+    the share of costs for which the default settings themselves leave a plan. If they do, or the default ones
+    were not tried, the cheapest settings are recommended: of equals those with fewer moves, and then the
+    first. A smaller saving may be due to one burst, and cost more on later streams.
     """
     found = {one.policy: one for one in judged}
 
-    def total(name: str) -> float:
-        return found[autopilot_policy(name)].total
+    def cost(name: str) -> float:
+        one = found[autopilot_policy(name)]
+        return one.total if one.microseconds is None else one.microseconds + MIGRATION * one.moves
 
-    best = min(grid, key=lambda name: (total(name), found[autopilot_policy(name)].moves))
+    best = min(grid, key=lambda name: (cost(name), found[autopilot_policy(name)].moves))
     default = next((name for name, settings in grid.items() if settings == BALANCED), best)
-    saving = total(default) - total(best)
-    return best if saving > BALANCED.least_saving * total(default) else default
+    saving = cost(default) - cost(best)
+    return best if saving > BALANCED.least_saving * cost(default) else default
 
 
 def front(judged: Sequence[PolicyBill]) -> list[PolicyBill]:

@@ -12,31 +12,33 @@ from pydantic import BeforeValidator, Field
 from midstream.io.new_file import write_file
 from midstream.migration.strategies import find_strategy
 from midstream.optimizer.cost.objective import objective_of
+from midstream.optimizer.cost.units import units_in_use
 from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, MigrationRefused, StatisticsError
 from midstream.scenarios.reports.contents import Picture, Report, Table
+from midstream.scenarios.stages.base.advice import advice_from, compared
 from midstream.scenarios.stages.base.options import Options, PlanFile
 from midstream.scenarios.stages.base.request import Request
 from midstream.scenarios.stages.base.stage import STREAMS, Outcome, Stage, Work
-from midstream.scenarios.stages.base.summaries import bucket_facts, frame
+from midstream.scenarios.stages.base.summaries import Summary, bucket_facts, frame
 from midstream.scenarios.stages.policies.grid import grid_of
-from midstream.scenarios.stages.policies.judging import CLAIRVOYANT, autopilot_policy
 from midstream.scenarios.streams.recorded.declaration import Study
 
 if TYPE_CHECKING:
     from midstream.autopilot.settings import Settings
+    from midstream.scenarios.recordings.recording import Recording
     from midstream.scenarios.stages.policies.stage import PolicyComparison
 
 NAME = "policies"
 
-VERSION = 1
-"""The version of the summary."""
+VERSION = 2
+"""The version of the summary; the first had no advice."""
 
-SUMMARY, COURSES, AUTOPILOT = "policies.json", "courses.json", "autopilot.json"
-"""Files with the costs of policies, the plans' costs over time, and the recommended settings."""
+SUMMARY, COURSES, PLAN, AUTOPILOT = "policies.json", "courses.json", "plan.json", "autopilot.json"
+"""Files with the costs of policies, the plans' results over time, and the recommended plan and settings."""
 
-WORTH = 0.01
-"""The least saving of a recommended autopilot, as a share of the best fixed order's cost."""
+SETTINGS = f"with the settings in {AUTOPILOT}"
+"""Tells people where the settings of the autopilot are."""
 
 
 class PoliciesOptions(Options):
@@ -63,6 +65,10 @@ class PoliciesOptions(Options):
     repeat: str | None = Field(
         default=None, description="The time after which the best order is repeated; by default a window."
     )
+    confirm: bool = Field(
+        default=False,
+        description="Also advise by the earlier half alone, and run the engine over the later half that way.",
+    )
 
 
 def _grid(request: Request, options: PoliciesOptions) -> dict[str, Settings]:
@@ -88,25 +94,38 @@ def _check(request: Request, options: PoliciesOptions) -> None:
 
 def _depends(request: Request, options: PoliciesOptions) -> Any:
     grid = {name: one.dumps() for name, one in _grid(request, options).items()}
-    return [request.study.since, request.study.until, dumps(request.plan(options.plan)), grid]
+    plan = dumps(request.plan(options.plan))
+    return [request.study.since, request.study.until, plan, grid, repr(units_in_use())]
 
 
 def _run(work: Work, options: PoliciesOptions) -> tuple[PolicyComparison, Outcome]:
+    from midstream.scenarios.stages.policies.confirming import confirm
     from midstream.scenarios.stages.policies.stage import CHARTS, policies
+
+    plan, objective = work.request.plan(options.plan), objective_of(options.objective)
+
+    def compare(recording: Recording, study: Study) -> PolicyComparison:
+        return policies(
+            recording,
+            study,
+            plan,
+            _grid(work.request, options),
+            objective=objective,
+            strategy=options.strategy,
+            charts=options.charts or CHARTS,
+            period=_period(work.request, options),
+        )
 
     recording = work.recording
     work.tell("replaying")
-    result = policies(
-        recording,
-        work.study,
-        work.request.plan(options.plan),
-        _grid(work.request, options),
-        objective=objective_of(options.objective),
-        strategy=options.strategy,
-        charts=options.charts or CHARTS,
-        period=_period(work.request, options),
-    )
-    return result, Outcome(_summary(work.study, result), {}, work.elements, len(result.judged))
+    result = compare(recording, work.study)
+    summary = {**_summary(work.study, result), "confirmation": None}
+    if options.confirm:
+        work.tell("confirming")
+        told = confirm(recording, work.study, plan, compare, objective, options.strategy)
+        summary["confirmation"] = told.as_dict()
+        summary["machine_dependent"] = ["confirmation.runs.seconds"]
+    return result, Outcome(summary, {}, work.elements, len(result.judged))
 
 
 def _summary(study: Study, found: PolicyComparison) -> dict[str, Any]:
@@ -123,6 +142,7 @@ def _summary(study: Study, found: PolicyComparison) -> dict[str, Any]:
         "hindsight": courses.hindsight,
         "policies": [asdict(one) for one in found.judged],
         "front": [one.policy for one in found.front],
+        "advice": found.advice.as_dict(),
         "recommended": found.recommended,
         "settings": {name: asdict(one) for name, one in found.grid.items()},
         "moves": {
@@ -138,6 +158,7 @@ def _write(result: PolicyComparison, outcome: Outcome, folder: Path) -> None:
     from midstream.scenarios.spark.writing import write_json
 
     write_file(folder / COURSES, result.courses.dumps() + "\n")
+    write_file(folder / PLAN, dumps(result.plan))
     write_file(folder / AUTOPILOT, result.settings.dumps() + "\n")
     write_json(outcome.summary, folder / SUMMARY)
 
@@ -146,16 +167,67 @@ def _tell(study: Study, outcome: Outcome) -> Report:
     summary = outcome.summary
     table = Table(
         f"Costs of policies, {summary['cost_unit']} of all plans that ran",
-        ("policy", "total", "× best\nfixed", "moves", "switches", "fidelity", "regret"),
+        ("policy", "total", "× best\nfixed", "moves", "switches", "fidelity", "regret", "time, ms"),
         [_row(one, summary["front"]) for one in summary["policies"]],
-        note="* marks policies that no other one beats in both cost and moves.",
+        note="* marks policies that no other one beats in both cost and moves. Time is processor time by the "
+        "cost model, without deciding and what it takes to begin a migration.",
     )
     facts = [
         *bucket_facts(study, summary),
         f"Migrations are made by {' or '.join(summary['strategies'])}. Orders differ in "
         f"{summary['contested']:,} of {summary['buckets']:,} buckets.",
     ]
-    return Report(facts, _advice(summary), [table], [_picture(summary)])
+    advice = advice_from(summary["advice"]).lines(SETTINGS)
+    tables, confirmation = [table], summary["confirmation"]
+    if confirmation is not None and advice:
+        advice.append(_confirmed(study, summary["advice"]["recommended"], confirmation))
+        tables.append(_runs(study, confirmation))
+    is_equal = confirmation is None or confirmation["is_equal"]
+    if not is_equal:
+        facts.append("In the later half the runs gave different outputs, which is a fault of Midstream.")
+    return Report(facts, advice, tables, [_picture(summary)], holds=is_equal)
+
+
+def _confirmed(study: Study, recommended: str, found: Summary) -> str:
+    """One sentence: if the later half confirms the advice of the earlier half."""
+    runs = {run["name"]: run for run in found["runs"]}
+    advised, rival = runs[found["advised"]], runs[found["rival"]]
+    answer = {
+        (True, True): "Confirmed in processor time and in results",
+        (True, False): "Confirmed in processor time, but not in results",
+        (False, True): "Confirmed in results, but not in processor time",
+        (False, False): "Not confirmed",
+    }[found["in_time"], found["in_results"]]
+    same = "the same" if found["advised"] == recommended else found["advised"]
+    time = compared(advised["cost"], rival["cost"], "more than", "less than")
+    results = compared(advised["results"], rival["results"], "more", "fewer")
+    return (
+        f"{answer}: the half before {study.clock.show(found['middle'])} alone advises {same}. Run over the "
+        f"later half, {advised['name']} takes {time} {rival['name']} by counted steps, with "
+        f"{advised['results']:,} intermediate results, {results}."
+    )
+
+
+def _runs(study: Study, found: Summary) -> Table:
+    """The runs of the engine over the later half."""
+    rows = [
+        (
+            f"{run['name']}{', as advised' if run['name'] == found['advised'] else ''}",
+            f"{run['results']:,}",
+            f"{run['microseconds'] / 1000:,.1f}",
+            f"{run['moves']:,}",
+            f"{run['seconds'] * 1000:,.1f}",
+        )
+        for run in found["runs"]
+    ]
+    return Table(
+        f"The engine's runs from {study.clock.show(found['middle'])} on, after advice from before",
+        ("way", "intermediate\nresults", "counted\nsteps, ms", "moves", "measured,\nms"),
+        rows,
+        note="Counted steps are elements and results of operators above windows, priced by the cost "
+        "variables in use. What is measured is all processor time of the engine; it depends on this machine, "
+        "and decides nothing.",
+    )
 
 
 def _row(one: dict[str, Any], front: list[str]) -> tuple[str, ...]:
@@ -168,30 +240,12 @@ def _row(one: dict[str, Any], front: list[str]) -> tuple[str, ...]:
         f"{one['switches']:,}",
         _share(one["fidelity"], "{:.0%}"),
         f"{one['regret']:,.0f}",
+        _share(one["microseconds"] and one["microseconds"] / 1000, "{:,.1f}"),
     )
 
 
 def _share(number: float | None, form: str) -> str:
     return "–" if number is None else form.format(number)
-
-
-def _advice(summary: dict[str, Any]) -> list[str]:
-    """The recommended settings of the autopilot, or the advice to leave it out."""
-    policies = {one["policy"]: one for one in summary["policies"]}
-    best = policies[autopilot_policy(summary["recommended"])]
-    of_fixed, least = best["of_fixed"], policies[CLAIRVOYANT]["of_fixed"]
-    if of_fixed is None or least is None:
-        return [f"The best settings of the autopilot are {summary['recommended']}; no plan costs anything."]
-    possible = f"the cheapest way that there was costs {least:.3f} of it"
-    if of_fixed > 1 - WORTH:
-        return [
-            f"Do not let the autopilot decide: with the settings {summary['recommended']}, it costs "
-            f"{of_fixed:.3f} of the best fixed order; {possible}."
-        ]
-    return [
-        f"Let the autopilot decide, with the settings {summary['recommended']} ({AUTOPILOT}): it "
-        f"costs {of_fixed:.3f} of the best fixed order, with {best['moves']:,} migrations; {possible}."
-    ]
 
 
 def _picture(summary: dict[str, Any]) -> Picture:
@@ -217,7 +271,7 @@ STAGE = Stage(
     _run,
     _tell,
     _write,
-    files=(SUMMARY, COURSES, AUTOPILOT),
+    files=(SUMMARY, COURSES, PLAN, AUTOPILOT),
     pictures=("policies",),
     reads=("plan", "grid"),
     depends=_depends,
@@ -228,11 +282,13 @@ STAGE = Stage(
     help="""Costs of policies of migration on recorded streams, and settings of the autopilot to recommend.
 
     Replays the engine's autopilot with several settings beside each fixed order, charts, and the cheapest
-    course in hindsight. A folder for --output gets policies.json, the plans' costs over time as courses.json,
-    and the recommended settings as autopilot.json, for `midstream run --autopilot`.
+    course in hindsight. A folder for --output gets policies.json, the plans' results over time as
+    courses.json, the recommended plan as plan.json, and the recommended settings as autopilot.json, for
+    `midstream run --autopilot`.
     """,
     examples=(
         "midstream study policies nycflights13 --data recordings --output found",
         "midstream study policies query.sql --grid grid.json --strategy genmig --until 2013-07-01",
+        "midstream study policies query.sql --data streams --confirm",
     ),
 )

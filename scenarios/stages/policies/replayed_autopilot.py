@@ -29,7 +29,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.values.errors import ArgumentError, MidstreamError
 from midstream.plans.values.observations import Cell
-from midstream.scenarios.stages.policies.inner_joins import InnerJoin, inner_joins
+from midstream.scenarios.recordings.inner_joins import InnerJoin, inner_joins
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from midstream.autopilot.settings import Settings
 from midstream.optimizer import Objective
 from midstream.optimizer.online.requirements import requirements
 from midstream.plans.algebra.plan import Plan
+from midstream.scenarios.recordings.inner_joins import InnerJoin
 from midstream.scenarios.recordings.recording import Recording
 from midstream.scenarios.stages.policies.cells import cells, instants, results
-from midstream.scenarios.stages.policies.inner_joins import InnerJoin
 from midstream.scenarios.stages.policies.replayed_autopilot import (
     ReplayedAutopilot,
     ReplayedMigration,

@@ -7,7 +7,6 @@ all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -17,12 +16,13 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from midstream.scenarios.recordings.counted_joins import inputs_as_streams, pairs_of
 from midstream.scenarios.recordings.derived import elements_of
-from midstream.scenarios.recordings.pairs import Pair, count_changes
+from midstream.scenarios.recordings.inner_joins import InnerJoin
+from midstream.scenarios.recordings.pairs import count_changes
 from midstream.scenarios.recordings.recording import TIME, Recording
-from midstream.scenarios.stages.policies.inner_joins import InnerJoin
 from midstream.scenarios.stages.policies.occupied import Occupied
-from midstream.scenarios.streams.recorded.declaration import RecordedStream, Study
+from midstream.scenarios.streams.recorded.declaration import Study
 from midstream.scenarios.streams.recorded.inputs import PlanInput
 
 CHANGES = "chronon long, met array<long>, ended array<long>"
@@ -61,12 +61,8 @@ def count_splits(
 
     Cost     See `count_changes`; the chronons go to the executors.
     """
-    derived = replace(
-        recording, frames={str(number): elements_of(recording, one) for number, one in enumerate(inputs)}
-    )
-    streams = {str(number): _as_stream(number, one) for number, one in enumerate(inputs)}
-    pairs = [Pair(str(join.left), str(join.right), join.on) for join in joins]
-    changes = count_changes(derived, replace(study, streams=streams), pairs)
+    pairs = pairs_of(joins)
+    changes = count_changes(*inputs_as_streams(recording, study, inputs), pairs)
     chronons = np.array(asked, dtype=np.int64)
 
     def place(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -95,8 +91,3 @@ def placed(batches: Iterator[pa.RecordBatch], asked: npt.NDArray[np.int64]) -> I
         rest = (batch.column(name) for name in ("pair", "met", "ended"))
         found = pa.RecordBatch.from_arrays([chronons, *rest], names=["chronon", "pair", "met", "ended"])
         yield found.filter(inside)
-
-
-def _as_stream(number: int, one: PlanInput) -> RecordedStream:
-    """An input as if it had been recorded."""
-    return RecordedStream(str(number), "", "", TIME, {}, one.chain.schema, one.length)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pyspark.sql import DataFrame
 
@@ -21,14 +22,20 @@ from midstream.optimizer import INTERMEDIATE, Objective, enumerate_plans
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.errors import ArgumentError, EnumerationLimit, PlanError
+from midstream.scenarios.recordings.counted_joins import countable
+from midstream.scenarios.recordings.inner_joins import InnerJoin, different
 from midstream.scenarios.recordings.orders import group_by_order
 from midstream.scenarios.recordings.recording import Recording
-from midstream.scenarios.stages.policies.counting import (
-    count_courses,
-    inner_joins_of,
+from midstream.scenarios.stages.base.advice import Advice, Alternative
+from midstream.scenarios.stages.policies.counting import count_courses
+from midstream.scenarios.stages.policies.judging import (
+    PolicyBill,
+    autopilot_policy,
+    fixed_policy,
+    front,
+    judge,
+    recommended,
 )
-from midstream.scenarios.stages.policies.inner_joins import InnerJoin, different
-from midstream.scenarios.stages.policies.judging import PolicyBill, front, judge, recommended
 from midstream.scenarios.stages.policies.modelling import model_courses
 from midstream.scenarios.stages.policies.occupied import Occupied, chronons
 from midstream.scenarios.stages.policies.replayed_autopilot import ReplayedAutopilot, strategies_between
@@ -51,7 +58,8 @@ MOST = 32
 class PolicyComparison:
     """The costs of policies, and the recommended settings.
 
-    courses       each plan's costs over time
+    courses       each plan's intermediate results over time
+    processing    each plan's processor time over time
     grid          the settings that were tried, by name
     flights       by name, the moves of an autopilot with these settings
     judged        all policies
@@ -62,6 +70,7 @@ class PolicyComparison:
     """
 
     courses: CostSeries
+    processing: CostSeries
     grid: Mapping[str, Settings]
     flights: Mapping[str, tuple[Move, ...]]
     judged: tuple[PolicyBill, ...]
@@ -72,8 +81,28 @@ class PolicyComparison:
 
     @property
     def settings(self) -> Settings:
-        """The recommended settings."""
+        """The recommended settings, if the autopilot is to decide."""
         return self.grid[self.recommended]
+
+    @cached_property
+    def advice(self) -> Advice:
+        """The way to run the query: an order that stays, or the autopilot with the recommended settings."""
+        flown = autopilot_policy(self.recommended)
+        fixed = {fixed_policy(label): label for label in self.courses.labels}
+        found = {one.policy: one for one in self.judged if one.microseconds is not None}
+        alternatives = [
+            Alternative(label, found[policy].microseconds or 0.0, found[policy].total, is_given=not number)
+            for number, (policy, label) in enumerate(fixed.items())
+        ]
+        pilot = found[flown]
+        alternatives.append(Alternative(flown, pilot.microseconds or 0.0, pilot.total, pilot.moves))
+        return Advice(tuple(alternatives))
+
+    @property
+    def plan(self) -> Plan:
+        """The recommended order to begin with; that is the one as written where the autopilot decides."""
+        chosen = self.advice.chosen
+        return self.courses.plans[0 if chosen.changes else self.courses.labels.index(chosen.name)]
 
 
 def policies(
@@ -128,9 +157,8 @@ def policies(
         wishes = replay_autopilots(recording, study, plan, inputs, grid, objective, strategy, results)
         # An autopilot may find plans that enumeration does not.
         orders = _orders([*known, *dict.fromkeys(wish.to for one in wishes.values() for wish in one)], inputs)
-        if orders.joins is None:
-            courses = model_courses(recording, study, orders.plans, orders.labels, window)
-        else:
+        processing, courses = model_courses(recording, study, orders.plans, orders.labels, window)
+        if orders.joins is not None:
             if not {*joins}.issuperset(needed := different(orders.joins)):
                 joins = needed
                 counted = count_splits(recording, study, joins, inputs, chronons(grids))
@@ -143,12 +171,14 @@ def policies(
         )
         for name, of_one in wishes.items()
     }
-    courses, moves = _shortened(courses, moves)
+    courses, processing, moves = _shortened(courses, processing, moves)
     strategies = strategies_between(courses.plans, strategy)
     buckets = max(1, (window if period is None else period) // courses.bucket)
-    judged, least = judge(courses, moves, strategies, buckets, charts)
+    judged, least = judge(courses, moves, strategies, buckets, charts, processing)
     best = recommended(judged, grid)
-    return PolicyComparison(courses, grid, moves, judged, tuple(front(judged)), least, best, strategies)
+    return PolicyComparison(
+        courses, processing, grid, moves, judged, tuple(front(judged)), least, best, strategies
+    )
 
 
 @dataclass(frozen=True)
@@ -177,7 +207,7 @@ def _orders(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> _Orders:
     """Plans by the joins below others, where these can be counted, else by their order."""
     orders = group_by_order(plans)
     first = [plans[order.plans[0]] for order in orders]
-    joins = inner_joins_of(first, inputs)
+    joins = countable(first, inputs)
     keys: Sequence[object] = joins if joins is not None else range(len(orders))
     kept: dict[object, int] = {}
     for i, key in enumerate(keys):
@@ -192,16 +222,27 @@ def _orders(plans: Sequence[Plan], inputs: Sequence[PlanInput]) -> _Orders:
 
 
 def _shortened(
-    courses: CostSeries, moves: Mapping[str, tuple[Move, ...]]
-) -> tuple[CostSeries, dict[str, tuple[Move, ...]]]:
+    courses: CostSeries, processing: CostSeries, moves: Mapping[str, tuple[Move, ...]]
+) -> tuple[CostSeries, CostSeries, dict[str, tuple[Move, ...]]]:
     """The costs and moves of fewer plans: the given one, those that an autopilot ran, and the cheapest."""
-    cheapest = sorted(range(len(courses.plans)), key=courses.totals.__getitem__)
+    numbers = range(len(courses.plans))
+    cheapest = [
+        number
+        for both in zip(
+            sorted(numbers, key=processing.totals.__getitem__),
+            sorted(numbers, key=courses.totals.__getitem__),
+            strict=True,
+        )
+        for number in both
+    ]
     ran = [move.to for of_one in moves.values() for move in of_one]
     kept = list(dict.fromkeys([0, *ran, *cheapest]))[: max(MOST, len({0, *ran}))]
     if len(kept) == len(courses.plans):
-        return courses, dict(moves)
+        return courses, processing, dict(moves)
     kept.sort()
     place = {number: i for i, number in enumerate(kept)}
-    return courses.of(kept), {
-        name: tuple(replace(move, to=place[move.to]) for move in of_one) for name, of_one in moves.items()
-    }
+    return (
+        courses.of(kept),
+        processing.of(kept),
+        {name: tuple(replace(move, to=place[move.to]) for move in of_one) for name, of_one in moves.items()},
+    )

@@ -14,6 +14,7 @@ from midstream.scenarios.stages.base.request import Request
 from midstream.scenarios.stages.base.stage import Outcome, Stage, Work
 from midstream.scenarios.stages.base.summaries import bucket_facts
 from midstream.scenarios.streams.recorded.declaration import Study
+from midstream.scenarios.streams.recorded.inputs import require_fitting
 
 if TYPE_CHECKING:
     from midstream.scenarios.stages.profile.stream_profile import Profile
@@ -45,7 +46,7 @@ def _check(request: Request, options: ProfileOptions) -> None:
         return
     if options.window is not None:
         raise request.error("window", f"found {options.window}, expected none, as the query has windows")
-    request.plan(None)
+    require_fitting(request.study.query, request.study, request.name)
 
 
 def _window(request: Request, options: ProfileOptions) -> int:

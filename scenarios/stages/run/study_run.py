@@ -34,8 +34,15 @@ class StudyRun:
         return {name: STAGES[name].tell(study, record.outcome) for name, record in self.records.items()}
 
     def advice(self) -> list[str]:
-        """The advice of all stages; that of later stages comes first, as they know more."""
-        return [line for one in reversed(self.reports().values()) for line in one.advice]
+        """Warnings of stages that say no, and the advice of the last other stage that gives any.
+
+        That stage knows more than those before it, which compare ways to run the same query: their advice
+        might contradict it.
+        """
+        reports = list(self.reports().values())
+        warnings = [line for one in reports if not one.holds for line in one.advice]
+        last = next((one.advice for one in reversed(reports) if one.holds and one.advice), ())
+        return [*warnings, *last]
 
     @property
     def holds(self) -> bool:

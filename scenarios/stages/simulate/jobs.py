@@ -79,9 +79,9 @@ def run_on_executors(
 
     Raises   MidstreamError, naming the slice, where one does not fit into a worker.
     """
-    rows = _rows(recording, study, parts, grid.schemas)
+    rows = rows_of(recording, study, parts, grid.schemas)
     try:
-        _require_fitting(rows, parts, study.clock)
+        require_fitting(rows, parts, study.clock, "take shorter slices")
         together = in_jobs(rows, grid.seeds, parts)
         run = partial(run_batches, grid=grid, length=parts[0].end - parts[0].start)
         found = together.mapInArrow(run, spark_schema(FOUND)).toArrow()
@@ -90,7 +90,7 @@ def run_on_executors(
     return _read(found.to_pylist())
 
 
-def _rows(
+def rows_of(
     recording: Recording, study: Study, parts: Sequence[Slice], schemas: Mapping[str, Schema]
 ) -> DataFrame:
     """The elements of all slices: (slice, time, stream, values), values as texts."""
@@ -112,7 +112,8 @@ def _rows(
     return reduce(DataFrame.unionAll, found)
 
 
-def _require_fitting(rows: DataFrame, parts: Sequence[Slice], clock: Clock) -> None:
+def require_fitting(rows: DataFrame, parts: Sequence[Slice], clock: Clock, remedy: str) -> None:
+    """Raise MidstreamError for the first slice that does not fit into the memory of a worker."""
     size = F.expr("aggregate(values, 0L, (total, one) -> total + coalesce(length(one), 0))")
     counted = rows.groupBy("slice").agg(F.count("*").alias("elements"), F.sum(size).alias("characters"))
     for row in sorted(counted.toArrow().to_pylist(), key=lambda row: row["slice"]):
@@ -121,7 +122,7 @@ def _require_fitting(rows: DataFrame, parts: Sequence[Slice], clock: Clock) -> N
                 end = row["slice"] + parts[0].end - parts[0].start
                 raise MidstreamError(
                     f"slice from {clock.show(row['slice'])} to {clock.show(end)}: found {row[what]:,} "
-                    f"{what}, expected {most:,} at most, as one worker has to hold them; take shorter slices"
+                    f"{what}, expected {most:,} at most, as one worker has to hold them; {remedy}"
                 )
 
 
@@ -143,7 +144,7 @@ def run_batches(batches: Iterator[pa.RecordBatch], grid: RunGrid, length: int) -
     """Run the slices of some batches, sorted by slice and seed, on the executors."""
     rows = (row for batch in batches for row in zip(*(one.to_pylist() for one in batch.columns), strict=True))
     for (start, seed), group in groupby(rows, itemgetter(0, 1)):
-        elements = read_rows([row[2:] for row in group], grid)
+        elements = read_rows([row[2:] for row in group], grid.schemas)
         yield pa.RecordBatch.from_pylist(
             run_job(Slice(start, start + length), elements, seed, grid), schema=FOUND
         )
@@ -160,16 +161,18 @@ def run_job(part: Slice, rows: Sequence[Row], seed: int, grid: RunGrid) -> list[
     return found
 
 
-def read_rows(rows: Iterable[tuple[int, str, Sequence[str | None]]], grid: RunGrid) -> list[Row]:
+def read_rows(
+    rows: Iterable[tuple[int, str, Sequence[str | None]]], schemas: Mapping[str, Schema]
+) -> list[Row]:
     """The elements of a slice, sorted by start, stream and values.
 
     So the order does not depend on partitions.
     """
-    streams = {name: i for i, name in enumerate(grid.schemas)}
+    streams = {name: i for i, name in enumerate(schemas)}
     ordered = sorted(
         rows, key=lambda row: (row[0], streams[row[1]], [(text is not None, text or "") for text in row[2]])
     )
-    return [(time, stream, parsed_row(values, grid.schemas[stream])) for time, stream, values in ordered]
+    return [(time, stream, parsed_row(values, schemas[stream])) for time, stream, values in ordered]
 
 
 def _read(rows: Iterable[Mapping[str, Any]]) -> SliceResults:

@@ -26,6 +26,7 @@ from midstream.optimizer.cost.units import units_in_use
 from midstream.optimizer.search import with_linked_joins
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
+from midstream.scenarios.recordings.counted_joins import CountedJoins, counted_joins, with_matched
 from midstream.scenarios.recordings.facts import gather
 from midstream.scenarios.recordings.orders import Order, group_by_order
 from midstream.scenarios.recordings.pricing import BucketCost, compare, price_bucket
@@ -96,6 +97,7 @@ class WhatIf:
     window       the longest validity of an element of the query's inputs, in chronons
     half_life    the chronons after which statistics of earlier buckets count half
     lasting      by bucket, for how many chronons the elements valid at its start stay valid
+    is_counted   true if the results of joins below others were counted; else the cost model estimates them
     costs        one row a bucket, objective and plan, see COSTS
     """
 
@@ -106,6 +108,7 @@ class WhatIf:
     window: int
     half_life: int
     lasting: tuple[int, ...]
+    is_counted: bool
     costs: DataFrame
 
     @property
@@ -173,8 +176,12 @@ def what_if(
         candidates = candidates or searched_plans(facts, recording.starts, query, buckets, aims, limit)
         orders = group_by_order(candidates.plans)
         numbers = _order_of(orders)
-        pricing = Pricing(pack(candidates.plans), numbers, aims, buckets, half_life, past, units_in_use())
-        costs = priced(in_runs(facts, recording.starts, past), pricing).persist()
+        joins = counted_joins(candidates.plans, inputs, recording.bucket)
+        pricing = Pricing(
+            pack(candidates.plans), numbers, aims, buckets, half_life, past, units_in_use(), joins
+        )
+        known = with_matched(facts, recording, study, inputs, joins)
+        costs = priced(in_runs(known, recording.starts, past), pricing).persist()
         try:
             prices = collected(costs, recording.starts, aims, orders)
             yield WhatIf(
@@ -185,6 +192,7 @@ def what_if(
                 window=window,
                 half_life=half_life,
                 lasting=valid_for,
+                is_counted=joins is not None,
                 costs=costs,
             )
         finally:
@@ -236,7 +244,7 @@ def _order_of(orders: Sequence[Order]) -> list[int]:
 def in_runs(facts: DataFrame, starts: range, past: int) -> DataFrame:
     """The facts of buckets in sorted runs, each run in one partition, most often alone.
 
-    The columns are run, start and facts. A run holds its own buckets, and as many before them as are
+    The columns are run, start, facts and matched. A run holds its own buckets, and as many before them as are
     remembered; `run` is where its own buckets start. The runs do not depend on the partitions.
     """
     start, length = F.col("start"), max(RUN, past) * starts.step
@@ -245,7 +253,7 @@ def in_runs(facts: DataFrame, starts: range, past: int) -> DataFrame:
     is_remembered = (following < F.lit(starts.stop)) & (start >= following - F.lit(past * starts.step))
     runs = F.array_compact(F.array(own, F.when(is_remembered, following)))
     partitions = min(-(-len(starts) * starts.step // length) or 1, MOST_PARTITIONS)
-    spread = facts.select(F.explode(runs).alias("run"), "start", "facts")
+    spread = facts.select(F.explode(runs).alias("run"), "start", "facts", "matched")
     number = cell_number(F.col("run"), starts.start, length)
     placed = spread.repartitionById(partitions, F.pmod(number, F.lit(partitions)).cast("int"))
     return placed.sortWithinPartitions("run", "start")
@@ -257,6 +265,7 @@ class Pricing:
 
     plans        as `pack` writes them
     remembered   the number of earlier buckets that count
+    joins        those whose results are counted; None where all are estimated
     """
 
     plans: str
@@ -266,6 +275,7 @@ class Pricing:
     half_life: int
     remembered: int
     units: UnitCosts
+    joins: CountedJoins | None = None
 
 
 def priced(runs: DataFrame, pricing: Pricing) -> DataFrame:
@@ -278,7 +288,7 @@ def priced(runs: DataFrame, pricing: Pricing) -> DataFrame:
 
 
 def price_batches(batches: Iterator[pa.RecordBatch], pricing: Pricing) -> Iterator[pa.RecordBatch]:
-    """Price all plans in the buckets of some sorted batches (run, start, facts), on the executors."""
+    """Price all plans in the buckets of some sorted batches of `BucketRow`, on the executors."""
     kept = RowBuffer(COSTS)
     for start, count, costs, past_costs in priced_buckets(_rows(batches), pricing):
         for aim, found, by_past in zip(pricing.aims, costs, past_costs, strict=True):
@@ -299,16 +309,19 @@ def price_batches(batches: Iterator[pa.RecordBatch], pricing: Pricing) -> Iterat
     yield from kept.flush()
 
 
-def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, int, Facts]]:
+def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[BucketRow]:
     for batch in batches:
         for number in range(batch.num_rows):
             # One by one: what is known of a bucket may be large.
-            run, start, facts = (column[number].as_py() for column in batch.columns)
-            yield run, start, facts
+            run, start, facts, matched = (column[number].as_py() for column in batch.columns)
+            yield run, start, facts, matched
 
 
 Facts = Sequence[dict[str, Any]] | None
 """The facts counted in a bucket; None in one without elements."""
+
+BucketRow = tuple[int, int, Facts, Sequence[int] | None]
+"""A run, the start of a bucket, its facts, and the counted results of joins; None where there are none."""
 
 Priced = tuple[int, int, list[list[float]], list[list[float]]]
 """A priced bucket: its start, its number of elements, and two lists of costs by objective.
@@ -317,7 +330,7 @@ The first list holds the cost of each plan, the second that of each order by the
 """
 
 
-def priced_buckets(rows: Iterable[tuple[int, int, Facts]], pricing: Pricing) -> Iterator[Priced]:
+def priced_buckets(rows: Iterable[BucketRow], pricing: Pricing) -> Iterator[Priced]:
     """Price all plans in the buckets of some runs, in order; `run` is where a run's own buckets start."""
     plans = unpack(pricing.plans)
     first_of = {order: plan for plan, order in reversed(list(enumerate(pricing.order_of)))}
@@ -330,13 +343,16 @@ def priced_buckets(rows: Iterable[tuple[int, int, Facts]], pricing: Pricing) -> 
         price_bucket(some, nothing, objectives, pricing.units) for some in (plans, standing)
     )
     under_way: int | None = None
-    for run, start, facts in rows:
+    for run, start, facts, matched in rows:
         if run != under_way:
             under_way = run
             before.clear()
         count, known = buckets.read(plans[0], facts)
         if start >= run:
-            costs = price_bucket(plans, known, objectives, pricing.units) if count else of_nothing
+            costs = of_nothing
+            if count:
+                counted = None if pricing.joins is None else pricing.joins.rates(plans, known, matched)
+                costs = price_bucket(plans, known, objectives, pricing.units, counted)
             by_past = standing_on_nothing
             if before:
                 past = past_statistics(before, half_life, buckets.length)

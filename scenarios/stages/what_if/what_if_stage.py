@@ -14,6 +14,7 @@ from midstream.plans.algebra.serialise import dumps
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.scenarios.recordings.pricing import relative, show_cost
 from midstream.scenarios.reports.contents import Picture, Report, Table
+from midstream.scenarios.stages.base.advice import advice_from
 from midstream.scenarios.stages.base.options import Options, PlanFile, listed
 from midstream.scenarios.stages.base.request import Request
 from midstream.scenarios.stages.base.stage import Outcome, Stage, Work
@@ -35,8 +36,8 @@ NAME = "what-if"
 CELLS = 250
 """The most stretches of time that a picture shows."""
 
-WORTH = 0.01
-"""The least saving of a recommended change of plan, as a share of one order's cost."""
+SETTINGS = "with settings that `midstream study policies` finds"
+"""Tells people where settings of the autopilot come from."""
 
 
 class WhatIfOptions(Options):
@@ -47,7 +48,7 @@ class WhatIfOptions(Options):
         list[str],
         Field(
             min_length=1,
-            default=["processing"],
+            default=["processing", "intermediate"],
             description="The costs that plans are compared by: processing, memory, state, latency, rate, "
             "buffers, intermediate, or a sum such as 'processing + 0.001 memory'; the first decides.",
         ),
@@ -128,7 +129,7 @@ def _tell(study: Study, outcome: Outcome) -> Report:
     facts = [
         *bucket_facts(study, summary),
         f"{summary['plans']:,} plans in {summary['orders']:,} orders, {_which(summary)}, were priced in each "
-        "bucket.",
+        f"bucket. {COUNTED if summary['is_counted'] else ESTIMATED}",
         *map(_fact, summary["objectives"]),
     ]
     tables = [table for one in summary["objectives"] for table in _tables(one)]
@@ -136,7 +137,21 @@ def _tell(study: Study, outcome: Outcome) -> Report:
         tables.append(_buckets(summary))
     numbers = range(len(summary["objectives"])) if outcome.drawn["edges"] else ()
     pictures = [_picture(study, outcome, number) for number in numbers]
-    return Report(facts, _advice(first), tables, pictures)
+    return Report(facts, _advice(summary), tables, pictures)
+
+
+def _advice(summary: dict[str, Any]) -> list[str]:
+    """The advice of the summary; none where no order or no time was priced."""
+    advice = summary["advice"]
+    return [] if advice is None else advice_from(advice).lines(SETTINGS)
+
+
+COUNTED = "The results of joins below others were counted."
+ESTIMATED = (
+    "The results of joins were estimated, as not all joins below others have two inputs and equal columns: "
+    "where bursts are shorter than a bucket, take shorter buckets."
+)
+"""Where the numbers of results of joins come from."""
 
 
 def _which(summary: dict[str, Any]) -> str:
@@ -199,39 +214,6 @@ def _free(found: dict[str, Any], free: float | None) -> tuple[str, str]:
     if free is None:
         return "", ""
     return show_cost(free), f"{relative(free - found['least'], found['least']):.2%}"
-
-
-def _advice(found: dict[str, Any]) -> list[str]:
-    """The order to keep, and if changing it pays, with the costs of migrations."""
-    orders = found["orders"]
-    best = orders[0]
-    given = next(one for one in orders if one["is_given"])
-    if not best["spent"]:
-        return []
-    saved = 1 - best["spent"] / given["spent"]
-    held = (
-        "Hold on to the order as written: no other costs less in all."
-        if best["is_given"]
-        else f"Run {best['order']}: it costs {saved:.1%} less than the order as written."
-    )
-    turns = {turn["name"]: turn for turn in found["turns"]}
-    if "clairvoyant" not in turns:
-        return [held]
-    most, past = (
-        max(1 - one["spent"] / best["spent"] for key, one in turns[name].items() if isinstance(one, dict))
-        for name in ("clairvoyant", "best by the past")
-    )
-    if most < WORTH:
-        return [
-            held,
-            f"Do not change it while it runs: with what migrations cost, that would save {most:.1%} at most.",
-        ]
-    known = f"save {past:.1%}" if past > 0 else f"cost {-past:.1%} more"
-    return [
-        held,
-        f"Changing it while it runs would save up to {most:.1%} more, migrations paid. To take always what "
-        f"was best so far would {known}.",
-    ]
 
 
 def _picture(study: Study, outcome: Outcome, number: int) -> Picture:

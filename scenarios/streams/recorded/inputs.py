@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midstream.io.plan_files import read_plan
-from midstream.plans.algebra.operators import Aggregate, Distinct, Filter, Join, Project, Source, TimeWindow
+from midstream.plans.algebra.operators import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    Project,
+    Relation,
+    Source,
+    TimeWindow,
+)
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical
 from midstream.plans.expressions.expressions import Col, column_equality, conjuncts
@@ -88,6 +97,21 @@ def require_fitting(plan: Plan, study: Study, file: Path | str | None = None) ->
         plan_inputs(plan, study.streams)
     except PlanError as error:
         raise InputFileError(f"{file or f'study {study.name}'}: {error}", path=file or study.name) from error
+
+
+def require_priceable(plan: Plan, study: Study, file: Path | str | None = None) -> None:
+    """Raise InputFileError unless a plan fits the study's streams, and reads no relation.
+
+    A recording tells nothing about the rows of a relation, so no plan over one can be priced.
+    """
+    for node in plan.nodes:
+        if isinstance(node.operator, Relation):
+            raise InputFileError(
+                f"{file or f'study {study.name}'}: found {node.operator}, expected streams only; leave the "
+                "relation out of the query, or record its rows as a stream",
+                path=file or study.name,
+            )
+    require_fitting(plan, study, file)
 
 
 def questions(plan: Plan) -> dict[Node, Question]:

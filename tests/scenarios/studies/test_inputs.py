@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from midstream.plans.algebra.builder import Stream, stream
+from midstream.io.time_units import Clock
+from midstream.optimizer import enumerate_plans
+from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.expressions.operands import col
-from midstream.plans.values.errors import PlanError
+from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.plans.values.schema import Schema
-from midstream.scenarios.streams.recorded.declaration import RecordedStream
-from midstream.scenarios.streams.recorded.inputs import plan_inputs, questions
+from midstream.scenarios.recordings.orders import group_by_order
+from midstream.scenarios.streams.recorded.declaration import RecordedStream, Study
+from midstream.scenarios.streams.recorded.inputs import plan_inputs, questions, require_priceable
 
 COLUMNS = Schema.of(k="integer", m="string?")
 RECORDED = {name: RecordedStream(name, name, "csv", "t", {}, COLUMNS, 60) for name in ("a", "b")}
@@ -42,6 +45,24 @@ def test_inputs_are_the_windows_with_what_is_below_them() -> None:
 def test_plans_that_cannot_be_studied(wrong: Stream, message: str) -> None:
     with pytest.raises(PlanError, match=message):
         plan_inputs(wrong.plan(), RECORDED)
+
+
+def test_a_relation_is_refused_by_name() -> None:
+    plan = A.alias("a").window(9).join(relation("r", n="integer"), on=[("a.k", "n")]).plan()
+    with pytest.raises(InputFileError, match="study q: found relation r, expected streams only"):
+        require_priceable(plan, Study("q", "q", Clock("s"), RECORDED, plan))
+
+
+def test_orders_name_inputs_by_their_aliases() -> None:
+    x, y = (A.alias(name).window(9) for name in "xy")
+    b = B.alias("B").window(9)  # the stream's own name, in other letters
+    c = B.select(n=col("m")).window(9)  # no alias
+    plan = x.join(y, on=[("x.k", "y.k")]).join(b, on=[("y.m", "B.m")]).join(c, on=[("B.m", "n")]).plan()
+    labels = {order.label for order in group_by_order([plan])}
+    assert labels == {"((x ⋈ y) ⋈ b) ⋈ b"}
+    pairs = x.join(y, on=[("x.k", "y.k")]).join(A.alias("z").window(9), on=[("y.m", "z.m")]).plan()
+    found = {order.label for order in group_by_order(list(enumerate_plans(pairs)))}
+    assert found == {"(x ⋈ y) ⋈ z", "(x × z) ⋈ y", "(y ⋈ z) ⋈ x"}
 
 
 def test_frequencies_are_asked_of_columns_that_are_compared() -> None:

@@ -61,7 +61,7 @@ def test_a_script_says_where_streams_are_and_what_joins_them(tmp_path: Path) -> 
     assert "join (e.item = l.item) and (l.price = e.price)" in map(
         str, (node.operator for node in plan.nodes)
     )
-    assert [order.label for order in group_by_order(list(enumerate_plans(plan)))] == ["γ(Early ⋈ Late)"]
+    assert [order.label for order in group_by_order(list(enumerate_plans(plan)))] == ["γ(e ⋈ l)"]
 
 
 def test_a_stream_has_the_largest_of_its_windows(tmp_path: Path) -> None:

@@ -393,3 +393,42 @@ def test_streams_without_rows_with_one_and_at_one_instant(
     again = CliRunner().invoke(app, command)
     assert "no new files" in " ".join(again.output.split())
     assert [len(rows) for rows in stored(tmp_path, "A")] == [len(times)][: len(times)]
+
+
+ONE = "CREATE STREAM s(at BIGINT, k INTEGER NOT NULL) SOURCE file('{}') ORDERED BY at TIME_UNIT 's';"
+
+
+def test_a_stream_of_which_every_row_is_refused(spark: Any, tmp_path: Path) -> None:
+    from midstream.scenarios.stages.ingest.ingest import ingest
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.csv").write_text("at,k\n1,x\n2,y\n", encoding="utf-8")
+    (tmp_path / "q.sql").write_text(ONE.format("in"), encoding="utf-8")
+    streams = tmp_path / "streams"
+    letters = streams / "run-0001" / "quarantine" / "s"
+    for _ in range(2):  # the folder holds nothing, so the file is read again
+        with pytest.raises(InputFileError) as told:
+            ingest(spark, load_feeds(str(tmp_path / "q.sql"), tmp_path)[1], streams)
+        assert str(told.value) == (
+            "stream s: found 2 rows, expected some that fit the declaration, but every row was refused; the "
+            f"first: {tmp_path / 'in' / '1.csv'}, row at 2: column k: found 'x', expected integer; all are "
+            f"in {letters} until the next run"
+        )
+        rows = [json.loads(line)["row"] for file in letters.glob("*.jsonl") for line in file.open()]
+        assert len(rows) == 2
+    (tmp_path / "in" / "1.csv").write_text("at,k\n1,x\n2,3\n", encoding="utf-8")
+    taken = ingest(spark, load_feeds(str(tmp_path / "q.sql"), tmp_path)[1], streams).manifest.inputs
+    assert [(one.taken, one.quarantined) for one in taken] == [(1, 1)]
+
+
+def test_packed_json_lines_are_read_with_and_without_ingesting(spark: Any, tmp_path: Path) -> None:
+    from midstream.scenarios.recordings.recording import open_recording
+    from midstream.scenarios.stages.ingest.ingest import ingest
+
+    (tmp_path / "s.json.gz").write_bytes(gzip.compress(b'{"at": 1, "k": 7}\n{"at": 3, "k": 8}\n'))
+    (tmp_path / "q.sql").write_text(ONE.format("s.json.gz"), encoding="utf-8")
+    ingest(spark, load_feeds(str(tmp_path / "q.sql"), tmp_path)[1], tmp_path / "streams")
+    for data in (tmp_path, tmp_path / "streams"):
+        with open_recording(spark, load_study(str(tmp_path / "q.sql"), data), 10) as recording:
+            total = recording.totals["s"]
+            assert (total.count, total.first, total.last) == (2, 1, 3)

@@ -19,8 +19,8 @@ from midstream.autopilot.settings import EAGER, NAMED, Settings
 from midstream.plans.algebra.builder import stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ArgumentError, InputFileError
+from midstream.scenarios.recordings.inner_joins import inner_joins
 from midstream.scenarios.stages.policies.grid import grid_from, grid_of
-from midstream.scenarios.stages.policies.inner_joins import inner_joins
 from midstream.scenarios.stages.policies.judging import (
     PolicyBill,
     autopilot_policy,

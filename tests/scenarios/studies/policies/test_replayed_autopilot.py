@@ -22,7 +22,7 @@ from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
 from midstream.plans.values.errors import ArgumentError, MigrationRefused
-from midstream.scenarios.stages.policies.inner_joins import InnerJoin, different, inner_joins
+from midstream.scenarios.recordings.inner_joins import InnerJoin, different, inner_joins
 from midstream.scenarios.stages.policies.occupied import Occupied
 from midstream.scenarios.stages.policies.replayed_autopilot import (
     Instant,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,11 +139,19 @@ def test_what_has_changed_is_run_again(change: str, statuses: dict[str, str], tm
     assert dict(run(tmp_path, text).statuses) == statuses
 
 
-def test_advice_of_later_stages_comes_first(tmp_path: Path) -> None:
+def test_the_last_stage_advises_and_a_stage_that_says_no_warns(
+    tmp_path: Path, table: dict[str, Stage]
+) -> None:
     found = run(tmp_path)
-    assert found.advice() == ["advice of ['files']", "advice of ['number']"]
+    assert found.advice() == ["advice of ['files']"]
     page = (tmp_path / "out" / "report.html").read_text()
     assert 0 < page.index("advice of [&#39;files&#39;]") < page.index("some fact") < page.index("Run log")
+    assert "advice of [&#39;number&#39;]" not in page
+    warning = replace(table["first"], tell=lambda study, outcome: replace(_tell(study, outcome), holds=False))
+    table["first"] = warning
+    assert found.advice() == ["advice of ['number']", "advice of ['files']"]
+    assert not found.holds
+    table["first"] = replace(warning, tell=_tell)
     assert found.holds
     assert found.as_dict()["stages"]["first"]["summary"] == {"number": 3}
 

@@ -37,7 +37,13 @@ def test_stages_run_in_their_order_whatever_the_file_s() -> None:
     found = parsed(f"{head}stages: {{what-if: {{limit: 7}}, ingest: , profile: }}")
     assert list(found.stages) == [name for name in STAGES if name in ("ingest", "profile", "what-if")]
     assert found.stages["what-if"].model_dump() == {
-        **{"plan": None, "objective": ["processing"], "half_life": None, "rows": 24, "limit": 7}
+        **{
+            "plan": None,
+            "objective": ["processing", "intermediate"],
+            "half_life": None,
+            "rows": 24,
+            "limit": 7,
+        }
     }
 
 

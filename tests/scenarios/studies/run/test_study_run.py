@@ -112,7 +112,7 @@ def test_stderr_holds_nothing_of_spark(killed: tuple[Path, str, str]) -> None:
 def test_the_log_counts_rows(here: tuple[Path, str]) -> None:
     done = RunLog(here[0] / "out").last_done()
     rows = {name: (line["rows_in"], line["rows_out"]) for name, line in done.items()}
-    assert rows == {"ingest": (600, 600), "profile": (600, 36), "what-if": (600, 144)}
+    assert rows == {"ingest": (600, 600), "profile": (600, 36), "what-if": (600, 288)}
     assert all(line["seconds"] > 0 and line["versions"]["pyspark"] for line in done.values())
 
 
@@ -122,7 +122,7 @@ def test_what_is_printed_fits_80_columns(here: tuple[Path, str], killed: tuple[P
         assert all(len(line) <= 80 for line in lines[:-1]), text
         assert lines[0] == "Three houses"
         assert re.search(r"^ingest +\w+ +600 +600$", text, re.M)
-        assert "Run (B ⋈ C) ⋈ A: it costs" in text
+        assert "Run (B ⋈ C) ⋈ A, and do not change it while it runs" in text
         assert lines[-1].endswith("report.html")
 
 

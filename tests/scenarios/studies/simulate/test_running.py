@@ -190,7 +190,7 @@ def test_rows_come_in_one_order_whatever_the_partitions(order: list[int]) -> Non
         "b": stream("b", x="integer", y="string?").node.schema,
     }
     asked = replace(grid(), schemas=schemas)
-    found = read_rows([texts[i] for i in order], asked)
+    found = read_rows([texts[i] for i in order], asked.schemas)
     assert [repr(row) for row in found] == [
         "(4, 'b', (-2, None))",
         "(4, 'b', (-2, 'z'))",

@@ -22,7 +22,7 @@ def test_runs_are_spread_evenly_and_each_is_in_one_place(
 
     monkeypatch.setattr(stage, "MOST_PARTITIONS", most)
     facts = spark.range(STARTS.start, STARTS.stop, STARTS.step)
-    facts = facts.select(F.col("id").alias("start"), F.lit("").alias("facts"))
+    facts = facts.select(F.col("id").alias("start"), F.lit("").alias("facts"), F.lit(None).alias("matched"))
     placed = stage.in_runs(facts, STARTS, past=3).select("run", F.spark_partition_id().alias("place"))
     found = {(row["run"], row["place"]) for row in placed.collect()}
     places = [place for _, place in found]

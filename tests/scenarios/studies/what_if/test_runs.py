@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 pytest.importorskip("pyspark")
 
 from midstream.io.time_units import Clock
-from midstream.optimizer import PROCESSING, Statistics, UnitCosts, enumerate_plans
+from midstream.optimizer import INTERMEDIATE, PROCESSING, Statistics, UnitCosts, enumerate_plans
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import input_nodes
+from midstream.scenarios.recordings.counted_joins import CountedJoins
+from midstream.scenarios.recordings.inner_joins import InnerJoin
 from midstream.scenarios.recordings.orders import group_by_order
 from midstream.scenarios.recordings.pricing import (
     TIE,
@@ -36,6 +38,8 @@ PLANS = list(enumerate_plans(A.join(B, on=[("a", "b")]).join(C, on=[("b", "c")])
 ORDERS = group_by_order(PLANS)
 LENGTH = 20
 Counted = tuple[dict[int, int], ...]
+PAIRS = ((0, 1, "a", "b"), (0, 2, "a", "c"), (1, 2, "b", "c"))
+"""The pairs of inputs that some order joins first, with the columns that agree."""
 BUCKET = st.tuples(*[st.dictionaries(st.integers(0, 2), st.integers(1, 5), max_size=2)] * 3)
 
 
@@ -70,10 +74,10 @@ def pricing(half_life: int, past: int) -> Pricing:
     )
 
 
-def in_runs(buckets: Sequence[Counted], length: int, past: int) -> list[tuple[int, int, Any]]:
+def in_runs(buckets: Sequence[Counted], length: int, past: int) -> list[tuple[int, int, Any, None]]:
     """What a worker is given: runs of so many buckets, each behind those that are remembered."""
     return [
-        (first * LENGTH, i * LENGTH, buckets[i] if any(buckets[i]) else None)
+        (first * LENGTH, i * LENGTH, buckets[i] if any(buckets[i]) else None, None)
         for first in range(0, len(buckets), length)
         for i in range(max(0, first - past), min(len(buckets), first + length))
     ]
@@ -108,6 +112,19 @@ def test_without_a_past_hindsight_is_the_same(buckets: list[Counted], half_life:
     )
     assert [one[:3] for one in without] == [one[:3] for one in whole]
     assert all(one[3] == [[0.0] * len(ORDERS)] * 2 for one in without)
+
+
+@given(BUCKET, st.lists(st.integers(0, 50), min_size=3, max_size=3))
+def test_counted_results_are_those_of_prices(counted: Counted, matched: list[int]) -> None:
+    _, known = Known().read(PLANS[0], counted)
+    joins = CountedJoins(tuple(InnerJoin(one, other, ((x, y),)) for one, other, x, y in PAIRS), LENGTH)
+    rates = joins.rates(PLANS, known, matched)
+    (results,) = price_bucket(PLANS, known, [INTERMEDIATE], None, rates)
+    for order, number in zip(ORDERS, (0, 2, 1), strict=True):
+        for plan in order.plans:
+            assert LENGTH * results[plan] == pytest.approx(matched[number])
+    (alike,) = price_bucket(PLANS, known, [INTERMEDIATE], None, joins.rates(PLANS, known, [7, 7, 7]))
+    assert alike == pytest.approx([7 / LENGTH] * len(PLANS))
 
 
 @given(BUCKET)

@@ -43,7 +43,7 @@ def inner_joins(plan: Plan, inputs: Mapping[Node, int]) -> tuple[InnerJoin, ...]
         for child in node.inputs
         for under in child.walk()
     }
-    found = [_inner_join(node, inputs) for node in nodes if isinstance(node.operator, Join) and node in below]
+    found = [inner_join(node, inputs) for node in nodes if isinstance(node.operator, Join) and node in below]
     known = [one for one in found if one is not None]
     return tuple(sorted(set(known))) if len(known) == len(found) else None
 
@@ -53,7 +53,8 @@ def different(of_plans: Iterable[tuple[InnerJoin, ...]]) -> tuple[InnerJoin, ...
     return tuple(sorted({join for joins in of_plans for join in joins}))
 
 
-def _inner_join(node: Node, inputs: Mapping[Node, int]) -> InnerJoin | None:
+def inner_join(node: Node, inputs: Mapping[Node, int]) -> InnerJoin | None:
+    """A join of two inputs; None for a join that pairs of inputs do not describe."""
     operator = logical(node)
     assert isinstance(operator, Join)
     sides = [_side(child, inputs) for child in node.inputs]

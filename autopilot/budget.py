@@ -61,7 +61,7 @@ COSTS = {
     "priced": 80.0,
     "searches": 1500.0,
     "considered": 250.0,
-    "moved": 1000.0,
+    "moved": 600.0,
 }
 """Microseconds of one step of deciding, on the machine of the default unit costs."""
 

@@ -10,7 +10,9 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-BUDGET = 0.05
+from midstream.autopilot.settings import BALANCED
+
+BUDGET: float = BALANCED.budget or 0.0
 """The largest share of the processor time of the running plans that deciding takes."""
 
 MIGRATION = 10_000.0

@@ -109,24 +109,27 @@ class Budget:
     step       the chronons from instant to instant of the grid
     window     the size of the query's largest window, in chronons
     expected   the expected cost of the first look, in microseconds
+    check      the cost of asking if a look is paid for, in microseconds
 
     The first look comes when the first window is over, if it costs no more than that window of the query.
 
-    >>> budget = Budget(0.05, step=10, window=80, expected=50.0)
+    >>> budget = Budget(0.05, step=10, window=80, expected=50.0, check=1.0)
     >>> budget.is_paid(work=60.0)                               # the first one
     True
     >>> budget.pay(80, cost=20.0, work=60.0)
-    >>> budget.is_paid(work=70.0), budget.pause(90, work=70.0)
-    (False, 39)
+    >>> budget.is_paid(work=70.0), budget.pause(90, work=70.0)      # after a window at most, at first
+    (False, 8)
     >>> budget.is_paid(work=460.0)
     True
     """
 
-    def __init__(self, share: float, step: int, window: int, expected: float) -> None:
-        self._share, self._step, self._window = share, step, window
+    def __init__(self, share: float, step: int, window: int, expected: float, check: float) -> None:
+        self._share, self._step, self._window, self._check = share, step, window, check
         self._owed = expected
         self._before = 0.0
         """The work by the last look."""
+        self._begun: int | None = None
+        """The first instant at which somebody asked."""
         self._asked: tuple[int, float] | None = None
         """The last instant at which somebody asked, and the work by then."""
 
@@ -141,17 +144,21 @@ class Budget:
         self._owed, self._before = cost, work
         self._asked = now, work
 
-    def pause(self, now: int, work: float, check: float = COSTS["checks"]) -> int:
+    def pause(self, now: int, work: float) -> int:
         """The number of instants after which to ask again: when the look is paid for at the present rate.
 
-        It is sooner where asking is cheap beside the query: a burst may pay for it earlier.
+        It is sooner where asking is cheap beside the query, as a burst may pay for it earlier; and in any
+        case once as much time has passed as since the first instant.
         """
         since, before = self._asked or (now - self._window, 0.0)
         self._asked = now, work
+        if self._begun is None:
+            self._begun = now
         rate = (work - before) / max(1, now - since)
         if rate <= 0:
             return max(1, self._window // self._step)
         missing = self._owed / self._share - (work - self._before)
         until_paid = missing / rate
-        until_asked = max(self._window, check / (CHECKING * self._share * rate))
+        until_cheap = self._check / (CHECKING * self._share * rate)
+        until_asked = max(self._window, min(until_cheap, now - self._begun))
         return max(1, math.ceil(min(until_paid, until_asked) / self._step))

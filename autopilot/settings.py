@@ -9,6 +9,9 @@ from midstream.plans.values.artefacts import ArtefactError, Header, artefact_tex
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.finite import is_finite
 
+LEAST_BUDGET = 1e-9
+"""The smallest share of a query's time that deciding may be given."""
+
 HEADER: Header = {"format": "midstream-autopilot", "version": 1}
 
 
@@ -50,6 +53,8 @@ class Settings:
             _require(name, getattr(self, name), "a number of 0 or more")
         if self.budget is not None:
             _require("budget", self.budget, "None or a number greater than 0", above=0)
+            if self.budget < LEAST_BUDGET:
+                raise ArgumentError(f"settings: budget: found {self.budget}, expected {LEAST_BUDGET} or more")
         if self.memory is not None:
             _require("memory", self.memory, "None or a number of 0 or more")
         if not isinstance(self.looks, int):

@@ -129,7 +129,7 @@ class EngineAutopilot:
             for query in tuple(self._watched):
                 watched = self._watched.pop(query)
                 watched.leave()
-                if not watched.efforts.looks:
+                if not watched.efforts.looks and watched.is_paid_for:
                     reason = "its work has not paid for a look; more elements, or a larger budget, would"
                     self.tell(watched.record(None, "stay", reason))
             self._without_choice.clear()
@@ -245,7 +245,9 @@ class WatchedQuery(QueryPilot[Plan, int]):
         self._budget: Budget | None = None
         if parts.decider.settings.budget is not None:
             expected = expected_cost(query.plan, prices_of(parts.advisor))
-            self._budget = Budget(parts.decider.settings.budget, looks.step, looks.window, expected)
+            check = Efforts(checks=1).cost(prices_of(parts.advisor))
+            share = parts.decider.settings.budget
+            self._budget = Budget(share, looks.step, looks.window, expected, check)
         self._begun: int | None = None
         """The instant behind which the first window is over."""
         self._worked, self._elements, self._steps = 0.0, *self._counted_steps()
@@ -282,7 +284,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Collect the elements of a stream between two looks."""
-        self._came.append((stream, batch, int(progress)))
+        if self._parts is not None:
+            self._came.append((stream, batch, int(progress)))
 
     def look(self, now: int) -> None:
         """Process a look: all streams have come to an instant.
@@ -292,17 +295,24 @@ class WatchedQuery(QueryPilot[Plan, int]):
         if self._follow(now) and self._parts is not None:
             self.efforts.looks += 1
             super().look(now)
-            if self._budget is not None:
+            if self._budget is not None and self._parts is not None:
                 cost = self._cost()
                 self._budget.pay(now, cost - self._paid, self._work())
                 self._paid = cost
         self._looked = now
+        if self._parts is None and self.is_free:
+            self.leave()  # nobody will be asked, and no migration is to be followed
 
     def _cost(self) -> float:
         """The cost of deciding so far, in microseconds by counted steps."""
         if self._parts is None:
             return 0.0
         return self._parts.cost() + self.efforts.cost(prices_of(self._parts.advisor))
+
+    @property
+    def is_paid_for(self) -> bool:
+        """True if looks are paid for by the query's work."""
+        return self._budget is not None
 
     def _counted_steps(self) -> tuple[int, int]:
         """The elements on the query's streams, and what all operators have given, sources included."""
@@ -328,15 +338,20 @@ class WatchedQuery(QueryPilot[Plan, int]):
     def _pause(self, now: int) -> int:
         """The number of instants by which a look is put off, as it is not paid for, or tells nothing yet."""
         assert self._budget is not None
-        step = self._looks.step
+        step, window = self._looks.step, self._looks.window
         if self._begun is None:
             self._begun = now - step
-        until_known = (self._begun + step + self._looks.window - now) // step
+        until_known = -((now - self._begun - step - window) // step)
         if until_known > 0:
             return until_known
+        if self.is_migrating:
+            self._follow(now)
         work = self._work()
         self.efforts.checks += 1
-        return 0 if self._budget.is_paid(work) else self._budget.pause(now, work)
+        if self._budget.is_paid(work):
+            return 0
+        pause = self._budget.pause(now, work)
+        return min(pause, max(1, window // step)) if self.is_migrating else pause
 
     @property
     def is_free(self) -> bool:

@@ -31,7 +31,7 @@ class Mark:
         """The elements from the last look on."""
         self.append: Callable[[Element], object] = self.elements.append
         self.limit: Time = BEGINNING
-        """The start before which an element is only added: the next look, or no start while there is none."""
+        """The start before which an element is only added: the next look; no start while none is planned."""
 
     def first(self, number: int) -> Batch:
         """Take the first elements away."""

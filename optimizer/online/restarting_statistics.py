@@ -119,9 +119,11 @@ class _Lately:
         self._pairs, self._window = pairs, window
         self._first: int | None = None
         """The length of the first cell."""
+        self._is_even = True
+        """True while all cells are of that length."""
         self._counts: dict[Column, dict[Hashable, float]] = defaultdict(dict)
-        self._instants: deque[tuple[int, Counts]] = deque()
-        """The ends of the cells of an instant, and the counts in them."""
+        self._instants: deque[tuple[int, int, Counts]] = deque()
+        """The ends of the cells of an instant, their length, and the counts in them."""
         self._streams: set[str] = set()
 
     def take(self, cells: Sequence[Cell]) -> dict[Hashable, float]:
@@ -130,14 +132,18 @@ class _Lately:
         length = end - min(cell.start for cell in cells)
         if self._first is None:
             self._first = length
-        share = self._first / length
-        of_pairs = share * (2 * self._window + self._first) / (2 * self._window + length)
+        self._is_even &= length == self._first
+        share = of_pairs = self._first / length
         while self._instants and self._instants[0][0] <= end - self._window:
-            self._remove(self._instants.popleft()[1])
+            self._remove(self._instants.popleft()[2])
+        if not self._is_even:
+            # Beside each other, and beside those that are kept.
+            kept = sum(instant[1] for instant in self._instants)
+            of_pairs *= (2 * self._window + self._first) / (2 * kept + length)
         new = {(cell.stream, column): _weighed(cell, column) for cell in cells for column in cell.keys}
         found: dict[Hashable, float] = {pair: of_pairs * self._pairs_of(*pair, new) for pair in self._pairs}
         self._add(new)
-        self._instants.append((end, new))
+        self._instants.append((end, length, new))
         counted = {cell.stream: share * cell.elements for cell in cells}
         self._streams |= counted.keys()
         found |= {stream: counted.get(stream, 0.0) for stream in self._streams}

@@ -560,9 +560,9 @@ def test_migrations_by_hand_are_noticed() -> None:
     moved = None
     for name, batch in turns({name: streams[name] for name in "abc"}, 5):
         engine.push(name, batch)
-        if moved is None and batch:
+        if moved is None and batch and batch[0][0] >= WINDOW:
             moved = engine.migrate(BC_FIRST)
-    assert pilot.decisions[0].reason == "a migration is under way"
+    assert "a migration is under way" in [record.reason for record in pilot.decisions]
     assert {record.running for record in pilot.decisions} == {AB_FIRST, BC_FIRST}
 
 

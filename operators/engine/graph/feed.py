@@ -249,8 +249,8 @@ class Feed:
                 watch.note(stream, batch)
         before, _ = self._waiting.get(stream, ((), None))
         self._waiting[stream] = [*before, *batch], progress
-        over = [watch.marks for watch in watches if self._is_over(watch)]
-        self._catch_up([stream, *chain(*over)])
+        others = [watch.marks for watch in watches if not watch.is_planned or self._is_over(watch)]
+        self._catch_up([stream, *chain(*others)])
         if progress == FOREVER:
             for watch in self._watches.get(stream, ()):
                 if self._is_over(watch):
@@ -283,7 +283,7 @@ class Feed:
         if path is None:  # a watcher may change the queries, as a sink may
             return
         watches = self._watches.get(stream, ())
-        limit = min((one.next for one in watches if self._waits(stream, progress, one)), default=FOREVER)
+        limit = min((self._reach(stream, progress, one) for one in watches), default=FOREVER)
         if progress > limit or (batch and batch[-1][0] >= limit):
             reach = bisect_left(batch, limit, key=START)
             self._waiting[stream] = batch[reach:], progress
@@ -291,12 +291,14 @@ class Feed:
         if batch or progress > path.reached:
             self._run(path, batch, progress)
 
-    def _waits(self, stream: str, progress: Time, watch: Watch) -> bool:
-        """True if elements of a stream that start at the next look or later must wait for it."""
+    def _reach(self, stream: str, progress: Time, watch: Watch) -> Time:
+        """The start from which on elements of a stream must wait for the next look of a watch."""
         others = min((self._has_come(other) for other in watch.marks if other != stream), default=FOREVER)
         if progress == others == FOREVER:
-            return False
-        return others >= watch.next or all(watch.marks.keys() <= streams for streams in self._above(stream))
+            return FOREVER
+        if all(watch.marks.keys() <= streams for streams in self._above(stream)):
+            return watch.reach(others)
+        return watch.next if others >= watch.next else FOREVER
 
     def _has_come(self, stream: str) -> Time:
         """The progress of a stream, with the elements that wait; FOREVER if no query reads it."""

@@ -69,20 +69,36 @@ class Watch:
         """The number of that instant."""
         self._latest = 0
         """The last cell with elements before it."""
+        self._is_planned = False
+
+    @property
+    def is_planned(self) -> bool:
+        """False before the first look, and after a silence: the next look depends on who comes first."""
+        return self._is_planned
+
+    def reach(self, others: Time) -> Time:
+        """The start before which elements of a stream need not wait, if all others have come so far.
+
+        Where the next look is not planned, an element of another stream may still bring it forward.
+        """
+        if self._is_planned or self.next > others == BEGINNING:
+            return self.next if self._is_planned else BEGINNING
+        return (
+            self.next if others == FOREVER else min(self.next, self._instant(int(others // self._step) + 1))
+        )
 
     def note(self, stream: str, batch: Batch) -> None:
         """Note elements that are about to run or to wait."""
         mark = self.marks[stream]
-        is_first = not mark.elements
         mark.elements += batch
-        if is_first:
+        if mark.limit == BEGINNING:
             self._set_next()
 
     def look(self) -> None:
         """Pass on all elements that start before the next instant, and look there, or put the look off."""
         assert isinstance(self.next, int)
         now = self.next
-        number = self._asked = now // self._step
+        self._asked = now // self._step
         cuts = {
             stream: (mark, bisect_left(mark.elements, now, key=START)) for stream, mark in self.marks.items()
         }
@@ -96,26 +112,35 @@ class Watch:
         cells = {stream: mark.first(cut) for stream, (mark, cut) in cuts.items() if cut}
         self._set_next()
         for stream, cell in cells.items():
-            self.watcher.take(stream, cell, number * self._step)
+            self.watcher.take(stream, cell, now)
         self.watcher.look(now)
 
     def finish(self) -> None:
         """Pass on the remaining elements without a look, as all streams have ended."""
         for stream, mark in self.marks.items():
-            while mark.elements:
-                end = (int(mark.elements[0][0] // self._step) + 1) * self._step
-                cell = mark.first(bisect_left(mark.elements, end, key=START))
-                self.watcher.take(stream, cell, end)
+            elements, at = mark.first(len(mark.elements)), 0
+            while at < len(elements):
+                end = self._instant(int(elements[at][0] // self._step) + 1)
+                since, at = at, bisect_left(elements, end, at, key=START)
+                self.watcher.take(stream, elements[since:at], end)
         self.next = FOREVER
 
     def _set_next(self) -> None:
-        coming = min((mark.elements[0][0] for mark in self.marks.values() if mark.elements), default=None)
-        cell = None if coming is None else int(coming // self._step)
-        number = next_look(self._asked, self._latest, self._idle, cell, self._pause)
-        self.next = FOREVER if number is None else number * self._step
+        asked = BEGINNING if self._asked is None else self._instant(self._asked)
+        new = [
+            mark.elements[at][0]
+            for mark in self.marks.values()
+            if (at := bisect_left(mark.elements, asked, key=START)) < len(mark.elements)
+        ]
+        coming = int(min(new) // self._step) if new else None
+        number = next_look(self._asked, self._latest, self._idle, coming, self._pause)
+        self.next = FOREVER if number is None else self._instant(number)
+        self._is_planned = self._asked is not None and self._asked + self._pause <= self._latest + self._idle
         for mark in self.marks.values():
-            # The first element of a stream may bring the next look forward.
-            mark.limit = self.next if mark.elements else BEGINNING
+            mark.limit = self.next if self._is_planned else BEGINNING
+
+    def _instant(self, number: int) -> int:
+        return number * self._step
 
 
 def next_look(looked: int | None, latest: int, idle: int, coming: int | None, pause: int = 1) -> int | None:

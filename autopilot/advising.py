@@ -9,6 +9,7 @@ from math import inf, isfinite
 from midstream.autopilot.advice import Advice, Forecast
 from midstream.autopilot.budget import work_of
 from midstream.autopilot.pricing import Beside, PricingAdvisor, deviation_of_saving, nothing_beside
+from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer import PROCESSING, CostModel, Objective, Statistics, Steps, optimize
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.rules import RULES, Rule, Stage
@@ -154,8 +155,11 @@ class ByOptimizer(PricingAdvisor):
         return tuple((name, self._sides.of(link(root)[0])) for name, root in outputs)
 
     def has_choice(self, plan: Plan) -> bool:
-        """True if the rules lead to another plan, or to so many that this is not found out."""
-        if plan != logical_plan(plan):
+        """True if the rules lead to another plan, or to so many that this is not found out.
+
+        Operators whose implementations are not those that the planner would choose are a choice, too.
+        """
+        if physical_plan(plan) != physical_plan(logical_plan(plan)):
             return True
         plans = iter(enumerate_plans(plan, self._rules))
         first = self._form_of(next(plans))

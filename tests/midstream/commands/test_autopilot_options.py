@@ -110,13 +110,10 @@ def test_queries_without_windows(folder: Path) -> None:
     )
     result = CliRunner().invoke(app, ["run", "q.sql", "--source", "a=a.csv", "--autopilot", "eager"])
     assert "no query with a time window" in str(result.exception) + result.output
-    (folder / "q.sql").write_text(
-        "CREATE STREAM a(x INT, at TIMESTAMP) ORDERED BY at TIME_UNIT s;"
-        "SELECT x FROM (SELECT x FROM a UNION ALL SELECT x FROM a) AS u WHERE x > 1;"
-    )
     given = ["run", "q.sql", "--source", "a=a.csv", "--every", "50s", "--decisions", "d.jsonl"]
-    assert CliRunner().invoke(app, [*given, "--autopilot", "mine.json"]).exit_code == 0
-    assert {json.loads(line)["at"] % 50 for line in (folder / "d.jsonl").read_text().splitlines()} == {0}
+    assert CliRunner().invoke(app, given).exit_code == 0
+    (record,) = map(json.loads, (folder / "d.jsonl").read_text().splitlines())
+    assert (record["at"], record["reason"]) == (None, "no rule leads to another plan")
 
 
 def test_how_often_to_look(folder: Path) -> None:
@@ -149,8 +146,7 @@ def test_recorded_streams_run_abreast() -> None:
 def test_it_is_told_where_no_look_was_paid_for_or_there_is_nothing_to_choose(folder: Path) -> None:
     assert "its work has not paid for a look" in run("--autopilot", "balanced").stderr
     (folder / "q.sql").write_text(
-        "CREATE STREAM a(x INT, at TIMESTAMP) ORDERED BY at TIME_UNIT s;"
-        "SELECT x FROM a WINDOW(RANGE 40);"
+        "CREATE STREAM a(x INT, at TIMESTAMP) ORDERED BY at TIME_UNIT s;SELECT x FROM a WINDOW(RANGE 40);"
     )
     given = ["run", "q.sql", "--source", "a=a.csv", "--autopilot", "balanced"]
     assert "no rule leads to another plan" in CliRunner().invoke(app, given).stderr

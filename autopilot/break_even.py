@@ -4,8 +4,8 @@
     move when  gain  >  max(least · running · horizon, fixed)
 
 The gain must be a share of the running plan's cost over the horizon, and as much as the fixed cost of a
-migration, in case that the saving does not come true. Rates are in intermediate results per
-chronon, costs in intermediate results, times in chronons.
+migration, in case that the saving does not come true. Rates are in the advisor's unit per
+chronon, costs in its unit, times in chronons.
 """
 
 from __future__ import annotations

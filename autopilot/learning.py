@@ -72,7 +72,7 @@ class Learning:
         return self._statistics.at(now)
 
     def at_recent_rates(self, now: int, statistics: Statistics) -> Statistics:
-        """Statistics with the rates of the last window, or of the time since the last look but one.
+        """Statistics with the rates of the last window, or since the previous look if that is longer.
 
         Old elements may outweigh these where a burst has just ended.
         """

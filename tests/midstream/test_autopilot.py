@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import cycle
+from itertools import cycle, pairwise
 from random import Random
 from typing import Any
 
@@ -656,3 +656,47 @@ def test_looks_are_paid_for_by_the_work_of_the_query() -> None:
             cost = watched._cost()
             largest, before = max(largest, cost - before), cost
         assert 0 < watched._cost() <= share * watched._work() + largest
+
+
+def test_silence_costs_nothing_within_a_budget() -> None:
+    """No instant is asked for between two elements far apart, though the next look is not paid for."""
+    engine = ms.Engine(AB_FIRST)
+    pilot = engine.autopilot()
+    for time in [*range(3 * WINDOW), *range(10**9, 10**9 + 3 * WINDOW)]:
+        for name, row in (("a", (time,)), ("b", (time, time)), ("c", (time,))):
+            engine.push(name, [(time, time + 1, row)])
+    (watched,) = pilot._watched.values()
+    assert 0 < watched.efforts.checks < 10 and not watched.efforts.looks
+
+
+def test_a_thin_beginning_does_not_put_looks_off_for_long() -> None:
+    """Somebody asks again once as much time has passed as since the first window."""
+    engine = ms.Engine(AB_FIRST)
+    pilot = engine.autopilot()
+    asked = list[int]()
+    for time in range(0, 300 * WINDOW):
+        if time % WINDOW and time < 20 * WINDOW:
+            continue
+        for name, row in (("a", (time,)), ("b", (time, time)), ("c", (time,))):
+            engine.push(name, [(time, time + 1, row)])
+        (watched,) = pilot._watched.values()
+        if watched.efforts.checks > len(asked):
+            asked.append(time // WINDOW)
+    assert all(late <= 2 * soon + 2 for soon, late in pairwise(asked)) and len(asked) < 20
+    assert any(20 <= at <= 42 for at in asked)
+
+
+def test_nothing_is_kept_for_an_advisor_that_has_failed() -> None:
+    class Fails:
+        def advise(self, running: ms.Plan, known: ms.Statistics) -> None:
+            raise ValueError("no")
+
+    engine = ms.Engine(AB_FIRST)
+    pilot = engine.autopilot(Fails(), settings=UNBOUNDED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for time in range(4 * WINDOW):
+            for name, row in (("a", (time,)), ("b", (time, time)), ("c", (time,))):
+                engine.push(name, [(time, time + 1, row)])
+    assert [record.event for record in pilot.decisions].count("failed") == 1
+    assert not engine._feed._watches

@@ -139,7 +139,8 @@ class _Lately:
         if not self._is_even:
             # Beside each other, and beside those that are kept.
             kept = sum(instant[1] for instant in self._instants)
-            of_pairs *= (2 * self._window + self._first) / (2 * kept + length)
+            usual = (math.ceil(self._window / self._first) - 1) * self._first
+            of_pairs *= (2 * usual + self._first) / (2 * kept + length)
         new = {(cell.stream, column): _weighed(cell, column) for cell in cells for column in cell.keys}
         found: dict[Hashable, float] = {pair: of_pairs * self._pairs_of(*pair, new) for pair in self._pairs}
         self._add(new)

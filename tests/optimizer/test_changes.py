@@ -200,3 +200,22 @@ def test_a_stream_that_falls_silent_has_changed() -> None:
 def test_a_window_is_a_number_of_chronons(window: object) -> None:
     with pytest.raises(ms.MidstreamError, match="window"):
         RestartingStatistics(query(), HALF_LIFE, window)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("first", [100, 700, 800, 1600])
+@pytest.mark.parametrize("then", [100, 700, 800, 3200])
+def test_cells_of_another_length_are_no_change(first: int, then: int) -> None:
+    """Rates and shares are the same all the time; only the time from look to look changes."""
+    chance = Random(first + then)
+    known = RestartingStatistics(query(), HALF_LIFE, WINDOW)
+    collector = Collector(query().sources, known.columns, 100)
+    end = 0
+    for length in [first] * 16 + [then] * 30:
+        start, end = end, end + length
+        for name in "ab":
+            elements = [
+                (t, t + 1, (chance.randrange(10),)) for t in range(start, end) if chance.random() < 0.3
+            ]
+            collector.take_cell(name, elements, start, end)
+        known.take(collector.cells(end))
+    assert known.changed is None

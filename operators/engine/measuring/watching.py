@@ -135,7 +135,8 @@ class Watch:
         coming = int(min(new) // self._step) if new else None
         number = next_look(self._asked, self._latest, self._idle, coming, self._pause)
         self.next = FOREVER if number is None else self._instant(number)
-        self._is_planned = self._asked is not None and self._asked + self._pause <= self._latest + self._idle
+        # Nobody who comes can bring it forward: it is the first instant behind the pause.
+        self._is_planned = self._asked is not None and number == self._asked + self._pause
         for mark in self.marks.values():
             mark.limit = self.next if self._is_planned else BEGINNING
 

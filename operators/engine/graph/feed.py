@@ -235,20 +235,17 @@ class Feed:
     def _process_watched(self, stream: str, batch: Batch, progress: Time) -> None:
         """Process elements, cut at the instants of looks."""
         watches = self._watches[stream]
-        if stream not in self._waiting:
-            for watch in watches:
-                if progress >= watch.marks[stream].limit:
-                    break
-            else:
-                for watch in watches:
-                    watch.marks[stream].elements += batch
-                self._run(self._paths[stream], batch, progress)
-                return
+        is_early = stream not in self._waiting
+        is_early = is_early and all(progress < watch.marks[stream].limit for watch in watches)
         if batch:
             for watch in watches:
                 watch.note(stream, batch)
-        before, _ = self._waiting.get(stream, ((), None))
-        self._waiting[stream] = [*before, *batch], progress
+        if is_early:
+            self._run(self._paths[stream], batch, progress)
+            return
+        waiting, _ = self._waiting.get(stream, ([], None))
+        waiting += batch  # in place: a stream may be far ahead
+        self._waiting[stream] = waiting, progress
         others = [watch.marks for watch in watches if not watch.is_planned or self._is_over(watch)]
         self._catch_up([stream, *chain(*others)])
         if progress == FOREVER:
@@ -278,16 +275,20 @@ class Feed:
 
     def _run_waiting(self, stream: str) -> None:
         """Run the elements of a stream that need not wait for a look."""
-        batch, progress = self._waiting.pop(stream)
+        batch, progress = self._waiting[stream]
         path = self._paths.get(stream)
         if path is None:  # a watcher may change the queries, as a sink may
+            del self._waiting[stream]
             return
         watches = self._watches.get(stream, ())
         limit = min((self._reach(stream, progress, one) for one in watches), default=FOREVER)
         if progress > limit or (batch and batch[-1][0] >= limit):
             reach = bisect_left(batch, limit, key=START)
-            self._waiting[stream] = batch[reach:], progress
-            batch, progress = batch[:reach], limit
+            first, progress = batch[:reach], limit
+            del batch[:reach]
+            batch = first
+        else:
+            del self._waiting[stream]
         if batch or progress > path.reached:
             self._run(path, batch, progress)
 

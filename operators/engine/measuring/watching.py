@@ -45,8 +45,8 @@ class Watch:
     ask again; 0 to look. A cell lasts until the next look then.
 
     State    The elements that start from the last look on.
-    Cost     O(1) per batch before the next instant; O(streams · log elements) per instant, none of which is
-             between a look and that to which the next one is put off.
+    Cost     O(1) per batch while the next look is planned, else O(streams · log elements), which is also the
+             cost of an instant; instants before the one to which a look is put off cost nothing.
     """
 
     def __init__(
@@ -69,23 +69,19 @@ class Watch:
         """The number of that instant."""
         self._latest = 0
         """The last cell with elements before it."""
-        self._is_planned = False
-
-    @property
-    def is_planned(self) -> bool:
+        self.is_planned = False
         """False before the first look, and after a silence: the next look depends on who comes first."""
-        return self._is_planned
 
     def reach(self, others: Time) -> Time:
         """The start before which elements of a stream need not wait, if all others have come so far.
 
         Where the next look is not planned, an element of another stream may still bring it forward.
         """
-        if self._is_planned or self.next > others == BEGINNING:
-            return self.next if self._is_planned else BEGINNING
-        return (
-            self.next if others == FOREVER else min(self.next, self._instant(int(others // self._step) + 1))
-        )
+        if self.is_planned or others == FOREVER:
+            return self.next
+        if others == BEGINNING:
+            return BEGINNING
+        return min(self.next, self._instant(int(others // self._step) + 1))
 
     def note(self, stream: str, batch: Batch) -> None:
         """Note elements that are about to run or to wait."""
@@ -136,9 +132,9 @@ class Watch:
         number = next_look(self._asked, self._latest, self._idle, coming, self._pause)
         self.next = FOREVER if number is None else self._instant(number)
         # Nobody who comes can bring it forward: it is the first instant behind the pause.
-        self._is_planned = self._asked is not None and number == self._asked + self._pause
+        self.is_planned = self._asked is not None and number == self._asked + self._pause
         for mark in self.marks.values():
-            mark.limit = self.next if self._is_planned else BEGINNING
+            mark.limit = self.next if self.is_planned else BEGINNING
 
     def _instant(self, number: int) -> int:
         return number * self._step

@@ -124,7 +124,7 @@ class Accounts:
         is_other = shared != self._priced_beside or any(plan not in self._prices for plan in plans)
         if due or is_other:
             model = CostModel(self._learned.lately(now), self._units)
-            self.efforts.priced += sum(len(plan.nodes) for plan in plans)
+            self.efforts.price(plans)
             each = self._objective.intermediate
             self._prices = {plan: times(each, results_inside(plan, model, shared)) for plan in plans}
             self._priced, self._priced_beside = now, shared
@@ -184,7 +184,7 @@ class Accounts:
             self._by = known, Selectivity(known.selectivities)
         recent = with_rates(known, passed, paid.arrived, until.arrived)
         model = CostModel(recent, self._units, rates, self._by[1])
-        self.efforts.priced += sum(len(plan.nodes) for plan in self._ran)
+        self.efforts.price(self._ran)
         # An operator that two plans share runs once.
         operators = {node: of for plan in self._ran for node, of in model.price(plan).operators.items()}
         return passed * self._objective.of(added_part(PlanCost(operators), until.shared))

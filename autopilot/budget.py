@@ -11,6 +11,7 @@ elements.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from statistics import median
 from typing import NamedTuple
@@ -42,6 +43,10 @@ class Efforts:
     searches: int = 0
     considered: int = 0
     moved: int = 0
+
+    def price(self, plans: Iterable[Plan]) -> None:
+        """Count the operators of plans that are priced."""
+        self.priced += sum(len(plan.nodes) for plan in plans)
 
     def cost(self, units: UnitCosts | None = None) -> float:
         """Microseconds, by the costs of single steps on a machine with these unit costs.
@@ -116,7 +121,7 @@ class Budget:
     >>> budget = Budget(0.05, step=10, window=80, expected=50.0, check=1.0)
     >>> budget.is_paid(work=60.0)                               # the first one
     True
-    >>> budget.pay(80, cost=20.0, work=60.0)
+    >>> budget.pay(80, cost=20.0, work=60.0)                    # so much has deciding taken by then
     >>> budget.is_paid(work=70.0), budget.pause(90, work=70.0)      # after a window at most, at first
     (False, 8)
     >>> budget.is_paid(work=460.0)
@@ -126,8 +131,8 @@ class Budget:
     def __init__(self, share: float, step: int, window: int, expected: float, check: float) -> None:
         self._share, self._step, self._window, self._check = share, step, window, check
         self._owed = expected
-        self._before = 0.0
-        """The work by the last look."""
+        self._paid = self._before = 0.0
+        """The cost of deciding, and the work, by the last look."""
         self._begun: int | None = None
         """The first instant at which somebody asked."""
         self._asked: tuple[int, float] | None = None
@@ -140,8 +145,8 @@ class Budget:
         return self._share * (work - self._before) >= self._owed
 
     def pay(self, now: int, cost: float, work: float) -> None:
-        """Take note of a look and what it has cost, in microseconds."""
-        self._owed, self._before = cost, work
+        """Take note of a look, and of the cost of deciding so far and the work so far, in microseconds."""
+        self._owed, self._paid, self._before = cost - self._paid, cost, work
         self._asked = now, work
 
     def pause(self, now: int, work: float) -> int:

@@ -54,7 +54,7 @@ class Learning:
         """By source, the number of elements in all cells so far."""
         self._window = window
         self._course: deque[tuple[int, dict[Node, int]]] = deque()
-        """The instants of the last window, each with `arrived` then."""
+        """The instants of the last window at which statistics were known, each with `arrived` then."""
         self.efforts = Efforts()
 
     def take(self, cells: Sequence[Cell]) -> None:
@@ -69,19 +69,19 @@ class Learning:
 
     def statistics(self, now: int) -> Statistics | None:
         """The statistics from elements before an instant; None within a window of the first one."""
-        return self._statistics.at(now)
+        known, course = self._statistics.at(now), self._course
+        if known is not None and (not course or course[-1][0] < now):
+            course.append((now, dict(self.arrived)))
+            while len(course) > 1 and course[1][0] <= now - self._window:
+                course.popleft()
+        return known
 
     def at_recent_rates(self, now: int, statistics: Statistics) -> Statistics:
         """Statistics with the rates of the last window, or since the previous look if that is longer.
 
         Old elements may outweigh these where a burst has just ended.
         """
-        course = self._course
-        if not course or course[-1][0] < now:
-            course.append((now, dict(self.arrived)))
-        while len(course) > 1 and course[1][0] <= now - self._window:
-            course.popleft()
-        since, before = course[0]
+        since, before = self._course[0]
         if since == now:
             return statistics
         return with_rates(statistics, now - since, before, self.arrived)

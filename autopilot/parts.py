@@ -32,21 +32,23 @@ class PilotParts:
 
     def cost(self) -> float:
         """The cost of all that the parts have done, in microseconds by their counted steps."""
-        efforts = [self.learning.efforts, getattr(self.advisor, "efforts", None)]
-        efforts.append(None if self.accounts is None else self.accounts.efforts)
+        known = (self.learning, self.accounts, self.pricing)
         units = prices_of(self.advisor)
-        return sum(one.cost(units) for one in efforts if isinstance(one, Efforts))
+        return sum(one.efforts.cost(units) for one in known if one is not None)
+
+    @property
+    def pricing(self) -> PricingAdvisor | None:
+        """The advisor if it prices plans: then it tells its efforts, and the work of the running plan."""
+        return self.advisor if isinstance(self.advisor, PricingAdvisor) else None
 
     @property
     def work(self) -> Work:
         """The work of the running plan; a guess before the advisor knows, or if it does not tell."""
-        found = getattr(self.advisor, "work", None)
-        return found if isinstance(found, Work) else Work()
+        return Work() if self.pricing is None else self.pricing.work
 
     def has_choice(self, plan: Plan) -> bool:
         """False if the advisor knows, by the plan alone, that there is no other."""
-        ask = getattr(self.advisor, "has_choice", None)
-        return ask is None or bool(ask(plan))
+        return self.pricing is None or self.pricing.has_choice(plan)
 
     def advise(self, now: int) -> Advice[Plan] | None:
         """Advice on plans, with their recent costs; None where too little is known.
@@ -63,21 +65,20 @@ class PilotParts:
             raise wrong("advise", advice, "advice, or None where too little is known")
         for other in advice.others:
             require("advise: others", other.plan, Plan, "forecasts of plans")
-        recent = self.learning.at_recent_rates(now, known)
-        if self.decider.may_pay(advice):
-            advice = self._at_recent_rates(recent, advice)
+        if self.pricing is not None and self.decider.may_pay(advice):
+            advice = self._at_recent_rates(self.pricing, self.learning.at_recent_rates(now, known), advice)
         return advice if self.accounts is None else self.accounts.with_lately(now, running, advice)
 
-    def _at_recent_rates(self, recent: Statistics, advice: Advice[Plan]) -> Advice[Plan]:
+    def _at_recent_rates(
+        self, pricing: PricingAdvisor, recent: Statistics, advice: Advice[Plan]
+    ) -> Advice[Plan]:
         """Lower each saving to that at the rates of the last window, where that is less.
 
         So a burst that has ended is not taken for the future, nor one that has hardly begun.
         """
-        if not isinstance(self.advisor, PricingAdvisor):
-            return advice
         saving = [other.plan for other in advice.others if other.saving > 0]
         try:
-            costs = self.advisor.costs([self.decider.running, *saving], recent)
+            costs = pricing.costs([self.decider.running, *saving], recent)
         except StatisticsError:
             return advice
         lower = {

@@ -60,10 +60,14 @@ class PricingAdvisor(ABC):
     def _advise(self, running: Plan, known: Statistics) -> Advice[Plan] | None:
         """Compute the advice for other statistics, another plan, or other sharing than at the last call."""
 
+    def has_choice(self, plan: Plan) -> bool:
+        """False if it is known, by the plan alone, that there is no other."""
+        return True
+
     def costs(self, plans: Sequence[Plan], by: Statistics | CostModel) -> list[float]:
         """The cost of what each plan adds beside the operators that other queries use."""
         model = by if isinstance(by, CostModel) else CostModel(by, self.units)
-        self.efforts.priced += sum(len(plan.nodes) for plan in plans)
+        self.efforts.price(plans)
         return [self.objective.of(added_part(model.price(plan), self._shared)) for plan in plans]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, parsed, read_artefact
 from midstream.plans.values.errors import ArgumentError
@@ -59,6 +59,11 @@ class Settings:
             _require("memory", self.memory, "None or a number of 0 or more")
         if not isinstance(self.looks, int):
             raise ArgumentError(f"settings: looks: found {self.looks!r}, expected a whole number")
+
+    @property
+    def unbounded(self) -> Settings:
+        """These settings without a budget, for runs that count results, or stand for dearer ones."""
+        return replace(self, budget=None)
 
     def dumps(self) -> str:
         """JSON that `loads` reads."""

@@ -6,6 +6,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
 from midstream.autopilot.accounts import prices_of
@@ -248,12 +249,10 @@ class WatchedQuery(QueryPilot[Plan, int]):
             check = Efforts(checks=1).cost(prices_of(parts.advisor))
             share = parts.decider.settings.budget
             self._budget = Budget(share, looks.step, looks.window, expected, check)
-        self._begun: int | None = None
-        """The instant behind which the first window is over."""
+        self._knows_at: int | None = None
+        """The instant from which on a look can tell anything, as the first window is over."""
         self._worked, self._elements, self._steps = 0.0, *self._counted_steps()
         """The work of the query so far in microseconds; the elements and steps that were counted by then."""
-        self._paid = 0.0
-        """The cost of deciding by the last look."""
         self._plan = query.plan
         """The plan that the query had at the last look."""
         self._before_watched = self._counters().intermediate
@@ -296,9 +295,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
             self.efforts.looks += 1
             super().look(now)
             if self._budget is not None and self._parts is not None:
-                cost = self._cost()
-                self._budget.pay(now, cost - self._paid, self._work())
-                self._paid = cost
+                self._budget.pay(now, self._cost(), self._work())
         self._looked = now
         if self._parts is None and self.is_free:
             self.leave()  # nobody will be asked, and no migration is to be followed
@@ -339,11 +336,10 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """The number of instants by which a look is put off, as it is not paid for, or tells nothing yet."""
         assert self._budget is not None
         step, window = self._looks.step, self._looks.window
-        if self._begun is None:
-            self._begun = now - step
-        until_known = -((now - self._begun - step - window) // step)
-        if until_known > 0:
-            return until_known
+        if self._knows_at is None:
+            self._knows_at = now + window
+        if now < self._knows_at:
+            return ceil((self._knows_at - now) / step)
         if self.is_migrating:
             self._follow(now)
         work = self._work()

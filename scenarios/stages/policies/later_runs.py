@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from statistics import median
 from time import process_time
@@ -112,8 +112,8 @@ def _counted(way: Candidate, chunks: Sequence[Chunk], window: int, units: UnitCo
 
 def _let_decide(way: Candidate, engine: Engine, prices: _Prices | None = None) -> None:
     if way.settings is not None:
-        unbounded = replace(way.settings, budget=None)  # as in the replay that advised it
-        pilot = engine.autopilot(objective=way.objective, settings=unbounded, strategy=way.strategy)
+        settings = way.settings.unbounded  # as in the replay that advised it
+        pilot = engine.autopilot(objective=way.objective, settings=settings, strategy=way.strategy)
         if prices is not None:
             pilot.listen(prices.hear)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import process_time
 
 from midstream.arrivals import Event
@@ -118,8 +118,8 @@ def fly(case: Case, start: Order, how: How, settings: Settings = BALANCED) -> Fl
     results: list[Element] = []
     engine = Engine(plan_of(case, start), results.extend)
     strategy = "genmig" if how == "genmig" else "auto"
-    unbounded = replace(settings, budget=None)  # the case counts results, not time
-    pilot = engine.autopilot(objective=INTERMEDIATE, settings=unbounded, strategy=strategy)
+    # The case counts results, not time.
+    pilot = engine.autopilot(objective=INTERMEDIATE, settings=settings.unbounded, strategy=strategy)
     records: list[Record] = []
     pilot.listen(records.append)
     trial = Trial(engine, clock=process_time)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from midstream.autopilot.among_plans import AmongPlans, objective_among
 from midstream.autopilot.records import Record
@@ -33,7 +32,7 @@ class ByAutopilot:
         pilot = engine.autopilot(
             AmongPlans(self._plans, objective),
             objective=objective,
-            settings=replace(self._settings, budget=None),  # scenarios count results, not time
+            settings=self._settings.unbounded,  # scenarios count results, not time
             strategy=self._strategy,
             unproved="accept",
         )

@@ -151,7 +151,7 @@ ESTIMATED = (
     "The results of joins were estimated, as not all joins below others have two inputs and equal columns: "
     "where bursts are shorter than a bucket, take shorter buckets."
 )
-"""Where the numbers of results of joins come from."""
+"""The origin of the numbers of results of joins: counts, or estimates."""
 
 
 def _which(summary: dict[str, Any]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import lcm
 from typing import NamedTuple
 
 from midstream.plans.algebra.operators import TimeWindow
@@ -26,15 +28,24 @@ class Looks(NamedTuple):
 
 
 def looks_of(plan: Plan, looks: int, every: int | None = None) -> Looks | None:
-    """So many looks in a plan's largest window, or one in `every` chronons; None without both."""
+    """So many looks in a plan's largest window, or one in `every` chronons; None without both.
+
+    Windows that slide do so at looks: within a slide nothing comes out, and elements may wait for looks only
+    where none has passed them (see `companions`).
+    """
     window = largest_window(plan)
     if every is not None:
         return Looks(window or every * looks, every)
-    return None if window is None else Looks(window, max(1, window // looks))
+    if window is None:
+        return None
+    slides = lcm(*(one.slide for one in _time_windows(plan)))
+    return Looks(window, slides * max(1, window // looks // slides))
 
 
 def largest_window(plan: Plan) -> int | None:
     """In chronons; None where no window has an end."""
-    operators = (logical(node) for node in plan.nodes)
-    sizes = [one.size for one in operators if isinstance(one, TimeWindow) and one.size is not None]
-    return max(sizes, default=None)
+    return max((one.size for one in _time_windows(plan) if one.size is not None), default=None)
+
+
+def _time_windows(plan: Plan) -> Iterator[TimeWindow]:
+    return (one for one in map(logical, plan.nodes) if isinstance(one, TimeWindow))

@@ -159,6 +159,7 @@ class Engine:
         Raises   PlanError where there is a query of that name, where the plan reads no stream, or declares a
                  stream differently from a running query.
         """
+        self._feed.run_all()
         return Query(self._graph, self._graph.add(plan, sink, name))
 
     def remove(self, name: str = QUERY) -> None:

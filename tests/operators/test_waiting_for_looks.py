@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations
 from random import Random
 from typing import Any
@@ -29,40 +29,73 @@ class Looking:
     def __init__(self, engine: ms.Engine) -> None:
         self.engine = engine
         self.seen: list[tuple[int, Any]] = []
+        self.told: dict[str, list[Element]] = {}
 
-    def take(self, stream: str, batch: Batch, progress: Time) -> None: ...
+    def take(self, stream: str, batch: Batch, progress: Time) -> None:
+        self.told.setdefault(stream, []).extend(batch)
 
     def look(self, now: int) -> None:
         counted = {str(node): number for node, number in self.engine.counters().emitted.items()}
         self.seen.append((now, (counted, {str(node): end for node, end in self.engine.max_ends().items()})))
 
 
-@given(data=st.data(), step=st.integers(1, 6), workload=testing.workloads(testing.plans(windows=True)))
-def test_no_result_comes_later_than_without_a_watcher(
-    data: st.DataObject, step: int, workload: testing.Workload
-) -> None:
-    """Behind each event there are as many as without, also of another query over some of the inputs."""
+@given(data=st.data(), workload=testing.workloads(testing.plans(windows=True)))
+def test_no_result_comes_later_than_without_watchers(data: st.DataObject, workload: testing.Workload) -> None:
+    """Behind each event there are as many as without, also of another query over some of the inputs.
+
+    Watches of any streams, those of no query among them, begin and end in the middle.
+    """
     names = [source.stream for source in workload.plan.sources]
     part = data.draw(st.sampled_from([workload.plan, *_parts(workload.plan)]))
-    watched = data.draw(st.lists(st.sampled_from(names), unique=True, min_size=1))
+    instants = st.integers(0, len(workload.events))
+    watches = data.draw(
+        st.lists(
+            st.tuples(
+                st.lists(st.sampled_from(names), unique=True, min_size=1),
+                st.integers(1, 12),
+                instants,
+                instants,
+            ),
+            min_size=1,
+            max_size=3,
+        )
+    )
     engines, results = [], []
-    for is_watched in (False, True):
+    for _ in range(2):
         found: list[list[Element]] = [[], []]
         engine = ms.Engine(workload.plan, found[0].extend)
         engine.add(part, found[1].extend, "part")
-        if is_watched:
-            engine.watch_streams(Looking(engine), step, watched)
         engines.append(engine)
         results.append(found)
-    plain, looking = engines
-    for event in workload.events:
+    looking = engines[1]
+    leave: dict[int, Callable[[], None]] = {}
+    heard: dict[int, dict[str, list[Element]]] = {}
+    for at, event in enumerate(workload.events):
+        for number, (watched, step, begin, end) in enumerate(watches):
+            if at == begin:
+                watcher = Looking(looking)
+                leave[number] = looking.watch_streams(watcher, step, watched)
+                heard[number] = watcher.told
+            if at == end and number in leave:
+                leave.pop(number)()
+                del heard[number]
         for engine in engines:
             testing.drive(engine, [event])
         assert [len(some) for some in results[0]] == [len(some) for some in results[1]], event
-    for engine in (plain, looking):
+    for engine in engines:
         engine.close()
     for one, other in zip(*results, strict=True):
         assert ms.equivalent(one, other)
+    for number, told in heard.items():
+        watched, _, begin, _ = watches[number]
+        for name in watched:
+            pushed = [
+                one
+                for kind, stream, what in workload.events[begin:]
+                if kind == "push" and stream == name
+                for one in what
+            ]
+            assert told.get(name, [])[-len(pushed) :] == pushed or not pushed
 
 
 def _parts(plan: ms.Plan) -> Iterator[ms.Plan]:
@@ -109,6 +142,16 @@ def test_a_watch_that_ends_lets_all_elements_run() -> None:
     assert engine.counters().elements == 10
     leave()
     assert engine.counters().elements == 50
+
+
+def test_a_query_that_comes_sees_no_element_that_was_pushed_before() -> None:
+    engine = ms.Engine(THREE)
+    engine.watch_streams(Looking(engine), 10)
+    engine.push("b", [(time, time + 1, (1, 1)) for time in range(50)])
+    results: list[Element] = []
+    engine.add(B.plan(), results.extend, "later")
+    engine.push("b", [(50, 51, (2, 2))])
+    assert [row for _, _, row in results] == [(2, 2)]
 
 
 @pytest.mark.parametrize("order", list(permutations("abc")))

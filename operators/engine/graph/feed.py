@@ -15,7 +15,6 @@ from midstream.operators.engine.input.entrance import Entrance
 from midstream.operators.engine.measuring.watching import IDLE, Watch, Watcher
 from midstream.operators.engine.running.queries import Stepwise
 from midstream.operators.engine.running.stream_path import StreamPath
-from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import require, wrong
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
@@ -61,9 +60,6 @@ class Feed:
         """The watches by stream."""
         self._waiting: dict[str, tuple[Batch, Time]] = {}
         """By stream, the elements that wait for a look, and the progress behind them."""
-        self._outputs: dict[str, frozenset[frozenset[str]]] = {}
-        """By stream, the streams below each output above it; as asked for since queries changed."""
-        graph.listeners.append(self._outputs.clear)
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -154,7 +150,8 @@ class Feed:
 
         An element that starts at the instant of the next look or later waits for it, until all watched
         streams have come to that instant. That delays no result, as results come in order of their starts: a
-        stream does not wait where some output above it does not read all watched streams.
+        stream waits only if its elements bring no result before all watched streams have come (see
+        `companions`), and no look of a watch that needs fewer streams.
         """
         for name, number in (("step", step), ("idle", idle)):
             require(f"watch: {name}", number, int, "a number from 1")
@@ -166,6 +163,7 @@ class Feed:
             self._inlets.pop(stream, None)
             if stream in self._waiting and self._waiting[stream][0]:
                 watch.note(stream, self._waiting[stream][0])
+        self._release(watch)
         return watch
 
     def unwatch(self, watch: Watch) -> None:
@@ -175,6 +173,10 @@ class Feed:
             if remaining:
                 self._watches[stream] = remaining
             self._inlets.pop(stream, None)
+        self._release(watch)
+
+    def _release(self, watch: Watch) -> None:
+        """Run the elements that need not wait any more, now that a watch has begun or ended."""
         if not self._waiting.keys().isdisjoint(watch.marks):
             self.work_in_steps(_Release(self))
             self.step()
@@ -248,17 +250,28 @@ class Feed:
         self._waiting[stream] = waiting, progress
         others = [watch.marks for watch in watches if not watch.is_planned or self._is_over(watch)]
         self._catch_up([stream, *chain(*others)])
-        if progress == FOREVER:
-            for watch in self._watches.get(stream, ()):
-                if self._is_over(watch):
-                    watch.finish()
 
     def release(self) -> None:
         """Run the elements that wait, but for those that wait for another look."""
         self._catch_up(tuple(self._waiting))
 
+    def run_all(self) -> None:
+        """Run all elements that wait, before a query comes that must not see them; not within an event."""
+        if self._is_inside or not self._waiting:
+            return
+        with self._event():
+            ahead = tuple(self._waiting)
+            for stream in ahead:
+                batch, progress = self._waiting.pop(stream)
+                if stream in self._paths:
+                    self._run(self._paths[stream], batch, progress)
+            self._catch_up(ahead)
+
     def _catch_up(self, streams: Iterable[str]) -> None:
-        """Run elements of some streams that wait, up to the next looks, and look, until no look is due."""
+        """Run elements of some streams that wait, up to the next looks, and look, until no look is due.
+
+        A watch whose streams have all ended gets the rest.
+        """
         ahead = dict.fromkeys(streams)
         while True:
             for stream in ahead:
@@ -268,10 +281,13 @@ class Feed:
                 watch for stream in ahead for watch in self._watches.get(stream, ()) if self._is_due(watch)
             ]
             if not due:
-                return
+                break
             first = min(due, key=attrgetter("next"))
             first.look()
             ahead |= dict.fromkeys(first.marks)
+        for watch in dict.fromkeys(one for stream in ahead for one in self._watches.get(stream, ())):
+            if self._is_over(watch):
+                watch.finish()
 
     def _run_waiting(self, stream: str) -> None:
         """Run the elements of a stream that need not wait for a look."""
@@ -297,27 +313,22 @@ class Feed:
         others = min((self._has_come(other) for other in watch.marks if other != stream), default=FOREVER)
         if progress == others == FOREVER:
             return FOREVER
-        if all(watch.marks.keys() <= streams for streams in self._above(stream)):
+        if self._may_wait(stream, watch):
             return watch.reach(others)
         return watch.next if others >= watch.next else FOREVER
+
+    def _may_wait(self, stream: str, watch: Watch) -> bool:
+        """True if elements of a stream that wait for a watch delay no result and no look of another one."""
+        needed = watch.marks.keys()
+        looks = self._watches.get(stream, ())
+        companions = self._graph.companions(stream, watch.step)
+        return needed <= companions and all(needed <= one.marks.keys() for one in looks)
 
     def _has_come(self, stream: str) -> Time:
         """The progress of a stream, with the elements that wait; FOREVER if no query reads it."""
         if stream in self._waiting:
             return self._waiting[stream][1]
         return self._paths[stream].reached if stream in self._paths else FOREVER
-
-    def _above(self, stream: str) -> frozenset[frozenset[str]]:
-        """The streams of each output above a stream, equal ones once."""
-        if stream not in self._outputs:
-            queries = self._graph.base.users(self._paths[stream].source.node)
-            self._outputs[stream] = frozenset(
-                streams
-                for query in queries
-                for root in query.physical.outputs.values()
-                if stream in (streams := frozenset(source.stream for source in Plan(root).sources))
-            )
-        return self._outputs[stream]
 
     def _is_due(self, watch: Watch) -> bool:
         """True if all watched streams have run to the instant of the next look, and not all have ended."""

@@ -40,7 +40,7 @@ from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import is_bounded, logical_plan
+from midstream.plans.algebra.properties import companions, is_bounded, logical_plan
 from midstream.plans.values.arguments import listed_by_name, require_callable, require_name
 from midstream.plans.values.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.values.observations import Observation
@@ -70,6 +70,8 @@ class QueryGraph:
         """Functions that are called when queries have come, gone, or taken the place of others."""
         self.inlets: dict[str, Inlet | None] = {}
         """By stream, the compiled path of a single element, once it was needed; None where there is none."""
+        self._companions: dict[tuple[str, int], frozenset[str]] = {}
+        """By stream and step, what `companions` has found since queries and their plans have changed."""
         self.entrances = entrances
         self.relations: dict[str, list[Element]] = listed_by_name("relations", relations or {})
         self._checked: set[Relation] = set()
@@ -174,6 +176,7 @@ class QueryGraph:
         self._tell()
 
     def _tell(self) -> None:
+        self._companions.clear()
         for listener in tuple(self.listeners):
             listener()
 
@@ -186,6 +189,16 @@ class QueryGraph:
             asked = "no query" if name is None else f"no query {name}{suggest(name, self.queries)}"
             raise UnknownStreamError(f"there is {asked}; known: {known}")
         return self.queries[name]
+
+    def companions(self, stream: str, step: int) -> frozenset[str]:
+        """The streams that must come to a multiple of `step` before later elements of one bring a result."""
+        asked = stream, step
+        if asked not in self._companions:
+            queries = self.base.users(self.base.paths[stream].source.node)
+            roots = (root for query in queries for root in query.physical.outputs.values())
+            found = [of for root in roots if stream in (of := companions(root, stream, step))]
+            self._companions[asked] = found[0].intersection(*found) if found else frozenset()
+        return self._companions[asked]
 
     def shared(self, query: RunningQuery) -> Container[Node]:
         """The nodes that run for other queries, too.
@@ -243,6 +256,7 @@ class QueryGraph:
         `plans` are pairs of a logical and a physical plan. If other operators give the results from now on,
         the results so far have been counted.
         """
+        self._companions.clear()
         changing = [self.queries[name] for name in plans]
         running = self.base.running
         adopted: dict[Node, Operator] = {}

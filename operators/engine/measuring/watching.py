@@ -62,7 +62,9 @@ class Watch:
         """The marks by stream."""
         self.next: Time = FOREVER
         """The next instant to look at; FOREVER while none is known."""
-        self._step, self._idle, self._put_off = step, idle, put_off
+        self.step = step
+        """The chronons between instants."""
+        self._idle, self._put_off = idle, put_off
         self._pause = 1
         """The number of instants from the last one that was looked at, or asked for, to the next."""
         self._asked: int | None = None
@@ -81,7 +83,7 @@ class Watch:
             return self.next
         if others == BEGINNING:
             return BEGINNING
-        return min(self.next, self._instant(int(others // self._step) + 1))
+        return min(self.next, self._instant(int(others // self.step) + 1))
 
     def note(self, stream: str, batch: Batch) -> None:
         """Note elements that are about to run or to wait."""
@@ -94,12 +96,12 @@ class Watch:
         """Pass on all elements that start before the next instant, and look there, or put the look off."""
         assert isinstance(self.next, int)
         now = self.next
-        self._asked = now // self._step
+        self._asked = now // self.step
         cuts = {
             stream: (mark, bisect_left(mark.elements, now, key=START)) for stream, mark in self.marks.items()
         }
         last = [mark.elements[cut - 1][0] for mark, cut in cuts.values() if cut]
-        self._latest = max([self._latest, *(int(start // self._step) for start in last)])
+        self._latest = max([self._latest, *(int(start // self.step) for start in last)])
         put_off = self._put_off(now) if self._put_off else 0
         self._pause = put_off or 1
         if put_off:
@@ -116,7 +118,7 @@ class Watch:
         for stream, mark in self.marks.items():
             elements, at = mark.first(len(mark.elements)), 0
             while at < len(elements):
-                end = self._instant(int(elements[at][0] // self._step) + 1)
+                end = self._instant(int(elements[at][0] // self.step) + 1)
                 since, at = at, bisect_left(elements, end, at, key=START)
                 self.watcher.take(stream, elements[since:at], end)
         self.next = FOREVER
@@ -128,7 +130,7 @@ class Watch:
             for mark in self.marks.values()
             if (at := bisect_left(mark.elements, asked, key=START)) < len(mark.elements)
         ]
-        coming = int(min(new) // self._step) if new else None
+        coming = int(min(new) // self.step) if new else None
         number = next_look(self._asked, self._latest, self._idle, coming, self._pause)
         self.next = FOREVER if number is None else self._instant(number)
         # Nobody who comes can bring it forward: it is the first instant behind the pause.
@@ -137,7 +139,7 @@ class Watch:
             mark.limit = self.next if self.is_planned else BEGINNING
 
     def _instant(self, number: int) -> int:
-        return number * self._step
+        return number * self.step
 
 
 def next_look(looked: int | None, latest: int, idle: int, coming: int | None, pause: int = 1) -> int | None:

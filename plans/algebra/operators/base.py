@@ -393,6 +393,14 @@ class OverTime(Logical):
     def reach(self) -> int:
         """The most chronons from the input's last change to the output's, if rows ever expire."""
 
+    @property
+    @abstractmethod
+    def cell(self) -> int:
+        """The least n so that the output comes to no multiple of n before the input does; 0 if there is none.
+
+        A stream has come to an instant when no later element starts before it.
+        """
+
     @abstractmethod
     def remembers_until(self, end: Time) -> Time:
         """The end, exclusive, of the time in which the output may depend on rows that end at `end`.

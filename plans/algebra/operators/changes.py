@@ -25,6 +25,7 @@ class _Changes(Parameterless, OverTime):
 
     is_stateless = False
     reach = 1
+    cell = 1
 
     def granule_above(self, below: int) -> int:
         return below

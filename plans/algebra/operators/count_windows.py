@@ -38,6 +38,7 @@ class Counting(OverTime):
 
     is_stateless = False
     reach = 0
+    cell = 1
 
     rows: int | None
     slide: int

@@ -53,6 +53,11 @@ class Granularity(OverTime):
         return history.at(instant // self.granule * self.granule)
 
     @property
+    def cell(self) -> int:
+        """None: starts are rounded up to multiples of the granule."""
+        return 1 if self._shows_each_instant else 0
+
+    @property
     def reach(self) -> int:
         return self.granule
 

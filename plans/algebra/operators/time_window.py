@@ -50,6 +50,11 @@ class TimeWindow(OverTime):
         check_positive("slide", "chronons", self.slide)
         check_bounds("window", self.size, self.bounds)
 
+    @property
+    def cell(self) -> int:
+        """The slide: rows are valid from the last chronon of their slide on."""
+        return self.slide
+
     def granule_above(self, below: int) -> int:
         """The granule below; size and slide must be multiples of it, or rows would change in between."""
         if self.size is not None and self.size % below:

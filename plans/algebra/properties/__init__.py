@@ -17,6 +17,7 @@ from midstream.plans.algebra.properties.columns import (
 )
 from midstream.plans.algebra.properties.inclusions import Inclusion, inclusions, is_included
 from midstream.plans.algebra.properties.nodes import (
+    companions,
     counted_node,
     expressions,
     intermediate,
@@ -44,6 +45,7 @@ __all__ = [
     "Region",
     "above",
     "columns_read",
+    "companions",
     "counted_node",
     "dependencies",
     "determined",

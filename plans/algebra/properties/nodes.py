@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from math import lcm
 
 from midstream.plans.algebra.operators import Arrangement, Logical, OverTime, Source
 from midstream.plans.algebra.physical import Boxed, Physical
@@ -98,6 +99,47 @@ def intermediate(nodes: Collection[Node]) -> frozenset[Node]:
     ['join a = b']
     """
     return frozenset(filter(makes_results, nodes)) - makers(nodes)
+
+
+def companions(root: Node, stream: str, step: int = 1) -> frozenset[str]:
+    """The streams that must come to an instant before elements of `stream` from then on bring any result.
+
+    It holds for the multiples of `step`. Results of a join start where the later element does; but a window
+    of rows learns the end of a row from a later one. So they are the streams of the root that are also below
+    the input, on the side of `stream`, of each operator that may give results earlier than its elements
+    start. Streams are left out where an operator's output may come to a multiple before its input (see
+    `OverTime.cell`).
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> a, b = (stream(name, **{name: "integer"}) for name in "ab")
+    >>> plan = a.window(9).join(b.last(2), on=[("a", "b")]).plan()
+    >>> sorted(companions(plan.root, "a")), sorted(companions(plan.root, "b"))
+    (['a', 'b'], ['b'])
+    """
+    found: list[frozenset[str]] = []
+    cells: dict[Node, dict[str, int]] = {}  # by node and stream below, as an operator over time has one
+    top = _boxes_opened(root)
+    for node in Plan(top).nodes:
+        operator = logical(node)
+        below: dict[str, int] = {operator.stream: 1} if isinstance(operator, Source) else {}
+        for of in (cells[child] for child in node.inputs):
+            below |= {name: lcm(cell, below.get(name, 1)) for name, cell in of.items()}
+        if isinstance(operator, OverTime):
+            below = {name: lcm(cell, operator.cell) for name, cell in below.items()}
+        cells[node] = below
+        is_prompt = operator.is_start_preserving and (operator.is_stateless or operator.is_snapshot_reducible)
+        if not is_prompt:
+            found += [frozenset(cells[child]) for child in node.inputs if stream in cells[child]]
+    fixed = (name for name, cell in cells[top].items() if name == stream or (cell and not step % cell))
+    return frozenset(fixed).intersection(*found)
+
+
+def _boxes_opened(node: Node) -> Node:
+    """The node with what Boxes mean in their places."""
+    if isinstance(node.operator, Boxed):
+        return _boxes_opened(node.operator.means)
+    inputs = tuple(map(_boxes_opened, node.inputs))
+    return node if inputs == node.inputs else Node(node.operator, inputs)
 
 
 def expressions(node: Node) -> tuple[Expression, ...]:

@@ -42,6 +42,8 @@ def generated_stream(
             f"stream {declared.name}: found WHERE, expected none, as {clause} has rows of one stream; "
             "a query may have conditions"
         )
+    for name, _ in clause.options:
+        raise ConnectorError(f"stream {declared.name}: found the option {name} for {KIND}, expected none")
     wanted = _wanted(declared.name, unit, clause)
     made = chronons(rows(wanted.stream, declared.schema, _events(wanted, count), wanted.second))
     timestamps = Timestamps(unit, declared.unit)

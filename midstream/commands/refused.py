@@ -36,6 +36,8 @@ class Refused:
         """Report an engine's dead letters to `bad_rows`."""
         for letter in letters:
             source, number = self._inputs[letter.stream].name, number_of(letter.element, self._batch)
+            if number is not None:
+                source, number = self._inputs[letter.stream].place(number)
             reason = letter.message
             if letter.reason == "late" and isinstance(letter.element, tuple):
                 reason = f"found {self._late(letter.element[0], letter.progress)}"
@@ -56,8 +58,9 @@ class Refused:
             if self._pushed is None or number is None:  # an element of another stream
                 raise
             source = self._inputs[self._pushed]
-            facts = {**vars(error), "path": source.name, source.unit: number}
-            place = f"{source.name}, {source.unit} {number}"
+            name, number = source.place(number)
+            facts = {**vars(error), "path": name, source.unit: number}
+            place = f"{name}, {source.unit} {number}"
             if isinstance(error, DeclarationError):
                 raise DeclarationError(f"{place}: {error}", **facts) from error
             start, progress = facts["element"][0], facts["progress"]

@@ -21,6 +21,7 @@ from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
 from midstream.io import Source as Input
 from midstream.io.distinct_files import PossibleUse, Use, require_distinct_files
+from midstream.io.file_formats import files_of
 from midstream.io.new_file import NewFile, file_of, is_special
 from midstream.io.output import STDOUT
 from midstream.io.progress import Progress
@@ -285,12 +286,14 @@ def source_files(catalog: Catalog, replacements: Mapping[str, str | SourceClause
         source = replacements.get(declared.name, declared.source)
         use = f"--source {declared.name}" if declared.name in replacements else f"SOURCE of {declared.name}"
         if isinstance(source, str):
-            yield use, source
+            for path in files_of(source):
+                yield use, path
         elif source is not None and source.kind.lower() == "stdin":
             yield use, "-"
         elif source is not None and source.arguments and isinstance(source.arguments[0], str):
             # It may be a host or the name of a generated stream: then no file has that name.
-            yield use, source.arguments[0].removeprefix("sqlite:///")
+            for path in files_of(source.arguments[0].removeprefix("sqlite:///")):
+                yield use, path
 
 
 @contextmanager

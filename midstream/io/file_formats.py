@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from glob import glob, has_magic
 from pathlib import Path
 
 FORMATS: Mapping[str, str] = {
@@ -38,3 +39,13 @@ def packing(name: str | os.PathLike[str]) -> str | None:
     """The packing of a file of lines, by its name; None if it is not packed."""
     suffix = Path(name).suffix.lower()
     return suffix if suffix in PACKED else None
+
+
+def files_of(pattern: str) -> list[str]:
+    """The files that a path or a pattern such as bids-*.csv names, in order of name; [] if there are none.
+
+    A path without `*`, `?` and `[`, or of an existing file, names itself.
+    """
+    if not has_magic(pattern) or Path(pattern).exists():
+        return [pattern]
+    return sorted(path for path in glob(pattern, recursive=True) if not Path(path).is_dir())

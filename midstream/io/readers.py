@@ -37,14 +37,15 @@ def csv_fault(error: csv.Error) -> tuple[str, str]:
     return text, "comma-separated values"
 
 
-def other_separator(name: str, names: Sequence[str]) -> str:
-    """The separator that the file seems to use instead of commas; empty if there is no sign of one.
+def other_separator(name: str, names: Sequence[str], delim: str = ",") -> str:
+    """The separator that a file seems to use instead of `delim`; empty if there is no sign of one.
 
     >>> other_separator("x", ["at;X;s"]), other_separator("x", ["at"])
     (';', '')
     """
     only = names[0].lower() if len(names) == 1 else ""
-    return next((one for one in (";", "\t", "|") if one in only and name.lower() in only.split(one)), "")
+    others = (one for one in (",", ";", "\t", "|") if one != delim)
+    return next((one for one in others if one in only and name.lower() in only.split(one)), "")
 
 
 def separated(separator: str) -> tuple[str, str]:

@@ -28,6 +28,7 @@ from midstream.plans.sql.notes import of_all_rows, windowless
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scalars import RANGES, TIMES, TYPES, UserFunction
 from midstream.plans.sql.scope import Scope
+from midstream.plans.sql.source_options import checked_options
 from midstream.plans.sql.syntax import (
     AGGREGATES,
     KNOWN_TYPES,
@@ -39,6 +40,7 @@ from midstream.plans.sql.syntax import (
     KeyClause,
     QueryStatement,
     SetStatement,
+    SourceWords,
     Statement,
     parse,
 )
@@ -392,10 +394,13 @@ class Catalog:
             if clause.name.lower() in seen:
                 raise script.fault(f"column {clause.name} occurs twice", clause.at)
             seen.add(clause.name.lower())
-        source = None if statement.source is None else SourceClause(*statement.source)
-        if statement.is_relation and source is not None and source.unknown:
-            found = "found nullstr in a relation, expected it in streams"
-            raise script.fault(f"{found}: nothing and NA are NULL in relations", statement.at)
+        source = None if statement.source is None else _source(script, statement.source)
+        if statement.is_relation and source is not None and source.options:
+            found = f"found {source.options[0][0]} in a relation, expected it in streams"
+            raise script.fault(
+                f"{found}: relations are read from CSV with commas, where nothing and NA are NULL",
+                statement.at,
+            )
         unit = self.declared_unit
         if statement.unit is not None:
             unit = self._time_unit(script, *statement.unit)
@@ -545,6 +550,16 @@ class Catalog:
                 self._is_unbounded_allowed = value.lower() == "allow"
             case _:
                 raise script.unknown("setting", name, SETTINGS, statement.at)
+
+
+def _source(script: Script, words: SourceWords) -> SourceClause:
+    options = [(option.name, option.value) for option in words.options]
+    for count, option in enumerate(words.options, 1):
+        try:
+            checked_options(options[:count])
+        except ValueError as error:
+            raise script.fault(str(error), option.at) from None
+    return SourceClause.of(words.kind, words.arguments, checked_options(options))
 
 
 def _has_timed_reference(node: Node) -> bool:

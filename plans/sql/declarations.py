@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -31,20 +32,100 @@ class ColumnDeclaration:
         return ("date" if self.is_date else "timestamp") if self.is_timestamp else None
 
 
+OptionValue = str | bool
+"""The value of an option of a source."""
+
+FIELDS: Mapping[str, str] = {
+    "delim": "delim",
+    "quote": "quote",
+    "header": "header",
+    "decimal_separator": "decimal",
+    "encoding": "encoding",
+    "sparse": "sparse",
+    "format": "formats",
+    "nullstr": "unknown",
+    "sort": "sort",
+}
+"""The options of a source, in the order in which they are written, and the fields that hold them."""
+
+SWITCHES = ("header", "sparse", "sort")
+"""The options that are true or false; the others are texts."""
+
+ISO = "iso"
+"""The format of dates and timestamps in ISO 8601, and of integers."""
+
+REPEATABLE = ("format", "nullstr")
+"""The options that may be given several times."""
+
+
 @dataclass(frozen=True)
 class SourceClause:
-    """The source of a stream: `SOURCE kind('argument', …, nullstr = 'text')`.
+    """The source of a stream: `SOURCE kind('argument', …, option = value, …)`.
 
-    unknown    texts that stand for a missing value in CSV, besides nothing
+    unknown     texts that stand for a missing value in CSV, besides nothing
+    formats     the forms of dates and timestamps as text, for `strptime`; ISO for ISO 8601. Without any, they
+                are in ISO 8601 or integers
+    delim       the character between fields of CSV; by default a comma
+    quote       the character around fields of CSV; "" if there is none
+    header      if CSV begins with the names of the columns; None leaves that to the reader
+    decimal     the character before the decimals of numbers in CSV; by default a point
+    encoding    the encoding of text, by a name that Python knows; by default UTF-8
+    sparse      if objects of JSON may lack columns, which are then unknown
+    sort        if rows are not in order of time, and must be sorted
     """
 
     kind: str
     arguments: tuple[Any, ...] = ()
     unknown: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+    delim: str | None = None
+    quote: str | None = None
+    header: bool | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    sparse: bool = False
+    sort: bool = False
+
+    @classmethod
+    def of(
+        cls, kind: str, arguments: Sequence[Any], options: Iterable[tuple[str, OptionValue]]
+    ) -> SourceClause:
+        """The clause with some options, by their names in SQL, as `options` gives them."""
+        values: dict[str, Any] = {}
+        for name, value in options:
+            field = FIELDS[name]
+            values[field] = (*values.get(field, ()), value) if name in REPEATABLE else value
+        return cls(kind, tuple(arguments), **values)
+
+    @property
+    def options(self) -> tuple[tuple[str, OptionValue], ...]:
+        """The options that differ from their defaults, by their names in SQL.
+
+        >>> SourceClause("csv", ("a.csv",), unknown=("NA", "-"), header=False).options
+        (('header', False), ('nullstr', 'NA'), ('nullstr', '-'))
+        """
+        usual = {field.name: field.default for field in fields(self)}
+        options: list[tuple[str, OptionValue]] = []
+        for name, field in FIELDS.items():
+            value = getattr(self, field)
+            if value != usual[field]:
+                options += [(name, one) for one in (value if name in REPEATABLE else (value,))]
+        return tuple(options)
 
     def __str__(self) -> str:
-        words = [f"nullstr = {text!r}" for text in self.unknown]
-        return f"{self.kind}({', '.join([*map(repr, self.arguments), *words])})"
+        words = [f"{name} = {literal(value)}".replace("\t", "\\t") for name, value in self.options]
+        return f"{self.kind}({', '.join([*map(literal, self.arguments), *words])})"
+
+
+def literal(value: Constant) -> str:
+    """A constant as SQL writes it.
+
+    >>> literal("it's"), literal(5), literal(False)
+    ("'it''s'", '5', 'false')
+    """
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return str(value).lower()
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from sqlglot.parser import Parser as UsualParser
 from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer as UsualTokenizer
 
-from midstream.plans.sql.declarations import Constant
+from midstream.plans.sql.declarations import SWITCHES, Constant, OptionValue
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.hints import WINDOW_FUNCTIONS, hint
 from midstream.plans.values.errors import SqlError
@@ -124,6 +124,22 @@ class ReferenceClause(NamedTuple):
     at: Span
 
 
+class Option(NamedTuple):
+    """An option of a source."""
+
+    name: str
+    value: OptionValue
+    at: Span
+
+
+class SourceWords(NamedTuple):
+    """The content of SOURCE."""
+
+    kind: str
+    arguments: tuple[Any, ...]
+    options: tuple[Option, ...]
+
+
 class CreateStatement(NamedTuple):
     """CREATE STREAM or CREATE RELATION with columns.
 
@@ -134,7 +150,7 @@ class CreateStatement(NamedTuple):
     is_relation: bool
     name: str
     columns: tuple[ColumnClause, ...]
-    source: tuple[str, tuple[Any, ...], tuple[str, ...]] | None
+    source: SourceWords | None
     order: tuple[str, Span] | None
     period: tuple[tuple[str, Span], tuple[str, Span]] | None
     unit: tuple[str, Span] | None
@@ -579,6 +595,48 @@ class StreamSql(Dialect):
                 unit_name(word) is not None or (is_last and self._curr.token_type == TokenType.VAR)
             )
 
+        def _parse_arguments(self) -> tuple[tuple[Any, ...], tuple[Option, ...]]:
+            """Texts and numbers, and behind them options: `name = value`."""
+            arguments: list[Any] = []
+            options: list[Option] = []
+            while self._curr and self._curr.token_type != TokenType.R_PAREN:
+                token = self._curr
+                if self._next and self._next.token_type == TokenType.EQ:
+                    self._advance(2)
+                    options.append(self._parse_option(token))
+                elif options:
+                    self.raise_error(f"expected {options[-1].name} = … behind all other arguments")
+                elif token.token_type not in (TokenType.STRING, TokenType.NUMBER):
+                    self.raise_error(
+                        "expected a text in single quotes, a number, or at last an option such as delim = ';'"
+                    )
+                else:
+                    self._advance()
+                    is_number = token.token_type == TokenType.NUMBER and token.text.isdigit()
+                    arguments.append(self._whole(token.text, token) if is_number else token.text)
+                if not self._match(TokenType.COMMA):
+                    break
+            return tuple(arguments), tuple(options)
+
+        def _parse_option(self, name: Token) -> Option:
+            """The value of an option, behind its name and the equals sign."""
+            value: OptionValue
+            token = self._curr
+            if self._match(TokenType.STRING):
+                value = self._prev.text
+            elif self._match(TokenType.TRUE) or self._match(TokenType.FALSE):
+                value = self._prev.token_type == TokenType.TRUE
+            else:
+                word = name.text.lower()
+                expected = "true or false" if word in SWITCHES else "'text'"
+                self.raise_error(f"expected {word} = {expected}", token)
+            return Option(name.text.lower(), value, Span(name.start, token.end))
+
+        def _whole(self, text: str, token: Token) -> int:
+            if len(text) > MOST_DIGITS:
+                self.raise_error(f"expected {MOST_DIGITS} digits at most", token)
+            return int(text)
+
         def _is_word(self, word: str) -> bool:
             return bool(self._curr and self._curr.text.upper() == word)
 
@@ -698,11 +756,6 @@ class _Statements(StreamSql.Parser):
         text = f"{'-' * is_negative}{self._prev.text}"
         return self._whole(text, token) if text.lstrip("-").isdigit() else float(text)
 
-    def _whole(self, text: str, token: Token) -> int:
-        if len(text) > MOST_DIGITS:
-            self.raise_error(f"expected {MOST_DIGITS} digits at most", token)
-        return int(text)
-
     def _parse_name(self) -> tuple[str, Span]:
         token = self._curr
         name: Any = self._parse_id_var(any_token=True)
@@ -784,30 +837,12 @@ class _Statements(StreamSql.Parser):
             self._words("NULL")
         return ColumnClause(name, kind, nullable, at)
 
-    def _parse_source(self) -> tuple[str, tuple[Any, ...], tuple[str, ...]]:
-        """The kind of a source, its arguments, and the texts of `nullstr`."""
+    def _parse_source(self) -> SourceWords:
         kind, _ = self._parse_name()
-        arguments: list[Any] = []
-        unknown: list[str] = []
         self._match_l_paren()
-        while self._curr and self._curr.token_type != TokenType.R_PAREN:
-            token = self._curr
-            if self._words("NULLSTR"):
-                if not self._match(TokenType.EQ) or not self._match(TokenType.STRING):
-                    self.raise_error("expected nullstr = 'text'")
-                unknown.append(self._prev.text)
-            elif unknown:
-                self.raise_error("expected nullstr = 'text' behind all other arguments")
-            elif token.token_type not in (TokenType.STRING, TokenType.NUMBER):
-                self.raise_error("expected a text in single quotes, a number, or at last nullstr = 'text'")
-            else:
-                self._advance()
-                is_number = token.token_type == TokenType.NUMBER and token.text.isdigit()
-                arguments.append(self._whole(token.text, token) if is_number else token.text)
-            if not self._match(TokenType.COMMA):
-                break
+        arguments, options = self._parse_arguments()
         self._match_r_paren()
-        return kind, tuple(arguments), tuple(unknown)
+        return SourceWords(kind, arguments, options)
 
 
 def parse(script: Script) -> Sequence[Statement]:

@@ -62,7 +62,10 @@ def test_another_file_may_stand_for_the_declared_one(tmp_path: Path) -> None:
 
 def test_other_formats_have_missing_values_of_their_own() -> None:
     stream = declared("SOURCE jsonl('d.jsonl', nullstr = 'NA')")
-    with pytest.raises(ConnectorError, match="stream s: found nullstr for jsonl, expected it for CSV"):
+    with pytest.raises(
+        ConnectorError,
+        match="the option nullstr for jsonl, expected encoding, sparse, format or",
+    ):
         open_source(stream, TimeUnit.of("seconds"))
 
 
@@ -75,10 +78,13 @@ def test_a_source_shows_itself_as_it_is_written() -> None:
     [
         (
             "csv('d.csv', nullst = 'NA')",
-            "found nullst, expected a text in single quotes, a number, or at last nullstr",
+            "found the option nullst, expected one of .*nullstr, sort; did you mean nullstr",
         ),
-        ("csv(nullstr = 'NA', 'd.csv')", "expected nullstr = 'text' behind all other arguments"),
-        ("csv('d.csv', nullstr 'NA')", "expected nullstr = 'text'"),
+        ("csv(nullstr = 'NA', 'd.csv')", "expected nullstr = … behind all other arguments"),
+        (
+            "csv('d.csv', nullstr 'NA')",
+            "found nullstr, expected a text in single quotes, a number, or",
+        ),
         ("csv('d.csv', nullstr = 5)", "expected nullstr = 'text'"),
         (f"csv('d.csv') WHERE n = {'9' * 5000}", "expected 300 digits at most"),
         (f"socket('h', {'9' * 5000})", "expected 300 digits at most"),

@@ -54,19 +54,20 @@ class _Packed(io.FileIO):
 def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Arriving:
     """A file's bytes, decompressed if its name ends in .gz or .zst; bytes in a pipe are passed on at once.
 
-    `file_progress` counts the bytes that have been read.
+    `file_progress` counts the bytes that have been read, on top of those of earlier files.
 
     Raises   InputFileError; MissingExtra for .zst without pyarrow.
     """
+    begun = 0 if file_progress is None else file_progress.read
     if path.suffix.lower() == ".zst":
-        yield from _from_zstd(path, file_progress)
+        yield from _from_zstd(path, file_progress, begun)
         return
     with _named(str(path)):
         if path.suffix.lower() == ".gz":
             with _Packed(path) as file, gzip.GzipFile(fileobj=file) as packed:
                 for some in _read(cast(_Readable, packed)):
                     if file_progress is not None:
-                        file_progress.read = file.tell()
+                        file_progress.read = begun + file.tell()
                     yield some
         else:
             with path.open("rb", buffering=0) as raw:
@@ -76,14 +77,14 @@ def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Arri
                     yield some
 
 
-def _from_zstd(path: Path, file_progress: FileProgress | None) -> Iterator[bytes]:
+def _from_zstd(path: Path, file_progress: FileProgress | None, begun: int) -> Iterator[bytes]:
     require_libraries(["pyarrow"], "arrow", "files in zstd need")
     import pyarrow as pa
 
     with _named(str(path)), pa.OSFile(str(path)) as file, pa.CompressedInputStream(file, "zstd") as unpacked:
         while some := unpacked.read(CHUNK):
             if file_progress is not None:
-                file_progress.read = file.tell()
+                file_progress.read = begun + file.tell()
             yield some
 
 

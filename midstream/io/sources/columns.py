@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from midstream.io.readers import other_separator, separated
+from midstream.io.readers import other_separator
 from midstream.io.sources.bad_rows import Misfit
 from midstream.plans.values.schema import suggest_in_any_case
 
 
-def find_column(name: str, names: Sequence[str]) -> int:
-    """The position of a column, by its name in any case.
+def find_column(name: str, names: Sequence[str], delim: str = ",") -> int:
+    """The position of a column, by its name in any case; `delim` is the separator that a reader looks for.
 
     Raises   Misfit where the column is missing, with the nearest name, or occurs twice.
 
@@ -26,8 +26,12 @@ def find_column(name: str, names: Sequence[str]) -> int:
     wanted = name.lower()
     match sum(found.lower() == wanted for found in names):
         case 0:
-            if separator := other_separator(name, names):
-                raise Misfit(name, *separated(separator))
+            if separator := other_separator(name, names, delim):
+                raise Misfit(
+                    name,
+                    f"names separated by {separator!r}",
+                    f"{delim!r} between fields; in a stream, delim = {separator!r} behind the path reads it",
+                )
             near = suggest_in_any_case(name, names)
             raise Misfit(name, "no such column", f"one of {', '.join(names) or 'none'}{near}")
         case 1:

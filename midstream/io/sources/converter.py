@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from midstream.io.timestamps import Timestamps
-from midstream.plans.sql.declarations import ColumnDeclaration
+from midstream.plans.sql.declarations import ISO, ColumnDeclaration
 from midstream.plans.values.schema import Type
 from midstream.plans.values.units import INSTANT as DATE
 
@@ -38,7 +38,10 @@ Converters = Callable[[ColumnDeclaration, bool, Timestamps], Converter]
 """Makes a converter from a column, True if it may be unknown, and the conversion of timestamps."""
 
 
-def describe(column: ColumnDeclaration, nothing: str | None) -> str:
+def describe(column: ColumnDeclaration, nothing: str | None, formats: Sequence[str] = ()) -> str:
     """Describe the values that a column accepts; `nothing` is the source's text for an unknown value."""
+    if column.is_timestamp and formats:
+        forms = (INSTANT if form == ISO else f"a timestamp of the form {form}" for form in formats)
+        return ", or ".join([*forms, *([] if nothing is None else [nothing])])
     what = INSTANT if column.is_timestamp else "a value" if column.type is Type.ANY else column.type.value
     return what if nothing is None else f"{what}, or {nothing}"

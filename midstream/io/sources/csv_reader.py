@@ -38,7 +38,7 @@ class _Record:
 
 
 class CsvReader(TextReader):
-    """Reads comma-separated values (RFC 4180), with or without a header.
+    """Reads comma-separated values (RFC 4180), with or without a header; also with other separators.
 
     Columns are matched by name in any case; without names, by position. Other columns are ignored. Lines end
     with a line feed, quoted fields may contain line feeds, and blank lines are skipped. The number of a row
@@ -51,9 +51,25 @@ class CsvReader(TextReader):
     """
 
     def __init__(
-        self, name: str, conversion: Conversion, bad_rows: BadRows, *, has_header: bool = True
+        self,
+        name: str,
+        conversion: Conversion,
+        bad_rows: BadRows,
+        *,
+        has_header: bool = True,
+        delim: str = ",",
+        quote: str = '"',
+        encoding: str = "UTF-8",
     ) -> None:
-        super().__init__(name, conversion, bad_rows)
+        super().__init__(name, conversion, bad_rows, encoding)
+        self._delim, self._quote = delim, quote
+        self._csv_reader = partial(
+            csv.reader,
+            strict=True,
+            delimiter=delim,
+            quotechar=quote or None,
+            quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+        )
         self._begun = b""
         self._enough = 0
         """A long record is read again once it has this many bytes."""
@@ -65,7 +81,8 @@ class CsvReader(TextReader):
     def read(self, block: bytes) -> Batch:
         block, begun = self._begun + block, self._begun
         # Only a quotation mark ends an incomplete record. A long record is not read again with each block.
-        if begun and (b'"' not in block[len(begun) :] or len(block) < self._enough):
+        quote = self._quote.encode()
+        if begun and (quote not in block[len(begun) :] or len(block) < self._enough):
             self._begun = block
             return []
         batch = self._read(block, is_last=False)
@@ -92,14 +109,14 @@ class CsvReader(TextReader):
             self.number += lines
             if len(batch) == lines + (not text.endswith("\n")):
                 return Rows(batch, range(number, number + len(batch)))
-            return Rows(batch, _first_lines(text, number))
+            return Rows(batch, self._first_lines(text, number))
         candidates = map(self._candidate, self._records(text, is_last=is_last))
         return convert_each(candidates, self.conversion.element, self.origin, self.bad_rows)
 
     def _unquoted(self, text: str) -> Batch | None:
         """The elements of lines without quotes, blank lines and unusual values; else None."""
         # Longer texts may have a field that is too long, which the csv module reports.
-        if '"' in text or len(text) > csv.field_size_limit():
+        if (self._quote and self._quote in text) or len(text) > csv.field_size_limit():
             return None
         if "\r" in text:
             text = text.replace("\r\n", "\n")
@@ -110,7 +127,7 @@ class CsvReader(TextReader):
             return None
         # Each line feed becomes a field of its own. If all are in the positions for rows of the right width,
         # all rows have that width.
-        fields = text.replace("\n", ",\n,").split(",")
+        fields = text.replace("\n", f"{self._delim}\n{self._delim}").split(self._delim)
         stride = self._width + 1
         if len(fields) != count * stride + 1 or fields[self._width :: stride] != ["\n"] * count:
             return None
@@ -124,7 +141,7 @@ class CsvReader(TextReader):
         """The elements of well-formed records without unusual values; else None."""
         assert self._positions is not None
         try:
-            records = list(filter(None, csv.reader(io.StringIO(text, newline="\n"), strict=True)))
+            records = list(filter(None, self._csv_reader(io.StringIO(text, newline="\n"))))
             columns = list(zip(*records, strict=True))
             if len(columns) != self._width:
                 return None
@@ -143,7 +160,7 @@ class CsvReader(TextReader):
             if isinstance(record.fields, Misfit):
                 raise record.fields
             names = record.fields
-            self._positions = [find_column(name, names) for name in self.conversion.names]
+            self._positions = [find_column(name, names, self._delim) for name in self.conversion.names]
         except Misfit as misfit:
             BadRows().report(self.origin.name, "line", number + record.first, misfit, record.text)
         self._width = len(names)
@@ -160,6 +177,16 @@ class CsvReader(TextReader):
                 fields = Misfit(None, f"{len(fields)} fields", f"{self._width}, as there are columns")
         return Candidate(self.number + record.first, partial(getattr, record, "text"), fields)
 
+    def _first_lines(self, text: str, number: int) -> list[int]:
+        """The number of the first line of each record; `number` is that of the text's first line."""
+        reader = self._csv_reader(io.StringIO(text, newline="\n"))
+        found, first = [], 0
+        for record in reader:
+            if record:
+                found.append(number + first)
+            first = reader.line_num
+        return found
+
     def _records(self, text: str, *, is_last: bool) -> Iterator[_Record]:
         """The records of a text, one by one; an incomplete last record is kept for the next block.
 
@@ -169,14 +196,14 @@ class CsvReader(TextReader):
         first = 0
         while first < len(lines):
             base = first
-            reader = csv.reader(lines[base:], strict=True)
+            reader = self._csv_reader(lines[base:])
             is_whole = True
             while is_whole and first < len(lines):
                 fields: list[str] | Misfit
                 try:
                     fields = next(reader)
                     end = base + reader.line_num
-                    require_text("".join(lines[first:end]))
+                    require_text("".join(lines[first:end]), self.encoding)
                 except (csv.Error, Misfit) as error:
                     if str(error) == _UNFINISHED and not is_last:
                         self._begun = "".join(lines[first:]).encode(errors="surrogateescape")
@@ -189,17 +216,6 @@ class CsvReader(TextReader):
                     yield _Record(first, lines[first:end], fields)
                 first = end
         self.number += first
-
-
-def _first_lines(text: str, number: int) -> list[int]:
-    """The number of the first line of each record; `number` is that of the text's first line."""
-    reader = csv.reader(io.StringIO(text, newline="\n"), strict=True)
-    found, first = [], 0
-    for record in reader:
-        if record:
-            found.append(number + first)
-        first = reader.line_num
-    return found
 
 
 def _wrong(error: csv.Error) -> Misfit:

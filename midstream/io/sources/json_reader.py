@@ -67,18 +67,23 @@ class Keys:
     A column that an object has twice, in any spelling, is a misfit.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], *, is_sparse: bool = False) -> None:
         self.names = names
-        self._layouts: dict[tuple[str, ...], list[str]] = {}
+        self._is_sparse = is_sparse
+        self._layouts: dict[tuple[str, ...], list[str | None]] = {}
 
-    def of(self, layout: tuple[str, ...]) -> list[str]:
-        """The keys of the columns in an object with the keys `layout`.
+    def of(self, layout: tuple[str, ...]) -> list[str | None]:
+        """The keys of the columns in an object with the keys `layout`; None for a column that it may lack.
 
         Raises   Misfit.
         """
         found = self._layouts.get(layout)
         if found is None:
-            found = [layout[find_column(name, layout)] for name in self.names]
+            lower = {key.lower() for key in layout} if self._is_sparse else None
+            found = [
+                layout[find_column(name, layout)] if lower is None or name.lower() in lower else None
+                for name in self.names
+            ]
             if len(self._layouts) >= LAYOUTS:
                 self._layouts.clear()
             self._layouts[layout] = found
@@ -91,7 +96,10 @@ class Keys:
         """
         layouts = set(map(tuple, objects))
         if len(layouts) == 1:
-            return [list(map(itemgetter(key), objects)) for key in self.of(layouts.pop())]
+            return [
+                [None] * len(objects) if key is None else list(map(itemgetter(key), objects))
+                for key in self.of(layouts.pop())
+            ]
         rows = list(map(self.values, objects))
         return [list(map(itemgetter(position), rows)) for position in range(len(self.names))]
 
@@ -100,7 +108,7 @@ class Keys:
 
         Raises   Misfit.
         """
-        return [record[key] for key in self.of(tuple(record))]
+        return [None if key is None else record[key] for key in self.of(tuple(record))]
 
 
 class JsonReader(TextReader):
@@ -109,9 +117,17 @@ class JsonReader(TextReader):
     One C loop reads the objects of a block of lines; if it fails, they are read line by line.
     """
 
-    def __init__(self, name: str, conversion: Conversion, bad_rows: BadRows) -> None:
-        super().__init__(name, conversion, bad_rows)
-        self.keys = Keys(self.columns)
+    def __init__(
+        self,
+        name: str,
+        conversion: Conversion,
+        bad_rows: BadRows,
+        *,
+        encoding: str = "UTF-8",
+        is_sparse: bool = False,
+    ) -> None:
+        super().__init__(name, conversion, bad_rows, encoding)
+        self.keys = Keys(self.columns, is_sparse=is_sparse)
         self._scan = _scan_fast
 
     @property
@@ -172,7 +188,7 @@ class JsonReader(TextReader):
     def _candidates(self, text: str) -> Iterator[Candidate]:
         for number, line in enumerate(text.split("\n"), self.number):
             if line.strip():
-                found = _parsed(line)
+                found = _parsed(line, self.encoding)
                 if isinstance(found, Misfit) or self.reads(found):
                     yield Candidate(number, partial(str, line.rstrip("\r")), found)
 
@@ -196,9 +212,15 @@ class ElementReader(JsonReader):
     """
 
     def __init__(
-        self, name: str, conversion: Conversion, bad_rows: BadRows, *, query: str | None = None
+        self,
+        name: str,
+        conversion: Conversion,
+        bad_rows: BadRows,
+        *,
+        query: str | None = None,
+        encoding: str = "UTF-8",
     ) -> None:
-        super().__init__(name, conversion, bad_rows)
+        super().__init__(name, conversion, bad_rows, encoding=encoding)
         self._query = query
         self._seen: dict[str, None] = {}
         """The queries that objects have named, in order; of many only the first ones."""
@@ -313,9 +335,9 @@ def _repeats(found: Object, key: str) -> bool:
     return isinstance(found, Repeated) and tuple(found).count(key) > 1
 
 
-def _parsed(line: str) -> Object | Misfit:
+def _parsed(line: str, encoding: str) -> Object | Misfit:
     try:
-        require_text(line)
+        require_text(line, encoding)
         value = _DECODER.decode(line)
     except Misfit as misfit:
         return misfit

@@ -34,6 +34,21 @@ def part(batch: Batch, start: int, stop: int | None = None) -> Batch:
     return Rows(some, batch.numbers[start:stop]) if isinstance(batch, Rows) else some
 
 
+FILE = 1 << 40
+"""The distance between the numbers of rows of one file and those of the next, where a source has several."""
+
+
+def of_file(batch: Batch, position: int) -> Batch:
+    """A batch of one of several files, with numbers that are different in each.
+
+    >>> of_file(Rows([(1, 2, ())], [7]), 2).numbers == [2 * FILE + 7]
+    True
+    """
+    if not isinstance(batch, Rows) or not position:
+        return batch
+    return Rows(batch, [position * FILE + number for number in batch.numbers])
+
+
 def number_of(element: object, batch: Batch) -> int | None:
     """The line or row of an element of a batch; None if it is unknown."""
     if isinstance(batch, Rows):

@@ -16,7 +16,13 @@ from midstream.io.sources.texts import text_converter
 from midstream.io.sources.values import value_converter
 from midstream.io.timestamps import Timestamps
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
-from midstream.plans.sql.declarations import ColumnDeclaration, Constant, StreamDeclaration
+from midstream.plans.sql.declarations import (
+    ColumnDeclaration,
+    Constant,
+    SourceClause,
+    StreamDeclaration,
+)
+from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Batch, Element
 from midstream.plans.values.units import TimeUnit
 
@@ -29,8 +35,7 @@ def conversion_of(
 ) -> Conversion:
     """The conversion of rows in some format to elements of a stream, as it declares them."""
     timestamps = Timestamps.of(unit)
-    unknown = () if stream.source is None else stream.source.unknown
-    converters = text_converters(unknown) if form == "csv" else value_converter
+    converters = converters_of(stream, form)
     if not stream.where:
         return Conversion(stream, timestamps, converters, clock)
     return SelectingConversion(stream, timestamps, converters, clock)
@@ -104,20 +109,49 @@ def _some(column: Sequence[Any], flags: Sequence[bool]) -> Sequence[Any]:
     return Moments(kept) if isinstance(column, Moments) else list(kept)
 
 
-def text_converters(unknown: Sequence[str]) -> Converters:
-    """Converters of texts, where some texts stand for a missing value."""
-    if not unknown:
-        return text_converter
-    empty: Mapping[str, str] = dict.fromkeys(unknown, "")
+def converters_of(stream: StreamDeclaration, form: str) -> Converters:
+    """The converters of a format, with the options of the stream's source."""
+    source = stream.source or SourceClause("")
+    integers = {column.name for column in stream.columns if not column.is_timestamp}
 
     def converters(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
-        plain = text_converter(column, is_nullable, timestamps)
-        if not is_nullable:
-            return plain
-
-        def many(texts: Sequence[str]) -> Sequence[Any]:
-            return plain.many([empty.get(text, text) for text in texts] if empty.keys() & texts else texts)
-
-        return Converter(many, lambda text: plain.single(empty.get(text, text)), plain.expected)
+        # A stream may be ordered by integers, which have no form.
+        formats = () if column.name in integers else source.formats
+        if form != "csv":
+            return value_converter(column, is_nullable, timestamps, formats)
+        plain = text_converter(column, is_nullable, timestamps, formats)
+        return _with_unknown(_with_decimals(plain, column, source.decimal), is_nullable, source.unknown)
 
     return converters
+
+
+def text_converters(unknown: Sequence[str]) -> Converters:
+    """Converters of texts, where some texts stand for a missing value."""
+
+    def converters(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
+        return _with_unknown(text_converter(column, is_nullable, timestamps), is_nullable, unknown)
+
+    return converters
+
+
+def _with_unknown(plain: Converter, is_nullable: bool, unknown: Sequence[str]) -> Converter:
+    if not unknown or not is_nullable:
+        return plain
+    empty: Mapping[str, str] = dict.fromkeys(unknown, "")
+
+    def many(texts: Sequence[str]) -> Sequence[Any]:
+        return plain.many([empty.get(text, text) for text in texts] if empty.keys() & texts else texts)
+
+    return Converter(many, lambda text: plain.single(empty.get(text, text)), plain.expected)
+
+
+def _with_decimals(plain: Converter, column: ColumnDeclaration, decimal: str | None) -> Converter:
+    """A converter of floats whose decimals stand behind another character than a point."""
+    if column.type is not Type.FLOAT or decimal in (None, "."):
+        return plain
+    points = str.maketrans({decimal: ".", ".": decimal})  # a point is no decimal point then
+
+    def many(texts: Sequence[str]) -> Sequence[Any]:
+        return plain.many([text.translate(points) for text in texts])
+
+    return Converter(many, lambda text: plain.single(text.translate(points)), plain.expected)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from midstream.io.sources.rows import FILE
 from midstream.io.timestamps import Timestamps
 from midstream.plans.values.streams import Batch
 
@@ -27,6 +28,7 @@ class Source:
     timestamps    the conversion of its timestamps, with its counts so far
     unit          the unit of its row numbers: lines or rows
     file_progress the number of bytes read from a file, if known
+    files         the files of a source of several, in the order of reading
 
     The order of timestamps is not checked here.
 
@@ -40,6 +42,12 @@ class Source:
     timestamps: Timestamps | None = None
     unit: str = "line"
     file_progress: FileProgress | None = None
+    files: Sequence[str] = ()
+
+    def place(self, number: int) -> tuple[str, int]:
+        """The name of the file, or of the source, and the line or row there, of a row by its number."""
+        position, number = divmod(number, FILE)
+        return (self.files[position] if self.files else self.name), number
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches

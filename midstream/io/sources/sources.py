@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from midstream.io.errors import ConnectorError
-from midstream.io.file_formats import KNOWN, file_format
+from midstream.io.file_formats import KNOWN, file_format, files_of
 from midstream.io.ingested import is_ingested
 from midstream.io.sources.arrivals import Arriving, file_arrivals, socket_arrivals, stdin_arrivals
 from midstream.io.sources.bad_rows import BadRows
@@ -20,11 +20,14 @@ from midstream.io.sources.csv_reader import CsvReader
 from midstream.io.sources.ingested import ingested_batches
 from midstream.io.sources.json_reader import ElementReader, JsonReader
 from midstream.io.sources.parquet_reader import parquet_batches
+from midstream.io.sources.rows import of_file
 from midstream.io.sources.selecting import SELECTABLE, conversion_of, own_rows
+from midstream.io.sources.sorting import in_order
 from midstream.io.sources.source import FileProgress, Source
-from midstream.io.sources.text_reader import TextReader
+from midstream.io.sources.text_reader import TextReader, in_utf8
 from midstream.io.timestamps import Timestamps
-from midstream.plans.sql.declarations import SourceClause, StreamDeclaration
+from midstream.plans.sql.declarations import FIELDS, SourceClause, StreamDeclaration
+from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Batch
 from midstream.plans.values.units import TimeUnit
@@ -42,6 +45,15 @@ KINDS = {
     "socket": "socket('host', port)",
 }
 """The kinds of sources, with their syntax; ALIASES lists further words."""
+
+OPTIONS = {
+    "csv": tuple(name for name in FIELDS if name != "sparse"),
+    "jsonl": ("encoding", "sparse", "format", "sort"),
+    "elements": ("encoding", "sort"),
+    "parquet": ("format", "sort"),
+    "ingested": (),
+}
+"""The options that each format takes."""
 
 ALIASES = {"tcp": "socket", "json": "jsonl", "ndjson": "jsonl"}
 
@@ -92,7 +104,9 @@ def open_source(
     """
     clause = _clause(stream, source)
     kind, arguments = ALIASES.get(clause.kind.lower(), clause.kind.lower()), clause.arguments
-    opening = _Opening(replace(stream, source=clause), unit, bad_rows or BadRows(), clock, has_header)
+    opening = _Opening(
+        replace(stream, source=clause), Timestamps.of(unit), bad_rows or BadRows(), clock, has_header
+    )
     match kind, arguments:
         case "file", (str() as path,) if is_ingested(path):
             return opening.ingested(path)
@@ -101,7 +115,7 @@ def open_source(
         ):
             return opening.ingested(path, *range_)
         case "file", (str() as path,):
-            return opening.file(path, required_format(path))
+            return opening.files(path, required_format(path))
         case "elements", (str() as path, *_) if other := _other_format(path):
             raise ConnectorError(
                 f"source {clause}: found a file in {other}, expected results in JSON Lines; write them with "
@@ -109,9 +123,9 @@ def open_source(
                 clause=clause,
             )
         case (("csv" | "jsonl" | "elements" | "parquet"), (str() as path,)):
-            return opening.file(path, kind)
+            return opening.files(path, kind)
         case "elements", (str() as path, str() as query):
-            return opening.file(path, kind, query)
+            return opening.files(path, kind, query)
         case "stdin", ():
             return opening.text("stdin", "jsonl", stdin_arrivals(), is_live=True)
         case "stdin", (str() as word,):
@@ -130,7 +144,7 @@ class _Opening:
     """The arguments that all sources of one stream share."""
 
     stream: StreamDeclaration
-    unit: TimeUnit | Timestamps
+    unit: Timestamps
     bad_rows: BadRows
     clock: Now | None
     has_header: bool
@@ -138,27 +152,48 @@ class _Opening:
     def conversion(self, form: str) -> Conversion:
         """The conversion of the rows of a format.
 
-        Raises   ConnectorError for conditions on what is stored by stream, and for words of other formats.
+        Raises   ConnectorError for conditions on what is stored by stream, and for options of other formats.
         """
         if self.stream.where and form not in SELECTABLE:
             raise ConnectorError(
                 f"stream {self.stream.name}: found conditions on rows, expected none, as {form} files have "
                 "rows of one stream"
             )
-        if self.stream.source is not None and self.stream.source.unknown and form != "csv":
-            raise ConnectorError(
-                f"stream {self.stream.name}: found nullstr for {form}, expected it for CSV: other formats "
-                "have missing values of their own"
-            )
+        for name, _ in self.source.options:
+            if name not in OPTIONS[form]:
+                fitting = " or ".join(filter(None, [", ".join(OPTIONS[form][:-1]), *OPTIONS[form][-1:]]))
+                raise ConnectorError(
+                    f"stream {self.stream.name}: found the option {name} for {form}, expected "
+                    f"{fitting or 'none'}"
+                )
         return conversion_of(self.stream, self.unit, form, self.clock)
 
-    def file(self, path: str, form: str, query: str | None = None) -> Source:
+    @property
+    def source(self) -> SourceClause:
+        assert self.stream.source is not None
+        return self.stream.source
+
+    def files(self, pattern: str, form: str, query: str | None = None) -> Source:
+        """All files that a path or pattern names, one after the other, sorted if the source says so."""
+        paths = files_of(pattern)
+        if not paths:
+            raise InputFileError(f"{pattern}: found no such file", path=pattern)
+        progress = None
+        if form != "parquet" and all(map(os.path.isfile, paths)):
+            progress = FileProgress(sum(map(os.path.getsize, paths)))
+        opened = [self.file(path, form, query, progress) for path in paths]
+        source = opened[0]
+        if len(opened) > 1:
+            source = replace(source, name=pattern, batches=_one_by_one(opened), files=paths)
+        return replace(source, batches=in_order(source.batches)) if self.source.sort else source
+
+    def file(
+        self, path: str, form: str, query: str | None = None, progress: FileProgress | None = None
+    ) -> Source:
         if form != "parquet":
-            is_live = _may_wait(path)
-            file_progress = FileProgress(os.path.getsize(path)) if os.path.isfile(path) else None
-            arrivals = file_arrivals(Path(path), file_progress)
-            opened = self.text(path, form, arrivals, is_live=is_live, query=query)
-            return replace(opened, file_progress=file_progress)
+            arrivals = file_arrivals(Path(path), progress)
+            opened = self.text(path, form, arrivals, is_live=_may_wait(path), query=query)
+            return replace(opened, file_progress=progress)
         conversion = self.conversion(form)
         batches = parquet_batches(Path(path), conversion, self.bad_rows)
         return Source(path, self._own(batches), timestamps=conversion.timestamps, unit="row")
@@ -173,14 +208,29 @@ class _Opening:
     def text(
         self, name: str, form: str, arrivals: Arriving, *, is_live: bool, query: str | None = None
     ) -> Source:
-        conversion = self.conversion(form)
+        conversion, source = self.conversion(form), self.source
+        encoding = source.encoding or "UTF-8"
+        if source.sort and source.kind.lower() in ("stdin", "socket", "tcp"):
+            raise ConnectorError(
+                f"stream {self.stream.name}: found sort = true for {name}, expected it for files; --slack "
+                "puts rows in order that are a little late"
+            )
         if form == "csv":
-            reader: TextReader = CsvReader(name, conversion, self.bad_rows, has_header=self.has_header)
+            reader: TextReader = CsvReader(
+                name,
+                conversion,
+                self.bad_rows,
+                has_header=self.has_header if source.header is None else source.header,
+                delim=source.delim or ",",
+                quote='"' if source.quote is None else source.quote,
+                encoding=encoding,
+            )
         elif form == "elements":
-            reader = ElementReader(name, conversion, self.bad_rows, query=query)
+            reader = ElementReader(name, conversion, self.bad_rows, query=query, encoding=encoding)
         else:
-            reader = JsonReader(name, conversion, self.bad_rows)
-        batches = _closing(reader.batches(arrivals), arrivals)
+            reader = JsonReader(name, conversion, self.bad_rows, encoding=encoding, is_sparse=source.sparse)
+        texts = arrivals if source.encoding is None else in_utf8(arrivals, source.encoding, name)
+        batches = _closing(reader.batches(texts), arrivals)
         return Source(name, self._own(batches), is_live, conversion.timestamps)
 
     def _own(self, batches: Iterator[Batch]) -> Iterator[Batch]:
@@ -194,8 +244,9 @@ def _clause(stream: StreamDeclaration, source: SourceClause | str | os.PathLike[
         path = os.fspath(source)
         if path == "-":
             return SourceClause("stdin")
-        is_csv = stream.source is not None and file_format(path) == "csv"
-        return SourceClause("file", (path,), stream.source.unknown if stream.source and is_csv else ())
+        options = () if stream.source is None else stream.source.options
+        fitting = OPTIONS.get(file_format(path) or "", ())
+        return SourceClause.of("file", (path,), [(name, value) for name, value in options if name in fitting])
     if stream.source is None:
         raise ConnectorError(
             f"stream {stream.name}: found no source, expected SOURCE in its declaration, or a path",
@@ -224,6 +275,14 @@ def _other_format(path: str) -> str:
 def _may_wait(path: str) -> bool:
     """True if a path is a pipe or a device, or anything else that does not have all its bytes yet."""
     return Path(path).exists() and not Path(path).is_file()
+
+
+def _one_by_one(sources: Sequence[Source]) -> Iterator[Batch]:
+    """The batches of several files, with numbers that tell the file."""
+    for position, source in enumerate(sources):
+        with source:
+            for batch in source:
+                yield of_file(batch, position)
 
 
 def _closing(batches: Iterator[Batch], arrivals: Arriving) -> Iterator[Batch]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 
 from midstream.io.sources.arrivals import whole_lines
 from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.conversion import Conversion, Origin, in_batches
+from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.streams import Batch
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -19,10 +21,12 @@ class TextReader(ABC):
     State    The bytes of one call of the operating system, and an incomplete record.
     """
 
-    def __init__(self, name: str, conversion: Conversion, bad_rows: BadRows) -> None:
+    def __init__(self, name: str, conversion: Conversion, bad_rows: BadRows, encoding: str = "UTF-8") -> None:
         self.origin = Origin(name)
         self.conversion = conversion
         self.bad_rows = bad_rows
+        self.encoding = encoding
+        """The encoding of the bytes before they became UTF-8, for messages."""
         self.number = 1
         """The number of the next line."""
 
@@ -52,10 +56,38 @@ def decode(block: bytes) -> tuple[str, bool]:
         return block.decode(errors="surrogateescape"), False
 
 
-def require_text(text: str) -> None:
-    """Raise Misfit if a text contains bytes that are not UTF-8."""
+def require_text(text: str, encoding: str = "UTF-8") -> None:
+    """Raise Misfit if a text contains bytes that were no text in their encoding."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
         byte = ord(text[error.start]) - 0xDC00
-        raise Misfit(None, f"the byte {byte:#04x}", "text in UTF-8") from None
+        raise Misfit(None, f"the byte {byte:#04x}", f"text in {encoding}") from None
+
+
+def in_utf8(arrivals: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
+    r"""Text as UTF-8, whatever its encoding, as it arrives.
+
+    Bytes that are no text stay as they are where readers can find them, as they can with one byte a
+    character; in other encodings they end the reading.
+
+    State    One incomplete character.
+    Raises   InputFileError, with the line.
+
+    >>> list(in_utf8([b"\xe4\n", b"\x80"], "cp1252", "a.csv"))
+    [b'\xc3\xa4\n', b'\xe2\x82\xac']
+    """
+    is_single = len("ab".encode(encoding)) == 2 and not encoding.lower().startswith("utf")
+    decoder = getincrementaldecoder(encoding)("surrogateescape" if is_single else "strict")
+    lines = 1
+    try:
+        for block in arrivals:
+            text = decoder.decode(block)
+            lines += text.count("\n")
+            if text:
+                yield text.encode(errors="surrogateescape")
+        decoder.decode(b"", True)
+    except UnicodeError as error:
+        raise InputFileError(
+            f"{name}, line {lines} or later: {error}, expected text in {encoding}", path=name, line=lines
+        ) from None

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from math import isfinite
 from typing import Any
 
 from midstream.io.readers import PARSERS
 from midstream.io.sources.converter import Converter, describe
-from midstream.io.timestamps import Timestamps
-from midstream.plans.sql.declarations import ColumnDeclaration
-from midstream.plans.values.instants import EPOCH, nanoseconds
+from midstream.io.timestamps import Timestamps, UndeclaredUnit
+from midstream.plans.sql.declarations import ISO, ColumnDeclaration
+from midstream.plans.values.instants import EPOCH, nanoseconds, of_datetime
 from midstream.plans.values.schema import Type
 
 Texts = Sequence[str]
@@ -31,8 +32,10 @@ _BOOLEANS = {
 }
 
 
-def text_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
-    """The converter of a column of texts.
+def text_converter(
+    column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps, formats: Sequence[str] = ()
+) -> Converter:
+    """The converter of a column of texts; `formats` are the forms of timestamps, in the order of trial.
 
     >>> from midstream.plans.values.units import TimeUnit
     >>> seconds = Timestamps.of(TimeUnit.of("seconds"))
@@ -43,24 +46,52 @@ def text_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Tim
     >>> text_converter(day, True, seconds).many(["1970-01-02", "7", "1970-01-01 00:00:01.5+00:01"])
     [86400, 7, -59]
     """
-    parse = _instant(timestamps) if column.is_timestamp else PARSERS[column.type]
+    parse = PARSERS[column.type]
+    if column.type is Type.INTEGER and is_nullable:
+        parse = _integer
+    if column.is_timestamp:
+        parse = _formatted(timestamps, formats) if formats else _instant(timestamps)
 
     def one(text: str) -> Any:
         return None if is_nullable and text == "" else parse(text)
 
     many: Callable[[Texts], Sequence[Any]]
     match column.type:
+        case _ if column.is_timestamp and formats:
+            many = partial(_each, one)
         case _ if column.is_timestamp:
             many = _instants(_numbers(int, DIGITS, is_nullable), one, timestamps)
         case Type.INTEGER:
-            many = _numbers(int, DIGITS, is_nullable)
+            many = _integers(is_nullable)
         case Type.FLOAT:
             many = _floats(_numbers(float, NUMBERS, is_nullable))
         case Type.BOOLEAN:
             many = _booleans(one)
         case _:
             many = _nullable_strings if is_nullable else _as_they_are
-    return Converter(many, one, describe(column, "nothing" if is_nullable else None))
+    return Converter(many, one, describe(column, "nothing" if is_nullable else None, formats))
+
+
+def _each(convert: Callable[[str], Any], texts: Texts) -> Sequence[Any]:
+    return list(map(convert, texts))
+
+
+def _formatted(timestamps: Timestamps, formats: Sequence[str]) -> Callable[[str], int]:
+    """A parser of instants in any of some forms; in UTC, if they name no zone."""
+    iso = _instant(timestamps)
+
+    def parse(text: str) -> int:
+        for form in formats:
+            try:
+                if form == ISO:
+                    return iso(text)
+                return timestamps.instant(of_datetime(datetime.strptime(text, form)))
+            except ValueError as error:
+                if isinstance(error, UndeclaredUnit):
+                    raise
+        raise ValueError(text)
+
+    return parse
 
 
 def _numbers(
@@ -76,6 +107,28 @@ def _numbers(
             if not is_nullable:
                 raise
             return [read(text) if text else None for text in texts]
+
+    return many
+
+
+_WHOLE = re.compile(r"[+-]?[0-9]+\.0")
+"""An integer as pandas writes it in a column with missing values."""
+
+
+def _integer(text: str) -> int:
+    return int(PARSERS[Type.INTEGER](text[:-2] if _WHOLE.fullmatch(text) else text))
+
+
+def _integers(is_nullable: bool) -> Callable[[Texts], Sequence[Any]]:
+    plain = _numbers(int, DIGITS, is_nullable)
+
+    def many(texts: Texts) -> Sequence[Any]:
+        try:
+            return plain(texts)
+        except ValueError:
+            if not is_nullable:
+                raise
+            return [_integer(text) if text else None for text in texts]
 
     return many
 

@@ -15,7 +15,7 @@ from midstream.io.parquet import Moments
 from midstream.io.sources.converter import Converter, describe
 from midstream.io.sources.texts import text_converter
 from midstream.io.timestamps import Timestamps
-from midstream.plans.sql.declarations import ColumnDeclaration
+from midstream.plans.sql.declarations import ISO, ColumnDeclaration
 from midstream.plans.values.schema import Type
 
 Values = Sequence[Any]
@@ -24,8 +24,10 @@ Values = Sequence[Any]
 _NONE = type(None)
 
 
-def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
-    """The converter of a column of values.
+def value_converter(
+    column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps, formats: Sequence[str] = ()
+) -> Converter:
+    """The converter of a column of values; `formats` are the forms of timestamps that are texts.
 
     It converts integers to declared floats, but no texts to numbers.
 
@@ -37,8 +39,8 @@ def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Ti
     """
     parse: Callable[[Any], Any]
     if column.is_timestamp:
-        parse = _instant(timestamps)
-        plain: frozenset[type] = frozenset({int})
+        parse = _instant(timestamps, formats)
+        plain: frozenset[type] = frozenset() if formats and ISO not in formats else frozenset({int})
     else:
         parse = partial(_any, timestamps) if column.type is Type.ANY else VALUE_PARSERS[column.type]
         plain = PLAIN[column.type]
@@ -65,7 +67,7 @@ def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Ti
             text.isascii() or text.encode()
         return values
 
-    return Converter(many, one, describe(column, "null" if is_nullable else None))
+    return Converter(many, one, describe(column, "null" if is_nullable else None, formats))
 
 
 def _integer(value: Any) -> int:
@@ -138,15 +140,18 @@ PLAIN: dict[Type, frozenset[type]] = {
 """By type of column, the Python types of values that need no conversion."""
 
 
-def _instant(timestamps: Timestamps) -> Callable[[Any], int]:
+def _instant(timestamps: Timestamps, formats: Sequence[str]) -> Callable[[Any], int]:
     column = ColumnDeclaration("", Type.INTEGER, is_timestamp=True)
-    parse = text_converter(column, False, timestamps).single
+    parse = text_converter(column, False, timestamps, formats).single
+    takes_integers = not formats or ISO in formats
 
     def read(value: Any) -> int:
         if isinstance(value, str):
             return int(parse(value))
         if isinstance(value, date | Nanoseconds):
             return timestamps.instant(nanoseconds(value))
+        if not takes_integers:
+            raise ValueError(value)
         return timestamps.integer(_integer(value))
 
     return read

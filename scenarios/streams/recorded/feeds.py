@@ -91,6 +91,12 @@ def source_file(script: str, stream: StreamDeclaration) -> tuple[str, str | None
     told = form or file_format(path)
     if source is not None and source.unknown and told not in ("csv", None):
         raise InputFileError(f"{place}: found nullstr for {told}, expected it for CSV", path=script)
+    for name, _ in () if source is None else source.options:
+        if name != "nullstr":
+            raise InputFileError(
+                f"{place}: found the option {name}, expected none: studies read CSV with commas in UTF-8",
+                path=script,
+            )
     return path, form
 
 

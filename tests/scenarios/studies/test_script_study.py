@@ -187,7 +187,11 @@ def test_what_is_no_script_is_named(
         ("item = 7", "item = '7'", ", line 3, .*column item: found a constant of type string, expected int"),
         ("item = 7", "item > 7", ", line 3, .* found >, expected =, as a row belongs to a stream by"),
         ("nullstr = 'NA'", "nullstr = NA", ", line 3, .* found NA, expected nullstr = 'text'"),
-        ("nullstr = 'NA'", "nulls = 'NA'", ", line 3, .* found nulls, expected .* nullstr = 'text'"),
+        (
+            "nullstr = 'NA'",
+            "nulls = 'NA'",
+            ", line 3, .* found the option nulls, .* did you mean nullstr",
+        ),
         ("Early e", "Earl e", ", line 10, .* there is no stream or relation Earl; did you mean Early?"),
         ("= l.item", "= l.itme", ", line 11, .* no column in l of the name itme; did you mean item?"),
         ("Late l", "Late e", ", line 10, .* two streams are called e here; give one of them an alias"),

@@ -27,6 +27,7 @@ from midstream.autopilot import BALANCED, CAREFUL, EAGER, Autopilot, Settings
 from midstream.driving import run
 from midstream.engine import Engine
 from midstream.errors import MidstreamError, MigrationRefused, PlanError, SqlError
+from midstream.files import catalog, read_csv, read_json, read_parquet, sql
 from midstream.functions import (
     avg,
     case,
@@ -67,7 +68,7 @@ from midstream.plans.algebra.builder import Stream, relation, stream
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.values.streams import BEGINNING, FOREVER, chronons, instant
 from midstream.plans.values.verdicts import Answer, CounterExample, Equivalence
-from midstream.queries import Query, catalog, sql
+from midstream.queries import Query
 from midstream.sampling import sample
 
 __version__ = "0.1.0"
@@ -122,6 +123,9 @@ __all__ = [
     "optimize",
     "physical_plan",
     "price",
+    "read_csv",
+    "read_json",
+    "read_parquet",
     "relation",
     "report",
     "run",

@@ -18,6 +18,7 @@ from midstream.engine import Engine
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.arguments import require_mapping
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Chronons, Element
@@ -132,9 +133,11 @@ def drive(trial: Trial, events: Iterable[Event]) -> Iterator[Event]:
 
 
 def run(
-    plan: Plan | Stream, streams: Mapping[str, Iterable[Element]], batch_size: int = 1000
+    plan: Plan | Stream, streams: Mapping[str, Iterable[Element]] | None = None, batch_size: int = 1000
 ) -> list[Element]:
     """Run a plan over complete streams and return the results of its first output.
+
+    Streams that are read from files, as by `ms.read_csv`, need not be given.
 
     Raises   ArgumentError where `streams` lacks a stream of the plan; give [] for a stream without elements.
 
@@ -143,7 +146,12 @@ def run(
     [(1, 4, (7,))]
     """
     results: list[Element] = []
-    engine = Engine(plan_of("run", plan), results.extend)
+    whole = plan_of("run", plan)
+    engine = Engine(whole, results.extend)
+    if streams is not None:
+        require_mapping("streams", streams, "elements by the name of their stream")
+    recorded = {one.stream: iter(one.elements) for one in whole.sources if one.elements is not None}
+    streams = recorded if streams is None else {**recorded, **streams}
     batches = interleave(streams, batch_size)
     for name in engine.streams:
         if name not in streams:

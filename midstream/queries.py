@@ -1,4 +1,4 @@
-"""Queries for users: in SQL, and running in an engine."""
+"""Running queries for users."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.running.queries import RunningQuery
-from midstream.plans.values.arguments import require, require_name
-from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.streams import FOREVER
 
 if TYPE_CHECKING:
     from midstream.plans.algebra.plan import Plan
-    from midstream.plans.sql.catalog import Catalog
     from midstream.plans.values.streams import Time
 
 
@@ -74,52 +71,3 @@ class Query:
         """
         root = self.physical.outputs[self._running.output(output)]
         return self._graph.base.progress_of(root) if self._runs else FOREVER
-
-
-def catalog(unit: str | None = None) -> Catalog:
-    """An empty catalog of streams, relations, functions and aggregates, which scripts fill and read.
-
-    `unit` is the unit of application time and of integer timestamps. Without it scripts declare the unit, by
-    SET time_unit or behind a stream. If nothing declares it, queries that count time refuse integers, and
-    dates are counted in microseconds.
-
-    >>> import midstream as ms
-    >>> shop = ms.catalog("seconds")
-    >>> shop.execute("CREATE STREAM bid(item INT, price REAL, at TIMESTAMP) ORDERED BY at")
-    []
-    >>> shop.add_function("euros", lambda dollars: dollars * 0.9, "float")
-    >>> print(shop.query("SELECT item, euros(price) AS price FROM bid WHERE price > 10").plan)
-    project item, euros(price) as price
-    └─ filter price > 10
-       └─ source bid
-    """
-    from midstream.plans.sql.catalog import Catalog
-
-    if unit is not None:
-        require_name("catalog", unit, "a unit of time such as 'seconds', or None")
-    try:
-        return Catalog(unit, checks=True)
-    except ValueError as error:
-        raise ArgumentError(f"catalog: {error}") from error
-
-
-def sql(script: str, catalog: Catalog | None = None) -> Plan:
-    """The plan of the query in a script, over the streams that the script, or a catalog, declares.
-
-    Raises SqlError, with line, column and a caret.
-
-    >>> import midstream as ms
-    >>> plan = ms.sql('''
-    ...     SET time_unit = 'milliseconds';
-    ...     CREATE STREAM bid(item INT, price REAL, at TIMESTAMP) ORDERED BY at;
-    ...     SELECT item, MAX(price) AS top FROM bid WINDOW(RANGE 1 MINUTE) GROUP BY item;
-    ... ''')
-    >>> ms.run(plan, {"bid": ms.chronons([(0, (7, 12.5)), (30_000, (7, 9.0))])})
-    [(0, 30000, (7, 12.5)), (30000, 60000, (7, 12.5)), (60000, 90000, (7, 9.0))]
-    """
-    from midstream.plans.sql.catalog import Catalog
-
-    require_name("sql", script, "a script")
-    if catalog is not None:
-        require("sql: catalog", catalog, Catalog, "a catalog, or None")
-    return (Catalog(None, checks=True) if catalog is None else catalog).query(script).plan

@@ -92,6 +92,7 @@ def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog
     Raises   MidstreamError where it has no query.
     """
     from midstream.commands.running import read_script
+    from midstream.io.sniffing.file_streams import FileStreams
     from midstream.plans.values.units import TimeUnit
     from midstream.scenarios.streams.nexmark.scripts import auction_catalog
 
@@ -101,6 +102,7 @@ def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog
         raise typer.BadParameter(str(error), param_hint="--time-unit") from error
     if functions is not None:
         _register(functions, catalog)
+    catalog.files = FileStreams()
     text = read_script(script)
     queries = catalog.execute(text.text, text.name)
     if not queries:

@@ -56,7 +56,7 @@ from midstream.plans.expressions.operands import Operand, col, expression_of
 from midstream.plans.values.arguments import listed, require, require_mapping, require_name, wrong
 from midstream.plans.values.errors import ExpressionError, PlanError, SchemaError
 from midstream.plans.values.schema import ColumnType, Schema, parse_column
-from midstream.plans.values.streams import FOREVER
+from midstream.plans.values.streams import FOREVER, Element
 
 if TYPE_CHECKING:
     from midstream.plans.values.units import TimeUnit
@@ -388,6 +388,11 @@ def stream(
     """
     require("stream: intervals", intervals, bool, "True or False; other names of types go into a mapping")
     return Stream(Node(Source(name, _columns(name, schema, types), intervals)), _unit(time_unit))
+
+
+def recorded_stream(name: str, schema: Schema, unit: TimeUnit, elements: Iterable[Element]) -> Stream:
+    """A stream whose elements are known, in chronons of a unit: a run of its plan needs no others."""
+    return Stream(Node(Source(name, schema, unit=unit.name, elements=elements)), unit)
 
 
 def relation(

@@ -18,6 +18,7 @@ from midstream.plans.sql.constraints import Constraints, is_in_key, primary_key
 from midstream.plans.sql.declarations import (
     ColumnDeclaration,
     Constant,
+    Files,
     RelationDeclaration,
     SourceClause,
     StreamDeclaration,
@@ -31,12 +32,14 @@ from midstream.plans.sql.scope import Scope
 from midstream.plans.sql.source_options import checked_options
 from midstream.plans.sql.syntax import (
     AGGREGATES,
+    FILE,
     KNOWN_TYPES,
     TOO_DEEP,
     ColumnClause,
     CreateStatement,
     DeriveStatement,
     DropStatement,
+    FileWords,
     KeyClause,
     QueryStatement,
     SetStatement,
@@ -98,6 +101,7 @@ class Catalog:
     checks  if plans refuse integers without a declared unit; callers that feed streams may check this
             themselves, as the command line does
     ties    if count windows take rows with equal timestamps in order of arrival, or refuse them
+    files   declares the files that queries name in FROM; without it they are refused
 
     >>> catalog = Catalog()
     >>> (query,) = catalog.execute('''
@@ -112,12 +116,20 @@ class Catalog:
     """
 
     def __init__(
-        self, unit: str | TimeUnit | None = MILLISECONDS, ties: Ties = "error", *, checks: bool = False
+        self,
+        unit: str | TimeUnit | None = MILLISECONDS,
+        ties: Ties = "error",
+        *,
+        checks: bool = False,
+        files: Files | None = None,
     ) -> None:
         self.declared_unit = TimeUnit.of(unit) if isinstance(unit, str) else unit
         """The default unit of integers and bare numbers; None if no unit is declared."""
         self._chronon = self.declared_unit
         self._checks = checks
+        self.files = files
+        """Declares the files that queries name in FROM; None refuses them."""
+        self._file_names: dict[tuple[Any, ...], str] = {}
         self._counts_time = False
         """True if a query has an interval, an instant, a time window, or a reference within some time."""
         self._ties: Ties = ties
@@ -227,7 +239,11 @@ class Catalog:
         require("script", text, str, "the text of a script")
         script = Script(text, name)
         queries: list[Query] = []
-        for statement in parse(script):
+        statements = parse(script)
+        for position, statement in enumerate(statements):
+            if isinstance(statement, QueryStatement | DeriveStatement):
+                # Chronons are as short as the finest unit that is declared before the first query.
+                self._declare_files(script, statements[position:])
             try:
                 if (query := self._execute(script, statement)) is not None:
                     queries.append(query)
@@ -271,6 +287,39 @@ class Catalog:
                 self._reading[query.name] = self._reads(tree)
                 return query
         return None
+
+    def _declare_files(self, script: Script, statements: Iterable[Statement]) -> None:
+        """Declare the files that some queries name, and put the names of their streams in place."""
+        for statement in statements:
+            if not isinstance(statement, QueryStatement | DeriveStatement):
+                continue
+            for table in statement.query.find_all(exp.Table):
+                words = table.meta.get(FILE)
+                if isinstance(words, FileWords):
+                    table.this.set("this", self._file_stream(script, words))
+
+    def _file_stream(self, script: Script, words: FileWords) -> str:
+        """The name of the stream of a file, which is declared when it is first named."""
+        options = tuple((option.name, option.value) for option in words.options)
+        key = (words.path, words.function, options)
+        if (name := self._file_names.get(key)) is not None and name.lower() in self._streams:
+            return name
+        if self.files is None:
+            raise script.fault(
+                f"found the file {words.path} in FROM, expected a declared stream: write CREATE STREAM with "
+                "SOURCE",
+                words.at,
+            )
+        taken = {*self._streams, *self._relations, *self._derived}
+        with script.at(lambda: words.at):
+            stream = self.files.declared(words.path, words.function, options, taken)
+        if stream.unit is None:
+            stream = replace(stream, unit=self.declared_unit)
+        self._require_unit(script, stream.unit or MICROSECONDS, words.at)
+        self._require_columns(script, stream.schema, words.at)
+        self._streams[stream.name.lower()] = stream
+        self._file_names[key] = stream.name
+        return stream.name
 
     def _translated(self, script: Script, tree: exp.Expr) -> tuple[Rows, dict[Node, Span]]:
         places: dict[Node, Span] = {}
@@ -355,7 +404,10 @@ class Catalog:
 
     def _source(self, stream: StreamDeclaration) -> Source:
         references = self._references(stream)
-        source = Source(stream.name, stream.schema, stream.has_intervals, stream.keys, references)
+        elements = None if self.files is None else self.files.elements(stream, self.unit)
+        source = Source(
+            stream.name, stream.schema, stream.has_intervals, stream.keys, references, elements=elements
+        )
         return self._counted(stream, source)
 
     def _declared(self) -> dict[str, StreamDeclaration | RelationDeclaration]:

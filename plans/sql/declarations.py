@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from midstream.plans.algebra.operators.declarations import Key, Reference
 from midstream.plans.values.schema import Column, Schema, Type
-from midstream.plans.values.streams import FOREVER
+from midstream.plans.values.streams import FOREVER, Element
 from midstream.plans.values.units import TimeUnit
 
 Constant = str | int | float | bool
@@ -115,6 +115,18 @@ class SourceClause:
     def __str__(self) -> str:
         words = [f"{name} = {literal(value)}".replace("\t", "\\t") for name, value in self.options]
         return f"{self.kind}({', '.join([*map(literal, self.arguments), *words])})"
+
+
+class Files(Protocol):
+    """Declares streams of files that a query names in FROM, and reads the sources of streams."""
+
+    def declared(
+        self, path: str, function: str | None, options: Sequence[tuple[str, OptionValue]], taken: Set[str]
+    ) -> StreamDeclaration:
+        """The stream of a file, under a name that is not among the `taken` ones, in lower case."""
+
+    def elements(self, stream: StreamDeclaration, unit: TimeUnit) -> Iterable[Element] | None:
+        """The elements of a stream's source, in chronons of a unit, for each loop anew; None for others."""
 
 
 def literal(value: Constant) -> str:

@@ -132,6 +132,15 @@ class Option(NamedTuple):
     at: Span
 
 
+class FileWords(NamedTuple):
+    """A file in FROM: its path or pattern, the function that reads it, if one is named, and options."""
+
+    path: str
+    function: str | None
+    options: tuple[Option, ...]
+    at: Span
+
+
 class SourceWords(NamedTuple):
     """The content of SOURCE."""
 
@@ -193,6 +202,12 @@ class QueryStatement(NamedTuple):
 
 
 Statement = CreateStatement | DeriveStatement | DropStatement | SetStatement | QueryStatement
+
+FILE = "midstream_file"
+"""The key of a file in the meta data of its reference."""
+
+READERS = ("READ_CSV", "READ_JSON", "READ_PARQUET")
+"""The functions that read a file in FROM."""
 
 WINDOW, GRANULARITY, CHANGES = "midstream_window", "midstream_granularity", "midstream_changes"
 """The keys of a stream's clauses in the meta data of its reference, as they are no expressions."""
@@ -416,6 +431,8 @@ class StreamSql(Dialect):
                 this = self._parse_bracketed()
             elif changes := self._parse_changes_of():
                 this = changes
+            elif file := self._parse_file():
+                this = file
             else:
                 this = self._parse_table_parts()
                 if not isinstance(this, exp.Table):
@@ -425,6 +442,29 @@ class StreamSql(Dialect):
                 for join in self._parse_joins():
                     this.append("joins", join)
             return this
+
+        def _parse_file(self) -> Any:
+            """A path in single quotes, or a function that reads one; None if neither follows."""
+            first, function = self._curr, None
+            if self._curr.token_type == TokenType.STRING:
+                self._advance()
+                words = FileWords(first.text, None, (), Span(first.start, first.end))
+            elif self._curr.text.upper() in READERS and self._next.token_type == TokenType.L_PAREN:
+                function = self._curr.text.lower()
+                self._advance(2)
+                arguments, options = self._parse_arguments()
+                self._match_r_paren()
+                at = Span(first.start, self._prev.end)
+                if len(arguments) != 1 or not isinstance(arguments[0], str):
+                    raise Misread(f"{function}: found {len(arguments)} arguments, expected a path", at)
+                words = FileWords(arguments[0], function, options, at)
+            else:
+                return None
+            name = exp.Identifier(this=words.path, quoted=True)
+            name.update_positions(first)
+            table = self.expression(exp.Table(this=name))
+            table.meta[FILE] = words
+            return table
 
         def _parse_order(self, *arguments: Any, **options: Any) -> Any:
             return self._placed(super()._parse_order, *arguments, **options)

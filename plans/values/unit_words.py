@@ -19,6 +19,19 @@ IN_SCRIPTS = "SET time_unit = '{0}' at the script's beginning, or TIME_UNIT '{0}
 """The ways in which a script declares the unit {0} of its integers."""
 
 
+def plausible_unit(first: int, last: int) -> str | None:
+    """The unit in which two timestamps are from 1980 to 2100; None if there is none.
+
+    >>> plausible_unit(1_356_999_120_000, 1_357_002_720_000), plausible_unit(7, 5000)
+    ('milliseconds', None)
+    """
+    for word in GUESSES:
+        per_second = 10**9 // TimeUnit.of(word).nanoseconds
+        if first // per_second in PLAUSIBLE and last // per_second in PLAUSIBLE:
+            return word
+    return None
+
+
 def guess(first: int, last: int) -> str:
     """A guess of the unit that timestamps count, in words.
 
@@ -27,16 +40,13 @@ def guess(first: int, last: int) -> str:
     >>> guess(7, 5000)
     'do not tell what they count'
     """
-    for word in GUESSES:
-        unit = TimeUnit.of(word)
-        per_second = 10**9 // unit.nanoseconds
-        if first // per_second in PLAUSIBLE and last // per_second in PLAUSIBLE:
-            seconds = iso_format(10**9)
-            return (
-                f"look like {word} since 1970, from {seconds(first // per_second)} to "
-                f"{seconds(last // per_second)}"
-            )
-    return "do not tell what they count"
+    word = plausible_unit(first, last)
+    if word is None:
+        return "do not tell what they count"
+    per_second, seconds = 10**9 // TimeUnit.of(word).nanoseconds, iso_format(10**9)
+    return (
+        f"look like {word} since 1970, from {seconds(first // per_second)} to {seconds(last // per_second)}"
+    )
 
 
 def advice(values: Sequence[int], remedy: str = IN_SCRIPTS) -> tuple[str, str]:

@@ -8,8 +8,12 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import midstream as ms
@@ -31,6 +35,10 @@ UNTWICE = (
     lambda node: [node.inputs[0]],
     lambda node, lower: lower,
 )
+FILE = str(Path(mkdtemp()) / "f.csv")
+Path(FILE).write_text("t,n\n1,2\n")
+Path(f"{FILE}.jsonl").write_text('{"time": 1700000000, "n": 2}\n')
+pq.write_table(pa.table({"time": [1700000000], "n": [2]}), f"{FILE}.parquet")
 SCRIPT = "CREATE STREAM bid(item INT, at TIMESTAMP) ORDERED BY at;"
 
 WRONG: list[Any] = [
@@ -260,6 +268,9 @@ RIGHT: dict[str, Call] = {
     "case": of(ms.case, (ms.col("x") > 1, 1), default=2),
     "opaque": of(ms.opaque, abs, ["x"], "integer", False),
     "sql": of(ms.sql, f"{SCRIPT} SELECT * FROM bid", None),
+    "read_csv": of(ms.read_csv, FILE, "s", time="t", unit="s"),
+    "read_json": of(ms.read_json, f"{FILE}.jsonl", "s", unit="s"),
+    "read_parquet": of(ms.read_parquet, f"{FILE}.parquet", "s", unit="s"),
     "catalog": of(ms.catalog, "seconds"),
     "catalog.execute": on_catalog("execute", SCRIPT),
     "catalog.query": on_catalog("query", f"{SCRIPT} SELECT * FROM bid"),

@@ -65,11 +65,12 @@ def require_text(text: str, encoding: str = "UTF-8") -> None:
         raise Misfit(None, f"the byte {byte:#04x}", f"text in {encoding}") from None
 
 
-def in_utf8(arrivals: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
+def in_utf8(arrivals: Iterable[bytes], encoding: str, name: str, *, is_whole: bool = True) -> Iterator[bytes]:
     r"""Text as UTF-8, whatever its encoding, as it arrives.
 
     Bytes that are no text stay as they are where readers can find them, as they can with one byte a
-    character; in other encodings they end the reading.
+    character; in other encodings they end the reading. Unless the text `is_whole`, its last character may be
+    cut off.
 
     State    One incomplete character.
     Raises   InputFileError, with the line.
@@ -86,7 +87,7 @@ def in_utf8(arrivals: Iterable[bytes], encoding: str, name: str) -> Iterator[byt
             lines += text.count("\n")
             if text:
                 yield text.encode(errors="surrogateescape")
-        decoder.decode(b"", True)
+        decoder.decode(b"", is_whole)
     except UnicodeError as error:
         raise InputFileError(
             f"{name}, line {lines} or later: {error}, expected text in {encoding}", path=name, line=lines

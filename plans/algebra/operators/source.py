@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ from midstream.plans.algebra.operators.declarations import (
     references_from_json,
 )
 from midstream.plans.values.schema import Schema
-from midstream.plans.values.streams import FOREVER, Time
+from midstream.plans.values.streams import FOREVER, Element, Time
 from midstream.plans.values.units import TimeUnit
 
 
@@ -31,6 +31,9 @@ class Source(Leaf):
     chronons. It `is_assumed` if no declaration gives a unit, although the plan counts time. Units do
     not count for equality, so that a plan of the builder equals a plan of SQL. Code that combines plans must
     call `unlike_unit`.
+
+    `elements` are those of a source that is known, such as a file; None if the program gives them. They are
+    no part of the stream's meaning, and are not saved.
     """
 
     name = "source"
@@ -44,6 +47,7 @@ class Source(Leaf):
     references: tuple[Reference, ...] = ()
     unit: str | None = field(default=None, compare=False)
     is_assumed: bool = field(default=False, compare=False)
+    elements: Iterable[Element] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_declarations(f"stream {self.stream}", self.columns, self.keys, self.references)

@@ -1,0 +1,1 @@
+"""Streams of files that nobody declared: what a file's beginning tells."""

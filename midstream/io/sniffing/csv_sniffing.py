@@ -1,0 +1,238 @@
+"""CSV as DuckDB's sniffer sees it, with what it passes over in silence."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from midstream.io.readers import csv_fault
+from midstream.io.requirements import require_libraries
+from midstream.io.sniffing.csv_columns import (
+    csv_columns,
+    has_decimal_commas,
+    is_row,
+    null_words,
+    type_note,
+)
+from midstream.io.sniffing.samples import Sample, sample_of
+from midstream.io.sniffing.tables import Table
+from midstream.io.sources.bad_rows import shown
+from midstream.plans.sql.declarations import OptionValue, literal
+from midstream.plans.values.errors import InputFileError
+
+SEPARATORS = ",;\t|"
+
+_Record = tuple[int, list[str]]
+"""The fields of a record, behind the number of its first line."""
+
+Options = Mapping[str, Any]
+"""Options by name; of repeatable ones, a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """DuckDB's findings: how a file is written, and the types of its columns."""
+
+    delim: str
+    quote: str
+    has_header: bool
+    skipped: int
+    types: tuple[str, ...]
+
+
+def sniffed_csv(path: str, options: Options) -> Table:
+    """The columns of a CSV file, by DuckDB's sniffer and by rules of ours; `options` overrule both.
+
+    - A word such as NA is a missing value where all other values of its column are numbers or dates.
+    - Numbers such as 1,5 have decimal commas where fields are not separated by commas, and no column has
+      decimal points.
+    - Integers beyond 64 bits are integers. So is 5.0 in a column with missing values.
+    - Other types are DuckDB's, as far as our readers take the values; else the column is text.
+
+    Raises   MissingExtra without DuckDB; InputFileError for rows that DuckDB would skip, with the line.
+    """
+    require_libraries(
+        ("duckdb",),
+        "duckdb",
+        "looks through CSV files that no CREATE STREAM declares; declare the stream, or",
+    )
+    sample = sample_of(path, options.get("encoding"), options.get("quote", '"'))
+    if "delim" in options:
+        sample = _of_one_width(sample, options["delim"], options.get("quote", '"'))
+    dialect, records = _layout(sample, options)
+    delim, quote = dialect.delim, dialect.quote
+    has_header = options.get("header", dialect.has_header)
+    found = csv_columns(records, dialect.types, has_header, options)
+    words = null_words(found) if "nullstr" not in options else []
+    decimal = options.get("decimal_separator")
+    if decimal is None and has_decimal_commas(found, delim, words):
+        decimal = ","
+    guessed: dict[str, Any] = {**options}
+    if words:
+        guessed["nullstr"] = words
+    if decimal:
+        guessed["decimal_separator"] = decimal
+    point = decimal or "."
+    if guessed.keys() - options.keys():
+        dialect = _duckdb(sample, {**guessed, "delim": delim, "quote": quote})
+        found = csv_columns(records, dialect.types, has_header, guessed)
+    if has_header and "header" not in options and is_row([column.name for column in found], found, point):
+        has_header = False
+        found = csv_columns(records, dialect.types, has_header, guessed)
+    notes = [note for column in found if (note := type_note(column, dialect.types[column.position], point))]
+    if words:
+        notes.append(f"{', '.join(map(literal, words))} is NULL in all columns")
+    named = tuple(column.plain for column in found if column.name)
+    if len(named) < len(found):
+        notes.append("columns without a name are left out")
+    return Table(
+        "csv",
+        named,
+        tuple(_written(sample, delim, quote, has_header, guessed)),
+        f"CSV in {sample.encoding or 'utf-8'}, fields by {delim!r}{'' if has_header else ', no header'}",
+        tuple(notes),
+        sample.is_whole,
+    )
+
+
+def _written(
+    sample: Sample, delim: str, quote: str, has_header: bool, options: Options
+) -> list[tuple[str, OptionValue]]:
+    """The options that differ from their defaults."""
+    found: list[tuple[str, OptionValue]] = []
+    if delim != ",":
+        found.append(("delim", delim))
+    if quote != '"':
+        found.append(("quote", quote))
+    if not has_header:
+        found.append(("header", False))
+    if options.get("decimal_separator", ".") != ".":
+        found.append(("decimal_separator", options["decimal_separator"]))
+    if sample.encoding is not None:
+        found.append(("encoding", sample.encoding))
+    return found + [("nullstr", word) for word in options.get("nullstr", ())]
+
+
+def _duckdb(sample: Sample, options: Options) -> _Dialect:
+    """The findings of DuckDB in a copy of a sample, which is in UTF-8 and not packed."""
+    import duckdb
+
+    words = [
+        f", {name} = {literal(options[name])}"
+        for name in ("delim", "quote", "header", "decimal_separator")
+        if name in options
+    ]
+    if "nullstr" in options:
+        words.append(f", nullstr = [{', '.join(map(literal, ['', *options['nullstr']]))}]")
+    with NamedTemporaryFile("w", encoding="utf-8", errors="replace", newline="", suffix=".csv") as copy:
+        copy.write(sample.text)
+        copy.flush()
+        sql = (
+            'SELECT Delimiter, Quote, "Escape", HasHeader, SkipRows, Columns '
+            f"FROM sniff_csv({literal(copy.name)}, sample_size = -1, strict_mode = true{''.join(words)})"
+        )
+        try:
+            with duckdb.connect(config={"threads": 1}) as connection:
+                row = connection.execute(sql).fetchone()
+        except duckdb.Error as error:
+            reason = str(error).partition("\n")[0].replace(copy.name, sample.path)
+            raise InputFileError(
+                f"{sample.path}: DuckDB finds no way to read it as CSV: {reason}; options such as delim and "
+                "quote say how it is written",
+                path=sample.path,
+            ) from error
+    assert row is not None
+    delim, quote, escape, has_header, skipped, columns = row
+    quote = '"' if quote == "(empty)" else quote
+    if escape not in ("(empty)", quote, ""):
+        raise InputFileError(
+            f"{sample.path}: found quotes behind {escape!r} inside of fields, expected doubled quotes; "
+            "convert the file",
+            path=sample.path,
+        )
+    return _Dialect(delim, quote, has_header, skipped, tuple(column["type"] for column in columns))
+
+
+def _records(sample: Sample, delim: str, quote: str) -> list[_Record]:
+    """The records of a sample, each with the number of its first line."""
+    reader = csv.reader(
+        io.StringIO(sample.text, newline="\n"),
+        strict=True,
+        delimiter=delim,
+        quotechar=quote or None,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+    )
+    found: list[_Record] = []
+    line = 1
+    try:
+        for fields in reader:
+            if fields:
+                found.append((line, fields))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        what, expected = csv_fault(error)
+        raise InputFileError(
+            f"{sample.path}, line {line}: found {what}, expected {expected}", path=sample.path, line=line
+        ) from None
+    return found
+
+
+def _layout(sample: Sample, options: Options) -> tuple[_Dialect, list[_Record]]:
+    """The dialect of a sample, and its records.
+
+    DuckDB skips the rows in front of one that is too wide, the header among them, or finds a single column.
+
+    Raises   InputFileError for such a row, with its line.
+    """
+    line = sample.text.partition("\n")[0]
+    likely = options.get("delim", max(SEPARATORS, key=line.count))
+    try:
+        dialect = _duckdb(sample, options)
+    except InputFileError:
+        _require_one_width(sample, _records(sample, likely, options.get("quote", '"')))
+        raise
+    dialect = replace(
+        dialect, delim=options.get("delim", dialect.delim), quote=options.get("quote", dialect.quote)
+    )
+    is_single = len(dialect.types) == 1 and likely in line
+    records = _records(sample, likely if is_single else dialect.delim, dialect.quote)
+    _require_one_width(sample, records)
+    first_line, first = records[0]
+    if dialect.skipped >= first_line or len(first) != len(dialect.types):
+        raise InputFileError(
+            f"{sample.path}, line {first_line}: found {shown(line)}, which DuckDB skips in silence, expected "
+            "the names of columns or a row; remove the line, or write delim = '…'",
+            path=sample.path,
+            line=first_line,
+        )
+    return dialect, records
+
+
+def _require_one_width(sample: Sample, records: Sequence[_Record]) -> None:
+    """Raise InputFileError for a record with more or fewer fields than most."""
+    width = Counter(len(fields) for _, fields in records).most_common(1)[0][0]
+    for number, fields in records:
+        if len(fields) != width:
+            raise InputFileError(
+                f"{sample.path}, line {number}: found {len(fields)} fields, expected {width}, as most lines "
+                "have; mend or remove the line, or write delim = '…' and set such lines aside by "
+                "--dead-letters FILE",
+                path=sample.path,
+                line=number,
+            )
+
+
+def _of_one_width(sample: Sample, delim: str, quote: str) -> Sample:
+    """A sample without the records that are not as wide as the first."""
+    records = _records(sample, delim, quote)
+    fitting = [fields for _, fields in records if len(fields) == len(records[0][1])]
+    if len(fitting) == len(records):
+        return sample
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delim, quotechar=quote or '"', lineterminator="\n").writerows(fitting)
+    return replace(sample, text=text.getvalue())

@@ -1,0 +1,62 @@
+"""Streams of files that queries name: declared by what the files show, and read when a plan runs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from midstream.io.sniffing.findings import FUNCTIONS
+from midstream.io.sniffing.sniffing import sniff, stream_name
+from midstream.io.sources.sources import open_source
+from midstream.io.timestamps import Timestamps
+from midstream.plans.sql.declarations import OptionValue, StreamDeclaration
+from midstream.plans.values.errors import Note
+from midstream.plans.values.streams import Chronons, Element
+from midstream.plans.values.units import TimeUnit
+
+FILE_KINDS = ("csv", "json", "jsonl", "ndjson", "parquet", "file", "elements")
+"""The kinds of sources that can be read again."""
+
+
+class FileNote(Note):
+    """The findings in a file that no statement declares."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileElements:
+    """The elements of a stream's file, read anew for each loop, in chronons of a unit."""
+
+    stream: StreamDeclaration
+    unit: TimeUnit
+
+    def __iter__(self) -> Iterator[Element]:
+        return Chronons(self._read(), self.unit.name)
+
+    def _read(self) -> Iterator[Element]:
+        with open_source(self.stream, Timestamps(self.unit, self.stream.unit)) as source:
+            for batch in source:
+                yield from batch
+
+
+class FileStreams:
+    """The files of a catalog; findings are warnings, which the command line prints as notes."""
+
+    def declared(
+        self, path: str, function: str | None, options: Sequence[tuple[str, OptionValue]], taken: Set[str]
+    ) -> StreamDeclaration:
+        """The stream of a file, under a name that is not among the `taken` ones, in lower case.
+
+        Raises   As `sniff`.
+        """
+        kind = None if function is None else FUNCTIONS[function]
+        found = sniff(path, stream_name(path, taken), kind, options)
+        for note in found.notes:
+            warnings.warn(note, FileNote, stacklevel=2)
+        return found.declaration
+
+    def elements(self, stream: StreamDeclaration, unit: TimeUnit) -> FileElements | None:
+        """The elements of a stream's file; None for a source that is no file."""
+        if stream.source is None or stream.source.kind.lower() not in FILE_KINDS:
+            return None
+        return FileElements(stream, unit)

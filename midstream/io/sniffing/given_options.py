@@ -1,0 +1,96 @@
+"""Options that a user gives for a file that nobody declared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from midstream.io.errors import ConnectorError
+from midstream.io.sniffing.tables import FoundColumn, Kind
+from midstream.io.sources.sources import OPTIONS
+from midstream.plans.sql.catalog import Catalog
+from midstream.plans.sql.declarations import REPEATABLE, ColumnDeclaration, OptionValue, literal
+from midstream.plans.sql.source_options import checked_options, name_fault
+from midstream.plans.values.errors import SqlError
+from midstream.plans.values.schema import suggest_in_any_case
+from midstream.plans.values.units import TimeUnit
+
+OWN_OPTIONS = ("time", "unit", "types")
+"""The options of what a source does not say: the column that orders rows, the unit of integers, types."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenOptions:
+    """The options that the user gave.
+
+    source    those of the source, by name; of repeatable ones, a list
+    """
+
+    source: Mapping[str, Any]
+    time: str | None = None
+    unit: TimeUnit | None = None
+    types: tuple[ColumnDeclaration, ...] = ()
+
+    @classmethod
+    def of(cls, path: str, kind: Kind, options: Sequence[tuple[str, OptionValue]]) -> GivenOptions:
+        """The options, checked.
+
+        Raises   ConnectorError.
+        """
+        source: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        try:
+            for name, value in options:
+                if name not in (*OPTIONS[kind], *OWN_OPTIONS):
+                    raise ValueError(name_fault(name, (*OPTIONS[kind], *OWN_OPTIONS)))
+                if name in OWN_OPTIONS:
+                    if not isinstance(value, str):
+                        raise ValueError(f"{name}: found {literal(value)}, expected a text")
+                    own[name] = value
+            for name, value in checked_options([one for one in options if one[0] not in OWN_OPTIONS]):
+                if name in REPEATABLE:
+                    source.setdefault(name, []).append(value)
+                else:
+                    source[name] = value
+            unit = TimeUnit.of(own["unit"]) if "unit" in own else None
+            types = _types(own["types"]) if "types" in own else ()
+        except ValueError as error:
+            raise ConnectorError(f"{path}: {error}", path=path) from error
+        return cls(source, own.get("time"), unit, types)
+
+    def retyped(self, path: str, columns: Sequence[FoundColumn]) -> tuple[FoundColumn, ...]:
+        """Columns with the types that the user gave; such a column has timestamps only if its type says so.
+
+        Raises   ConnectorError for a type of a column that is not there.
+        """
+        names = [column.name for column in columns]
+        own = {one.name.lower(): one for one in self.types}
+        for one in self.types:
+            if one.name.lower() not in map(str.lower, names):
+                raise no_column(path, "types", one.name, names)
+        return tuple(_as_declared(column, own.get(column.name.lower())) for column in columns)
+
+
+def _as_declared(column: FoundColumn, declared: ColumnDeclaration | None) -> FoundColumn:
+    if declared is None:
+        return column
+    return replace(column, type=declared.type, forms=column.forms if declared.is_timestamp else ())
+
+
+def _types(text: str) -> tuple[ColumnDeclaration, ...]:
+    """Columns with types, as CREATE STREAM has them; raises ValueError."""
+    catalog = Catalog(None)
+    try:
+        catalog.execute(f"CREATE STREAM types({text})", "types")
+    except SqlError as error:
+        raise ValueError(str(error)) from None
+    return catalog.streams["types"].columns
+
+
+def no_column(path: str, option: str, name: str, names: Sequence[str]) -> ConnectorError:
+    """The error for a column that a file does not have."""
+    near = suggest_in_any_case(name, names)
+    return ConnectorError(
+        f"{path}: {option}: found {name}, expected one of {', '.join(names)}{near}", path=path
+    )

@@ -1,0 +1,71 @@
+"""The columns of Parquet files, which know their types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from midstream.io.parquet import opened_parquet, read_columns
+from midstream.io.sniffing.tables import FoundColumn, Table
+from midstream.io.sniffing.times import forms_of
+from midstream.plans.sql.declarations import ISO
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.schema import Type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 1 << 14
+"""The number of rows of which texts and integers are looked at."""
+
+
+def sniffed_parquet(path: str) -> Table:
+    """The columns of a file with the types that its schema names; texts may be dates.
+
+    Raises   InputFileError for nested columns and bytes; MissingExtra without pyarrow.
+    """
+    with opened_parquet(path) as file:
+        schema, count = file.schema_arrow, file.metadata.num_rows
+    if not count:
+        raise InputFileError(f"{path}: found nothing, expected rows", path=path)
+    types = {name: _type(path, name, schema.field(name).type) for name in dict.fromkeys(schema.names)}
+    looked = [name for name, (type_, is_time, _) in types.items() if not is_time and type_ in _TELLING]
+    first: dict[str, Any] = next(iter(read_columns(path, looked, ROWS)))[1] if looked else {}
+    columns = []
+    for name, (type_, is_time, is_date) in types.items():
+        values = [value for value in first[name].to_pylist() if value is not None] if name in first else ()
+        forms = (ISO,) if is_time else tuple(forms_of(values)) if type_ is Type.STRING else ()
+        columns.append(FoundColumn(name, type_, values, forms, is_date))
+    decimals = [
+        name for name in types if "decimal" in str(schema.field(name).type) and types[name][0] is Type.FLOAT
+    ]
+    notes = [f"column {name} has decimals, which become floats" for name in decimals]
+    return Table("parquet", tuple(columns), (), "Parquet", tuple(notes), count <= ROWS)
+
+
+_TELLING = (Type.STRING, Type.INTEGER)
+
+
+def _type(path: str, name: str, found: pa.DataType) -> tuple[Type, bool, bool]:
+    """The type of a column, if it holds times, and if these are dates."""
+    from pyarrow import types
+
+    plain = found.value_type if types.is_dictionary(found) else found
+    if types.is_date(plain) or types.is_timestamp(plain):
+        return Type.INTEGER, True, types.is_date(plain)
+    if types.is_integer(plain) or (types.is_decimal(plain) and plain.scale == 0):
+        return Type.INTEGER, False, False
+    if types.is_floating(plain) or types.is_decimal(plain):
+        return Type.FLOAT, False, False
+    if types.is_boolean(plain):
+        return Type.BOOLEAN, False, False
+    if types.is_null(plain) or any(
+        test(plain) for test in (types.is_string, types.is_large_string, types.is_string_view)
+    ):
+        return Type.STRING, False, False
+    raise InputFileError(
+        f"{path}, column {name}: found {found}, expected numbers, texts, booleans or times; write "
+        f"the file flat, or without it: duckdb -c \"COPY (SELECT * EXCLUDE ({name}) FROM '{path}') "
+        "TO 'flat.parquet'\"",
+        path=path,
+        column=name,
+    )

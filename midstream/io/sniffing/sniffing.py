@@ -1,0 +1,187 @@
+"""A stream of a file that nobody declared: its declaration, with what was found and how to overrule it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from midstream.io.errors import ConnectorError
+from midstream.io.file_formats import KNOWN, PACKED, file_format, files_of
+from midstream.io.sniffing.csv_sniffing import sniffed_csv
+from midstream.io.sniffing.findings import FUNCTIONS, findings
+from midstream.io.sniffing.given_options import GivenOptions
+from midstream.io.sniffing.json_sniffing import sniffed_json
+from midstream.io.sniffing.parquet_sniffing import sniffed_parquet
+from midstream.io.sniffing.row_order import row_order
+from midstream.io.sniffing.tables import FoundColumn, Kind, Table
+from midstream.io.sniffing.time_column import form_of_time, time_column, unit_of_time
+from midstream.io.sniffing.times import narrowed
+from midstream.plans.sql.declarations import (
+    ISO,
+    ColumnDeclaration,
+    OptionValue,
+    SourceClause,
+    StreamDeclaration,
+    literal,
+)
+from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.schema import Type
+from midstream.plans.values.units import TimeUnit
+
+SUFFIXES: Mapping[str, Kind] = {".tsv": "csv", ".txt": "csv"}
+"""Further ends of names of files that hold CSV."""
+
+
+@dataclass(frozen=True, slots=True)
+class SniffedStream:
+    """A stream and what was found; `notes` are lines for the user."""
+
+    declaration: StreamDeclaration
+    notes: tuple[str, ...]
+
+
+def sniff(
+    path: str,
+    name: str,
+    kind: Kind | None = None,
+    options: Sequence[tuple[str, OptionValue]] = (),
+) -> SniffedStream:
+    """Look through a file, or the files of a pattern, and declare their rows as a stream.
+
+    - Types and layout are those of the first file's beginning.
+    - Rows are ordered by the only column of timestamps; of several by one whose name says so.
+    - The unit of integer timestamps is the one in which they are from 1980 to 2100.
+    - The column of timestamps is read through once, to see if rows are in order, and else are to be sorted.
+
+    path       a path, or a pattern whose files are one stream
+    name       the name of the stream
+    kind       the format; by default the file's name tells it
+    options    options of the source, which overrule what is found, and `time`, `unit` and `types`
+
+    Raises   InputFileError for files that cannot be read, or in more than one way; ConnectorError for options
+             that do not fit; MissingExtra.
+    """
+    kind = kind or _kind_of(path)
+    given = GivenOptions.of(path, kind, options)
+    first = _first_of(path)
+    table = _table(first, kind, given.source)
+    _require_distinct(first, table.columns)
+    table = replace(table, columns=given.retyped(path, table.columns))
+    time = time_column(path, table.columns, given)
+    formats = form_of_time(first, time, table, given)
+    unit = unit_of_time(path, time, given) if not formats else None
+    stream = _declared(path, name, table, time, formats, given)
+    stream = replace(stream, unit=unit)
+    order = row_order(stream) if "sort" not in given.source else None
+    if order is not None and stream.source is not None:
+        stream = replace(stream, source=replace(stream.source, sort=not order.is_sorted))
+        if order.is_finer:
+            stream = replace(stream, unit=TimeUnit.of("nanoseconds"))
+    return SniffedStream(stream, tuple(findings(path, stream, table, unit, order)))
+
+
+def _kind_of(path: str) -> Kind:
+    unpacked = path.lower()
+    for packing in PACKED:
+        unpacked = unpacked.removesuffix(packing)
+    match found := file_format(path) or SUFFIXES.get(os.path.splitext(unpacked)[1]):
+        case "csv" | "jsonl" | "parquet":
+            return found
+    raise ConnectorError(
+        f"{path}: found no suffix of a known format, expected {KNOWN}; "
+        f"{', '.join(f'{function}({literal(path)})' for function in FUNCTIONS)} say the format",
+        path=path,
+    )
+
+
+def _first_of(path: str) -> str:
+    paths = files_of(path)
+    if not paths or not os.path.isfile(paths[0]):
+        reason = "a pipe or a folder" if paths and os.path.exists(paths[0]) else "no such file"
+        raise InputFileError(
+            f"{path}: found {reason}, expected a file; declare a stream to read anything else", path=path
+        )
+    return paths[0]
+
+
+def _table(path: str, kind: Kind, options: Mapping[str, Any]) -> Table:
+    match kind:
+        case "csv":
+            return sniffed_csv(path, options)
+        case "jsonl":
+            return sniffed_json(path, options)
+        case "parquet":
+            return sniffed_parquet(path)
+
+
+def _require_distinct(path: str, columns: Sequence[FoundColumn]) -> None:
+    names = [column.name.lower() for column in columns]
+    for column in columns:
+        if names.count(column.name.lower()) > 1:
+            raise InputFileError(
+                f"{path}: found several columns {column.name}, expected different names in any case; "
+                "rename them in the file",
+                path=path,
+                column=column.name,
+            )
+
+
+def _declared(
+    path: str,
+    name: str,
+    table: Table,
+    time: FoundColumn,
+    formats: Sequence[str],
+    given: GivenOptions,
+) -> StreamDeclaration:
+    """The declaration, with rows as they come.
+
+    Other columns than the one that orders rows are timestamps if they are in ISO 8601, or of the same form.
+    """
+    own = {one.name.lower(): one for one in given.types}
+    columns = []
+    for column in table.columns:
+        is_time = bool(formats)
+        if column.name != time.name:
+            is_formed = column.forms and narrowed(formats, map(str, column.values))
+            is_time = column.is_iso or bool(is_formed)
+        is_date = is_time and (column.is_date if column.is_iso else not _have_clock(formats))
+        declared = ColumnDeclaration(
+            column.name, Type.INTEGER if is_time else column.type, is_timestamp=is_time, is_date=is_date
+        )
+        columns.append(own.get(column.name.lower(), declared) if column.name != time.name else declared)
+    clause = [*table.options]
+    if formats and tuple(formats) != (ISO,):
+        has_iso = any(one.is_timestamp and one.name in _iso(table) for one in columns)
+        clause += [("format", form) for form in dict.fromkeys((*formats, *([ISO] if has_iso else [])))]
+    if given.source.get("sort"):
+        clause.append(("sort", True))
+    return StreamDeclaration(name, tuple(columns), time.name, SourceClause.of(table.kind, (path,), clause))
+
+
+def _iso(table: Table) -> set[str]:
+    return {column.name for column in table.columns if column.is_iso}
+
+
+def _have_clock(formats: Sequence[str]) -> bool:
+    return any("%H" in form or "%I" in form for form in formats)
+
+
+def stream_name(path: str, taken: Collection[str] = ()) -> str:
+    """A name for the stream of a file, which is not among `taken` ones, in lower case.
+
+    >>> stream_name("data/orders-2026-*.csv.gz"), stream_name("orders.csv", {"orders"})
+    ('orders_2026', 'orders_2')
+    """
+    stem = os.path.basename(path).partition(".")[0]
+    name = re.sub(r"\W+", "_", stem).strip("_") or "rows"
+    name = f"_{name}" if name[0].isdigit() else name
+    number = 1
+    found = name
+    while found.lower() in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found

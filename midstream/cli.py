@@ -17,6 +17,7 @@ from midstream.commands.calibrate_command import Costs, calibrate, costs_in_use
 from midstream.commands.chart_command import chart
 from midstream.commands.migrate_command import migrate
 from midstream.commands.script_commands import explain, run
+from midstream.commands.sql_command import init, sql
 from midstream.commands.verify_command import verify
 from midstream.console.help import examples
 from midstream.console.options import AsJson
@@ -31,6 +32,15 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "midstream run query.sql --source bid=bids.csv",
         "midstream run query.sql --source bid=bids.csv.gz --output results.parquet --dead-letters bad.jsonl",
         "midstream run query.sql --source bid=- < bids.jsonl | head -5",
+    ),
+    "sql": (
+        "midstream sql \"SELECT kind, COUNT(*) AS n FROM 'orders.csv' WINDOW(RANGE 1 HOUR) GROUP BY kind\"",
+        "midstream sql \"SELECT * FROM read_csv('orders-*.csv', time = 'at')\" --output orders.parquet",
+        "midstream sql \"SELECT COUNT(*) AS n FROM 'log.jsonl' WINDOW(RANGE 1 DAY)\" --format csv | head -5",
+    ),
+    "init": (
+        "midstream init orders.csv > orders.sql",
+        "midstream init 'orders-*.csv' users.jsonl --output shop.sql",
     ),
     "explain": (
         "midstream explain query.sql",
@@ -73,7 +83,7 @@ def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typ
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for command in (run, explain, chart, migrate, verify, simulate, calibrate, demo):
+    for command in (sql, init, run, explain, chart, migrate, verify, simulate, calibrate, demo):
         app.command(epilog=examples(*EXAMPLES[command.__name__]))(command)
     for name, sub_app in sub_apps:
         app.add_typer(sub_app, name=name)

@@ -22,7 +22,8 @@ Option = str | bool | Sequence[str]
 def read_csv(path: str | os.PathLike[str], name: str | None = None, **options: Option) -> Stream:
     """The stream of a CSV file, or of the files of a pattern, with the types that the file shows.
 
-    The plan knows where its elements are: `ms.run` needs none. They are read when it runs.
+    The plan knows where its elements are: `ms.run` needs none. They are read when it runs, in chronons of a
+    microsecond, or of a nanosecond if the file's timestamps are as fine.
 
     name       the stream's name; by default the file's
     options    as in SQL: delim, quote, header, decimal_separator, encoding, format, nullstr, sort; time, the
@@ -76,7 +77,8 @@ def _read(
     if name is not None:
         require_name(function, name, "the name of a stream")
         declared = replace(declared, name=name)
-    unit = declared.unit or MICROSECONDS
+    # Chronons of all files are alike, so that their streams can be joined, unless one needs finer ones.
+    unit = min(declared.unit or MICROSECONDS, MICROSECONDS, key=lambda one: one.nanoseconds)
     return recorded_stream(declared.name, declared.schema, unit, FileElements(declared, unit))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from midstream.io.distinct_files import PossibleUse
     from midstream.plans.sql.catalog import Catalog, Query
     from midstream.plans.sql.declarations import SourceClause
+    from midstream.plans.sql.faults import Script as ScriptText
 
 GENERATED = "nexmark"
 """The value of --source that gives all streams generated auctions."""
@@ -30,7 +31,10 @@ Sources = Annotated[
 ]
 Output = Annotated[str, typer.Option(help="A file for the results; - is standard output.")]
 Format = Annotated[
-    str | None, typer.Option("--format", help="jsonl, csv or parquet; by default that of the suffix.")
+    str | None,
+    typer.Option(
+        "--format", help="jsonl, csv, parquet, arrow or table; by default that of the suffix, or jsonl."
+    ),
 ]
 Rows = Annotated[
     int | None,
@@ -87,11 +91,22 @@ def tell(notes: Sequence[str]) -> None:
 
 
 def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog, list[Query]]:
-    """Read a script: its catalog and its queries.
+    """Read the script in a file: its catalog and its queries.
 
     Raises   MidstreamError where it has no query.
     """
     from midstream.commands.running import read_script
+
+    return executed(lambda: read_script(script), unit, functions)
+
+
+def executed(
+    read_script: Callable[[], ScriptText], unit: str | None, functions: Path | None
+) -> tuple[Catalog, list[Query]]:
+    """Execute a script: its catalog and its queries.
+
+    Raises   MidstreamError where it has no query.
+    """
     from midstream.io.sniffing.file_streams import FileStreams
     from midstream.plans.values.units import TimeUnit
     from midstream.scenarios.streams.nexmark.scripts import auction_catalog
@@ -103,7 +118,7 @@ def read(script: str, unit: str | None, functions: Path | None) -> tuple[Catalog
     if functions is not None:
         _register(functions, catalog)
     catalog.files = FileStreams()
-    text = read_script(script)
+    text = read_script()
     queries = catalog.execute(text.text, text.name)
     if not queries:
         raise MidstreamError(f"{text.name}: found no query, expected a SELECT")

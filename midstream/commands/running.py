@@ -155,6 +155,10 @@ def run_queries(
         except KeyboardInterrupt as interruption:
             interruption.add_note(f"so far {summary()}")
             raise
+        except InputFileError as error:
+            if catalog.files is not None and (advice := catalog.files.advice(error)):
+                error.add_note(advice)
+            raise
         if seen is not None and stats_file is not None:
             seen.write(stats_file)
         return summary()

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from midstream.plans.algebra.operators.declarations import Key, Reference
+from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Column, Schema, Type
 from midstream.plans.values.streams import FOREVER, Element
 from midstream.plans.values.units import TimeUnit
@@ -127,6 +128,9 @@ class Files(Protocol):
 
     def elements(self, stream: StreamDeclaration, unit: TimeUnit) -> Iterable[Element] | None:
         """The elements of a stream's source, in chronons of a unit, for each loop anew; None for others."""
+
+    def advice(self, error: InputFileError) -> str:
+        """The way to read rows of another type in a file that nobody declared; empty for other errors."""
 
 
 def literal(value: Constant) -> str:

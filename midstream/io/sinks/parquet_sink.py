@@ -17,7 +17,6 @@ from midstream.plans.values.units import TimeUnit
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 ROW_GROUP = 1 << 16
 """The number of rows written at once; small groups make Parquet files slow to read."""
@@ -35,6 +34,8 @@ class ParquetSink(Sink):
              MissingExtra without pyarrow.
     """
 
+    format = "Parquet"
+
     def __init__(self, path: str, schema: Schema, name: str | None = None, times: Times = integers) -> None:
         require_libraries(("pyarrow",), "arrow")
 
@@ -46,7 +47,7 @@ class ParquetSink(Sink):
         self._count = 0
         self._written = 0
         self._output = TextOutput(path, name)
-        self._writer: pq.ParquetWriter | None = None
+        self._writer: Any = None
 
     @property
     def is_wanted(self) -> bool:
@@ -73,13 +74,13 @@ class ParquetSink(Sink):
                 pa.array(values, field.type) for values, field in zip(columns, self._fields, strict=True)
             ]
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-            fault = self._too_large(batch) or f"found a row that Parquet has no type for: {error}"
+            fault = self._too_large(batch) or f"found a row that {self.format} has no type for: {error}"
             raise ConnectorError(f"{self._name}: {fault}", path=self._name) from error
         self._written += len(batch)
         self._waiting.append(pa.RecordBatch.from_arrays(arrays, schema=self._fields))
         self._count += len(batch)
         if self._count >= ROW_GROUP:
-            self._write()
+            self.write_waiting()
 
     def _too_large(self, batch: Batch) -> str:
         """Describe the first integer of a batch that has more than 64 bits; empty if there is none."""
@@ -88,33 +89,39 @@ class ParquetSink(Sink):
                 if column.type is Type.INTEGER and value is not None and not -(2**63) <= value < 2**63:
                     return (
                         f"result {number}, column {column.name}: found an integer beyond 64 bits, for which "
-                        f"Parquet has no type; write CAST({column.name} AS TEXT), or a file in .jsonl or .csv"
+                        f"{self.format} has no type; write CAST({column.name} AS TEXT), or a file in .jsonl "
+                        "or .csv"
                     )
         return ""
 
     def close(self) -> None:
         try:
             writer = self._begin()
-            self._write()
+            self.write_waiting()
             writer.close()
         finally:
             self._output.close()
 
-    def _begin(self) -> pq.ParquetWriter:
+    def _begin(self) -> Any:
         """The writer; it is made with the first result, because the form of times is unknown before."""
         if self._writer is not None:
             return self._writer
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         unit = self._times()
         kind, self._scale = (pa.int64(), 1) if unit is None else _instants(unit)
         times = [pa.field("start", kind), pa.field("end", kind)]
         self._fields = pa.schema([*times, *(pa.field(c.name, _type(c), c.nullable) for c in self.schema)])
-        self._writer = pq.ParquetWriter(_Bytes(self._output), self._fields)
+        self._writer = self._new_writer(_Bytes(self._output))
         return self._writer
 
-    def _write(self) -> None:
+    def _new_writer(self, file: Any) -> Any:
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(file, self._fields)
+
+    def write_waiting(self) -> None:
+        """Write the rows that wait."""
         import pyarrow as pa
 
         waiting, self._waiting, self._count = self._waiting, [], 0

@@ -9,14 +9,22 @@ from pathlib import Path
 from midstream.io.errors import ConnectorError
 from midstream.io.new_file import is_special
 from midstream.io.output import STDOUT
+from midstream.io.sinks.arrow_sink import ArrowSink
 from midstream.io.sinks.csv_sink import CsvSink
 from midstream.io.sinks.json_sink import JsonSink
 from midstream.io.sinks.parquet_sink import ParquetSink
 from midstream.io.sinks.sink import Sink, Times, integers
+from midstream.io.sinks.table_sink import TableSink
 from midstream.io.sources.sources import required_format
 from midstream.plans.values.schema import Schema, suggest
 
-SINKS: dict[str, Callable[..., Sink]] = {"csv": CsvSink, "jsonl": JsonSink, "parquet": ParquetSink}
+SINKS: dict[str, Callable[..., Sink]] = {
+    "csv": CsvSink,
+    "jsonl": JsonSink,
+    "parquet": ParquetSink,
+    "arrow": ArrowSink,
+    "table": TableSink,
+}
 """The sinks by format."""
 
 
@@ -31,13 +39,14 @@ def open_sink(
 ) -> Sink:
     """Open a sink for results of a schema, in a file, or on standard output for "-".
 
-    form    csv, jsonl or parquet; by default the suffix tells; without a suffix, standard output, devices and
-            pipes take jsonl
+    form    csv, jsonl, parquet, arrow (a stream of IPC) or table; by default the suffix tells; without a
+            suffix, standard output, devices and pipes take jsonl
     name    the target's name in errors; by default its path
     times   the form of times; integers by default
     query   the name of the query, if several write to this target; only JSON Lines have a place for it
 
-    Raises   ConnectorError for a target that cannot be opened; MissingExtra for Parquet without pyarrow.
+    Raises   ConnectorError for a target that cannot be opened; MissingExtra for Parquet and Arrow without
+             pyarrow.
 
     >>> with open_sink("results.csv", Schema.of(item="integer", name="string?")) as sink:
     ...     sink.write([(1000, 6000, (7, 'a "lamp"')), (1000, float("inf"), (8, None))])
@@ -71,4 +80,6 @@ def open_sink(
 def _usual_format(path: str, name: str) -> str:
     if path == STDOUT or (is_special(Path(path)) and not Path(path).suffix):
         return "jsonl"
+    if Path(name).suffix.lower() == ".arrow":
+        return "arrow"
     return required_format(name)

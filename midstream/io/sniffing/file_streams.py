@@ -6,12 +6,14 @@ import warnings
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
+from midstream.io.file_formats import files_of
 from midstream.io.sniffing.findings import FUNCTIONS
 from midstream.io.sniffing.sniffing import sniff, stream_name
 from midstream.io.sources.sources import open_source
 from midstream.io.timestamps import Timestamps
-from midstream.plans.sql.declarations import OptionValue, StreamDeclaration
-from midstream.plans.values.errors import Note
+from midstream.plans.sql.declarations import OptionValue, StreamDeclaration, literal
+from midstream.plans.sql.statements import identifier
+from midstream.plans.values.errors import InputFileError, Note
 from midstream.plans.values.streams import Chronons, Element
 from midstream.plans.values.units import TimeUnit
 
@@ -42,6 +44,10 @@ class FileElements:
 class FileStreams:
     """The files of a catalog; findings are warnings, which the command line prints as notes."""
 
+    def __init__(self) -> None:
+        self._functions: dict[str, str] = {}
+        """By file, the beginning of the call that reads it."""
+
     def declared(
         self, path: str, function: str | None, options: Sequence[tuple[str, OptionValue]], taken: Set[str]
     ) -> StreamDeclaration:
@@ -51,6 +57,10 @@ class FileStreams:
         """
         kind = None if function is None else FUNCTIONS[function]
         found = sniff(path, stream_name(path, taken), kind, options)
+        source = found.declaration.source
+        assert source is not None
+        form = next(word for word, one in FUNCTIONS.items() if one == source.kind)
+        self._functions.update((file, f"{form}({literal(path)}") for file in files_of(path))
         for note in found.notes:
             warnings.warn(note, FileNote, stacklevel=2)
         return found.declaration
@@ -60,3 +70,14 @@ class FileStreams:
         if stream.source is None or stream.source.kind.lower() not in FILE_KINDS:
             return None
         return FileElements(stream, unit)
+
+    def advice(self, error: InputFileError) -> str:
+        """The way to read rows of another type in a file that nobody declared; empty for other errors."""
+        column = getattr(error, "column", None)
+        function = self._functions.get(str(getattr(error, "path", "")))
+        if column is None or function is None:
+            return ""
+        return (
+            f"types are those of the file's beginning; FROM {function}, types = '{identifier(column)} TEXT') "
+            "says another one, --dead-letters FILE sets such rows aside"
+        )

@@ -1,0 +1,88 @@
+"""`midstream sql` and `midstream init`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from midstream.commands import options
+from midstream.console.progress import progress_bar
+
+Text = Annotated[
+    str,
+    typer.Argument(
+        metavar="QUERY",
+        help="A query in SQL, with files in single quotes in FROM; or a script in one argument.",
+    ),
+]
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        help="Files in CSV, JSON Lines or Parquet; patterns such as 'orders-*.csv' are one stream each."
+    ),
+]
+
+
+def sql(
+    query: Text,
+    output: options.Output = "-",
+    form: options.Format = None,
+    rows: options.Rows = None,
+    dead_letters: options.DeadLetters = None,
+    slack: options.Slack = None,
+    times: options.Times = None,
+    unit: options.Unit = None,
+    functions: options.Functions = None,
+) -> None:
+    """Ask a query over files that nobody declared.
+
+    What is found in a file is told on standard error. On a terminal results are a table, else JSON Lines.
+    `midstream run` takes the same query in a script, and more options.
+    """
+    from midstream.commands.running import RunSettings, run_queries
+    from midstream.plans.sql.faults import Script
+
+    catalog, queries = options.executed(lambda: Script(query), unit, functions)
+    if form is None and output == "-" and len(queries) == 1 and sys.stdout.isatty():
+        form = "table"
+    settings = RunSettings(
+        output=output,
+        form=form,
+        rows=rows,
+        dead_letters=dead_letters,
+        slack=options.slack_of(slack, catalog),
+        read=options.also_read("", functions),
+        times=times,
+    )
+    if output == "-":
+        summary = run_queries(catalog, queries, settings)
+    else:
+        with progress_bar("elements") as advance:
+            summary = run_queries(catalog, queries, settings, advance)
+        typer.echo(str(summary), err=True)
+    options.tell(summary.notes)
+
+
+def init(files: Files, output: options.Output = "-") -> None:
+    """Write the declarations of files, as a script to which queries are added.
+
+    What is found in a file is told on standard error.
+    """
+    from midstream.io.distinct_files import require_distinct_files
+    from midstream.io.file_formats import files_of
+    from midstream.io.new_file import write_file
+    from midstream.io.sniffing.sniffing import sniff, stream_name
+    from midstream.plans.sql.statements import create_stream
+
+    read = [("FILES", file) for path in files for file in files_of(path)]
+    require_distinct_files(read, [("--output", output)])
+    statements: list[str] = []
+    names: set[str] = set()
+    for path in files:
+        found = sniff(path, stream_name(path, names))
+        names.add(found.declaration.name.lower())
+        options.tell(found.notes)
+        statements.append(create_stream(found.declaration))
+    write_file(output, "\n\n".join(statements) + "\n")

@@ -18,6 +18,10 @@ TYPE_WORDS = {
 """The words for types of columns that hold no times."""
 
 
+RESERVED = frozenset(part for word in Tokenizer.KEYWORDS for part in word.split())
+"""The words that have another meaning somewhere, as ORDER has in ORDER BY."""
+
+
 def create_stream(stream: StreamDeclaration) -> str:
     """The statement that declares a stream without keys, references and conditions.
 
@@ -56,6 +60,6 @@ def identifier(name: str) -> str:
     >>> identifier("country"), identifier("Umsatz in €"), identifier("select")
     ('country', '"Umsatz in €"', '"select"')
     """
-    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name.upper() not in Tokenizer.KEYWORDS:
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name.upper() not in RESERVED:
         return name
     return '"' + name.replace('"', '""') + '"'

@@ -79,7 +79,11 @@ def _typed(name: str, texts: list[str], duckdb_type: str, has_missing: bool, dec
     ):
         return FoundColumn(name, Type.INTEGER, texts)
     if type_ is not Type.STRING:
-        return FoundColumn(name, type_ if _fit(texts, type_, decimal) else Type.STRING, texts)
+        wrong = next((text for text in texts if not _fit([text], type_, decimal)), None)
+        if wrong is None:
+            return FoundColumn(name, type_, texts)
+        doubt = f"found {shown(wrong)}, which DuckDB reads as {type_.value}"
+        return FoundColumn(name, Type.STRING, texts, doubt=doubt)
     forms = tuple(forms_of(texts))
     is_date = all(len(text) <= len("2026-11-27") for text in texts) if forms == (ISO,) else False
     return FoundColumn(name, Type.STRING, texts, forms, is_date)
@@ -133,14 +137,10 @@ def is_row(first: Sequence[str], columns: Sequence[CsvColumn], decimal: str) -> 
     return False
 
 
-def type_note(column: CsvColumn, duckdb_type: str, decimal: str) -> str:
+def type_note(column: CsvColumn, duckdb_type: str) -> str:
     """A note on a column that is text, although DuckDB gives it another type; empty for other columns."""
-    name, type_ = column.name, column.plain.type
     if not column.texts:
-        return f"column {name} has no values, it is TEXT"
+        return f"column {column.name} has no values, it is TEXT"
     if duckdb_type == "TIME":
-        return f"column {name} has times of day, they stay text"
-    if duckdb_type in TYPES and type_ is Type.STRING:
-        wrong = next(text for text in column.texts if not _fit([text], TYPES[duckdb_type], decimal))
-        return f"column {name}: found {shown(wrong)}, no {TYPES[duckdb_type].value} here, so it is TEXT"
+        return f"column {column.name} has times of day, they stay text"
     return ""

@@ -84,7 +84,7 @@ def sniffed_csv(path: str, options: Options) -> Table:
     if has_header and "header" not in options and is_row([column.name for column in found], found, point):
         has_header = False
         found = csv_columns(records, dialect.types, has_header, guessed)
-    notes = [note for column in found if (note := type_note(column, dialect.types[column.position], point))]
+    notes = [note for column in found if (note := type_note(column, dialect.types[column.position]))]
     if words:
         notes.append(f"{', '.join(map(literal, words))} is NULL in all columns")
     named = tuple(column.plain for column in found if column.name)

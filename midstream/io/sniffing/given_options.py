@@ -75,7 +75,8 @@ class GivenOptions:
 def _as_declared(column: FoundColumn, declared: ColumnDeclaration | None) -> FoundColumn:
     if declared is None:
         return column
-    return replace(column, type=declared.type, forms=column.forms if declared.is_timestamp else ())
+    forms = column.forms if declared.is_timestamp else ()
+    return replace(column, type=declared.type, forms=forms, doubt="")
 
 
 def _types(text: str) -> tuple[ColumnDeclaration, ...]:

@@ -27,6 +27,7 @@ from midstream.plans.sql.declarations import (
     StreamDeclaration,
     literal,
 )
+from midstream.plans.sql.statements import identifier
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Type
 from midstream.plans.values.units import TimeUnit
@@ -70,6 +71,7 @@ def sniff(
     table = _table(first, kind, given.source)
     _require_distinct(first, table.columns)
     table = replace(table, columns=given.retyped(path, table.columns))
+    _require_no_doubt(first, table.columns)
     time = time_column(path, table.columns, given)
     formats = form_of_time(first, time, table, given)
     unit = unit_of_time(path, time, given) if not formats else None
@@ -124,6 +126,17 @@ def _require_distinct(path: str, columns: Sequence[FoundColumn]) -> None:
             raise InputFileError(
                 f"{path}: found several columns {column.name}, expected different names in any case; "
                 "rename them in the file",
+                path=path,
+                column=column.name,
+            )
+
+
+def _require_no_doubt(path: str, columns: Sequence[FoundColumn]) -> None:
+    for column in columns:
+        if column.doubt:
+            raise InputFileError(
+                f"{path}, column {column.name}: {column.doubt}; mend the file, or write types = "
+                f"'{identifier(column.name)} TEXT', which takes such values as texts",
                 path=path,
                 column=column.name,
             )

@@ -25,6 +25,8 @@ class FoundColumn:
     values: Sequence[Any] = ()
     forms: tuple[str, ...] = ()
     is_date: bool = False
+    doubt: str = ""
+    """A value of another type, in words, if the column is text, but not to DuckDB; the user has to decide."""
 
     @property
     def is_iso(self) -> bool:

@@ -44,6 +44,8 @@ def sql(
     from midstream.commands.running import RunSettings, run_queries
     from midstream.plans.sql.faults import Script
 
+    if query.lower().endswith(".sql"):
+        raise typer.BadParameter(f"found {query}, expected a query; midstream run {query} runs a script")
     catalog, queries = options.executed(lambda: Script(query), unit, functions)
     if form is None and output == "-" and len(queries) == 1 and sys.stdout.isatty():
         form = "table"

@@ -83,7 +83,7 @@ WORDS: Mapping[tuple[type[exp.Expr], str], str] = {
     (exp.CTE, "materialized"): "MATERIALIZED",
     (exp.CTE, "key_expressions"): "USING KEY",
     (exp.Select, "kind"): "SELECT AS",
-    (exp.Table, "db"): "a name with a dot before it",
+    (exp.Table, "db"): "a name with a dot before it (a file stands in single quotes)",
     (exp.Distinct, "on"): "DISTINCT ON",
     (exp.Group, "all"): "GROUP BY ALL or DISTINCT",
     **{

@@ -206,7 +206,7 @@ Statement = CreateStatement | DeriveStatement | DropStatement | SetStatement | Q
 FILE = "midstream_file"
 """The key of a file in the meta data of its reference."""
 
-READERS = ("READ_CSV", "READ_JSON", "READ_PARQUET")
+READERS = ("read_csv", "read_json", "read_parquet")
 """The functions that read a file in FROM."""
 
 WINDOW, GRANULARITY, CHANGES = "midstream_window", "midstream_granularity", "midstream_changes"
@@ -449,7 +449,7 @@ class StreamSql(Dialect):
             if self._curr.token_type == TokenType.STRING:
                 self._advance()
                 words = FileWords(first.text, None, (), Span(first.start, first.end))
-            elif self._curr.text.upper() in READERS and self._next.token_type == TokenType.L_PAREN:
+            elif self._curr.text.lower() in READERS and self._next.token_type == TokenType.L_PAREN:
                 function = self._curr.text.lower()
                 self._advance(2)
                 arguments, options = self._parse_arguments()

@@ -46,11 +46,11 @@ from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, OverNothing, Predicates, has_query, may_be_true
 from midstream.plans.sql.scalars import bare, common_time
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
-from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY, WINDOW
+from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY, READERS, WINDOW
 from midstream.plans.sql.ties import inner_side, other_side, same
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.values.errors import SqlError
-from midstream.plans.values.schema import unused
+from midstream.plans.values.schema import suggest, unused
 
 CHANGE_OPERATORS: Mapping[str, Logical] = {"ISTREAM": Istream(), "DSTREAM": Dstream(), "RSTREAM": Split(1)}
 
@@ -369,11 +369,19 @@ class Translator:
                 raise self._script.fault(f"{word}: expected the name of a stream or relation", span(tree))
             reference = arguments[0].this
         if not isinstance(reference, exp.Identifier):
+            near = suggest(reference.name.lower(), READERS) if isinstance(reference, exp.Anonymous) else ""
             raise self._script.fault(
-                f"found {text_of(tree)}, expected the name of a stream or relation", span(tree)
+                f"found {text_of(tree)}, expected the name of a stream or relation, or a file in single "
+                f"quotes{near}",
+                span(tree),
             )
         named = self._names.get(reference.name.lower())
         if named is None:
+            if "." in reference.name:
+                raise self._script.fault(
+                    f"there is no stream or relation {reference.name}; a file stands in single quotes",
+                    span(reference),
+                )
             known = [one.name for one in self._names.values()]
             raise self._script.unknown("stream or relation", reference.name, known, span(reference))
         return replace(

@@ -85,6 +85,9 @@ def _typed(name: str, texts: list[str], duckdb_type: str, has_missing: bool, dec
         doubt = f"found {shown(wrong)}, which DuckDB reads as {type_.value}"
         return FoundColumn(name, Type.STRING, texts, doubt=doubt)
     forms = tuple(forms_of(texts))
+    if not forms and duckdb_type.startswith(("DATE", "TIMESTAMP")):
+        doubt = f"found {shown(texts[0])}, which DuckDB reads as {duckdb_type}"
+        return FoundColumn(name, Type.STRING, texts, doubt=doubt)
     is_date = all(len(text) <= len("2026-11-27") for text in texts) if forms == (ISO,) else False
     return FoundColumn(name, Type.STRING, texts, forms, is_date)
 
@@ -120,21 +123,22 @@ def has_decimal_commas(columns: Sequence[CsvColumn], delim: str, words: Sequence
         return False
     for column in columns:
         rest = [text for text in column.texts if text not in words]
-        if rest and all(map(_COMMA.fullmatch, rest)) and "," in "".join(rest):
-            return True
+        if rest and all(map(_COMMA.fullmatch, rest)):
+            decimals = {len(text.partition(",")[2]) for text in rest if "," in text}
+            if decimals and decimals != {3}:  # 1,234 may have a comma between thousands
+                return True
     return False
 
 
 def is_row(first: Sequence[str], columns: Sequence[CsvColumn], decimal: str) -> bool:
-    """True if the names of columns are values like those below them."""
+    """True if the names of columns are values like those below them, in all columns of numbers and times."""
+    fitting = []
     for text, column in zip(first, columns, strict=True):
-        type_ = column.plain.type
-        if any(instant(text, form) is not None for form in column.plain.forms):
-            return True
-        is_number = type_ in (Type.INTEGER, Type.FLOAT) and bool(column.texts)
-        if is_number and text and _fit([text], type_, decimal):
-            return True
-    return False
+        if column.plain.forms:
+            fitting.append(any(instant(text, form) is not None for form in column.plain.forms))
+        elif column.texts and column.plain.type in (Type.INTEGER, Type.FLOAT):
+            fitting.append(_fit([text], column.plain.type, decimal))
+    return bool(fitting) and all(fitting)
 
 
 def type_note(column: CsvColumn, duckdb_type: str) -> str:

@@ -45,8 +45,8 @@ class FileStreams:
     """The files of a catalog; findings are warnings, which the command line prints as notes."""
 
     def __init__(self) -> None:
-        self._functions: dict[str, str] = {}
-        """By file, the beginning of the call that reads it."""
+        self._functions: dict[str, tuple[str, str | None]] = {}
+        """By file, the beginning of the call that reads it, and the column that orders its rows."""
 
     def declared(
         self, path: str, function: str | None, options: Sequence[tuple[str, OptionValue]], taken: Set[str]
@@ -60,7 +60,8 @@ class FileStreams:
         source = found.declaration.source
         assert source is not None
         form = next(word for word, one in FUNCTIONS.items() if one == source.kind)
-        self._functions.update((file, f"{form}({literal(path)}") for file in files_of(path))
+        call = f"{form}({literal(path)}", found.declaration.ordered_by
+        self._functions.update(dict.fromkeys(files_of(path), call))
         for note in found.notes:
             warnings.warn(note, FileNote, stacklevel=2)
         return found.declaration
@@ -74,9 +75,11 @@ class FileStreams:
     def advice(self, error: InputFileError) -> str:
         """The way to read rows of another type in a file that nobody declared; empty for other errors."""
         column = getattr(error, "column", None)
-        function = self._functions.get(str(getattr(error, "path", "")))
-        if column is None or function is None:
+        function, time = self._functions.get(str(getattr(error, "path", "")), ("", None))
+        if column is None or not function:
             return ""
+        if column == time:
+            return "--dead-letters FILE sets such rows aside"
         return (
             f"types are those of the file's beginning; FROM {function}, types = '{identifier(column)} TEXT') "
             "says another one, --dead-letters FILE sets such rows aside"

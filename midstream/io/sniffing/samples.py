@@ -10,7 +10,7 @@ from midstream.io.sources.arrivals import file_arrivals
 from midstream.io.sources.text_reader import in_utf8
 from midstream.plans.values.errors import InputFileError
 
-SIZE = 1 << 21
+SIZE = 1 << 20
 """The number of bytes that are looked at."""
 
 MARKS = (

@@ -152,24 +152,26 @@ def _declared(
 ) -> StreamDeclaration:
     """The declaration, with rows as they come.
 
-    Other columns than the one that orders rows are timestamps if they are in ISO 8601, or of the same form.
+    Other columns than the one that orders rows are timestamps if they are in ISO 8601, with or without
+    leading zeros, or of the same form.
     """
     own = {one.name.lower(): one for one in given.types}
+    forms = list(dict.fromkeys((*formats, *_unpadded(table, time))))
     columns = []
     for column in table.columns:
-        is_time = bool(formats)
-        if column.name != time.name:
-            is_formed = column.forms and narrowed(formats, map(str, column.values))
-            is_time = column.is_iso or bool(is_formed)
-        is_date = is_time and (column.is_date if column.is_iso else not _have_clock(formats))
-        declared = ColumnDeclaration(
-            column.name, Type.INTEGER if is_time else column.type, is_timestamp=is_time, is_date=is_date
-        )
+        fitting = narrowed(forms, map(str, column.values)) if column.forms else []
+        if column.name == time.name:
+            fitting = list(formats)
+        is_time = bool(fitting) or (column.is_iso and column.name != time.name)
+        is_date = is_time and (column.is_date if column.is_iso else not _have_clock(fitting))
+        type_ = Type.INTEGER if is_time else column.type
+        declared = ColumnDeclaration(column.name, type_, is_timestamp=is_time, is_date=is_date)
         columns.append(own.get(column.name.lower(), declared) if column.name != time.name else declared)
+    if any(one.is_timestamp and one.name in _iso(table) for one in columns):
+        forms = list(dict.fromkeys((*forms, ISO)))
     clause = [*table.options]
-    if formats and tuple(formats) != (ISO,):
-        has_iso = any(one.is_timestamp and one.name in _iso(table) for one in columns)
-        clause += [("format", form) for form in dict.fromkeys((*formats, *([ISO] if has_iso else [])))]
+    if forms != [ISO]:
+        clause += [("format", form) for form in forms]
     if given.source.get("sort"):
         clause.append(("sort", True))
     return StreamDeclaration(name, tuple(columns), time.name, SourceClause.of(table.kind, (path,), clause))
@@ -177,6 +179,12 @@ def _declared(
 
 def _iso(table: Table) -> set[str]:
     return {column.name for column in table.columns if column.is_iso}
+
+
+def _unpadded(table: Table, time: FoundColumn) -> list[str]:
+    """The forms of other columns in ISO 8601 without leading zeros, such as 2026-1-7."""
+    others = (column.forms for column in table.columns if column.name != time.name)
+    return [forms[0] for forms in others if len(forms) == 1 and forms[0].startswith("%Y-")]
 
 
 def _have_clock(formats: Sequence[str]) -> bool:

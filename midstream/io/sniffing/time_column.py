@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -69,7 +69,7 @@ def time_column(path: str, columns: Sequence[FoundColumn], options: GivenOptions
     )
     raise InputFileError(
         f"{path}: found no column of timestamps among {', '.join(names)}, expected one that orders the rows; "
-        f"{instead}",
+        f"{instead}; CREATE RELATION declares rows that have no time",
         path=path,
     )
 
@@ -113,7 +113,7 @@ def unit_of_time(path: str, time: FoundColumn, options: GivenOptions) -> TimeUni
 def form_of_time(path: str, time: FoundColumn, table: Table, options: GivenOptions) -> tuple[str, ...]:
     """The form of the timestamps of a column; () for integers.
 
-    The whole file is read where its beginning has two readings.
+    The whole file is read where several forms fit its beginning.
 
     Raises   InputFileError for values that are no timestamps, and for dates with two readings; ConnectorError
              for a unit of something else than integers.
@@ -137,9 +137,11 @@ def form_of_time(path: str, time: FoundColumn, table: Table, options: GivenOptio
             path=path,
         )
     forms: Sequence[str] = time.forms
-    if readings(forms, time.values) is not None and not table.is_whole:
-        forms = narrowed(forms, _texts(path, table, time.name))
-    doubt = readings(forms, time.values)
+    texts: Iterable[str] = time.values
+    if len(forms) > 1 and not table.is_whole:
+        forms = narrowed(forms, _texts(path, table, time.name), enough=1)
+        texts = _texts(path, table, time.name)
+    doubt = readings(forms, texts)
     if doubt is None:
         return tuple(forms[:1])
     text, instants = doubt

@@ -13,10 +13,10 @@ from midstream.plans.values.instants import nanoseconds, of_datetime
 DATES = {
     ".": ("%d.%m.%Y", "%m.%d.%Y", "%Y.%m.%d", "%d.%m.%y", "%m.%d.%y"),
     "/": ("%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d/%m/%y", "%m/%d/%y"),
-    "-": ("%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d", "%d-%b-%Y", "%d-%b-%y"),
+    "-": ("%Y-%m-%d", "%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%y-%m-%d", "%d-%b-%Y", "%d-%b-%y"),
     " ": ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%a, %d %b %Y", "%b %d %Y"),
 }
-"""The forms of dates besides ISO 8601, by their separator."""
+"""The forms of dates besides ISO 8601, by their separator; `%Y-%m-%d` is for 2026-1-7 without zeros."""
 
 CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S,%f")
 """The forms of times of day."""
@@ -41,7 +41,7 @@ ENDS = ("_at", "_ts", "_time", "_timestamp", "_datetime", "_date", "_on")
 """The ends of names of columns that hold times."""
 
 
-def forms_of(texts: Iterable[str]) -> list[str]:
+def forms_of(texts: Sequence[str]) -> list[str]:
     """The forms in which all texts are dates or timestamps; ISO alone, if they are in ISO 8601.
 
     >>> forms_of(["26.11.2026 18:00", "1.2.2026 8:30"])
@@ -49,21 +49,18 @@ def forms_of(texts: Iterable[str]) -> list[str]:
     >>> forms_of(["03/04/2026"]), forms_of(["2026-11-26T18:00:00Z"]), forms_of(["x"])
     (['%d/%m/%Y', '%m/%d/%Y'], ['iso'], [])
     """
-    remaining = iter(texts)
-    first = next(remaining, None)
-    if first is None:
+    if not texts:
         return []
-    candidates = [form for form in _candidates(first) if instant(first, form) is not None]
-    return narrowed(candidates, remaining)
+    return narrowed([ISO], texts) or narrowed(list(_candidates(texts[0])), texts)
 
 
-def narrowed(forms: Sequence[str], texts: Iterable[str]) -> list[str]:
-    """The forms in which all texts are instants."""
+def narrowed(forms: Sequence[str], texts: Iterable[str], enough: int = 0) -> list[str]:
+    """The forms in which all texts are instants, or all up to the text that leaves `enough` of them."""
     remaining = list(forms)
     for text in texts:
-        remaining = [form for form in remaining if instant(text, form) is not None]
-        if not remaining:
+        if len(remaining) <= enough:
             break
+        remaining = [form for form in remaining if instant(text, form) is not None]
     return remaining
 
 
@@ -91,9 +88,6 @@ def readings(forms: Sequence[str], texts: Iterable[str]) -> tuple[str, dict[str,
 def _candidates(text: str) -> Iterator[str]:
     """The forms that the separators of a text allow."""
     if not re.search(r"\d", text):
-        return
-    if instant(text, ISO) is not None:
-        yield ISO
         return
     if text.isdigit():
         yield from (form for form in COMPACT if len(text) == len(datetime(2026, 1, 1).strftime(form)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -58,7 +57,7 @@ def text_converter(
     many: Callable[[Texts], Sequence[Any]]
     match column.type:
         case _ if column.is_timestamp and formats:
-            many = partial(_each, one)
+            many = _all_formatted(formats[0], one, timestamps)
         case _ if column.is_timestamp:
             many = _instants(_numbers(int, DIGITS, is_nullable), one, timestamps)
         case Type.INTEGER:
@@ -72,8 +71,45 @@ def text_converter(
     return Converter(many, one, describe(column, "nothing" if is_nullable else None, formats))
 
 
-def _each(convert: Callable[[str], Any], texts: Texts) -> Sequence[Any]:
-    return list(map(convert, texts))
+_PADDED = {"Y": "[0-9]{4}", **dict.fromkeys("mdHMS", "[0-9]{2}")}
+"""The directives of strptime whose texts become ISO 8601 in another order, if they have leading zeros."""
+
+
+def _all_formatted(
+    form: str, one: Callable[[str], Any], timestamps: Timestamps
+) -> Callable[[Texts], Sequence[Any]]:
+    """A converter of whole columns, which puts the parts of each text in the order of ISO 8601.
+
+    It takes a quarter of the time of strptime, which reads what is not in the first form, or lacks zeros.
+    """
+    parts = re.split("%(.)", form)
+    literals, directives = parts[::2], parts[1::2]
+    clock = "".join(directives).translate(str.maketrans("", "", "Ymd"))
+    is_padded = sorted(directives) == sorted(f"Ymd{clock}") and clock in ("", "HM", "HMS")
+
+    def each(texts: Texts) -> Sequence[Any]:
+        return list(map(one, texts))
+
+    if not is_padded:
+        return each
+    pattern = re.escape(literals[0]) + "".join(
+        f"(?P<{name}>{_PADDED[name]}){re.escape(literal)}"
+        for name, literal in zip(directives, literals[1:], strict=True)
+    )
+    lines = re.compile(f"^{pattern}$", re.MULTILINE)
+    iso = r"\g<Y>-\g<m>-\g<d> " + ":".join(rf"\g<{name}>" for name in clock)
+
+    def many(texts: Texts) -> Sequence[Any]:
+        changed, count = lines.subn(iso.rstrip(), "\n".join(texts))
+        found = changed.split("\n")
+        if not count == len(texts) == len(found):
+            return each(texts)
+        try:
+            return timestamps.instants(_nanoseconds(list(map(datetime.fromisoformat, found))))
+        except ValueError:
+            return each(texts)
+
+    return many
 
 
 def _formatted(timestamps: Timestamps, formats: Sequence[str]) -> Callable[[str], int]:
@@ -176,17 +212,21 @@ def _instants(
         # A text such as 20240229 is read as an integer, although it is also a date.
         if any(map(str.isdigit, texts)) or _UNUSUAL.search("\n".join(texts)):
             raise ValueError("not only dates, or some that datetime does not read as they are")
-        moments = [datetime.fromisoformat(text) if text else one(text) for text in texts]
-        zone = next((moment.tzinfo and UTC for moment in moments if moment is not None), None)
-        epoch = EPOCH.replace(tzinfo=zone)
-        return [
-            None
-            if moment is None
-            else ((d := moment - epoch).days * 86_400 + d.seconds) * 10**9 + d.microseconds * 1000
-            for moment in moments
-        ]
+        return _nanoseconds([datetime.fromisoformat(text) if text else one(text) for text in texts])
 
     return many
+
+
+def _nanoseconds(moments: Sequence[datetime | None]) -> Sequence[int | None]:
+    """The instants of moments that all have a time zone, or none; raises TypeError for others."""
+    zone = next((moment.tzinfo and UTC for moment in moments if moment is not None), None)
+    epoch = EPOCH.replace(tzinfo=zone)
+    return [
+        None
+        if moment is None
+        else ((d := moment - epoch).days * 86_400 + d.seconds) * 10**9 + d.microseconds * 1000
+        for moment in moments
+    ]
 
 
 _UNUSUAL = re.compile("[.,][0-9]{7}|[+-][0-9:]+[.,]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -95,5 +96,5 @@ def _is_format(text: str) -> bool:
     example = datetime(2026, 11, 27, 15, 40, tzinfo=UTC)
     try:
         return datetime.strptime(example.strftime(text), text) != datetime(1900, 1, 1)
-    except ValueError:
+    except (ValueError, re.error):  # the latter where a directive occurs twice
         return False

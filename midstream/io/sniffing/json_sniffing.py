@@ -35,7 +35,7 @@ def sniffed_json(path: str, options: Mapping[str, Any]) -> Table:
     types: dict[str, Type] = {}
     objects = 0
     is_sparse = False
-    for number, line in enumerate(sample.text.splitlines(), 1):
+    for number, line in enumerate(sample.text.split("\n"), 1):
         if not line.strip():
             continue
         found = _object(sample, number, line)

@@ -19,9 +19,9 @@ MEMORY = 256 << 20
 """The size in bytes of the elements that are sorted in memory, estimated from one element of each batch."""
 
 _Numbered = tuple[float, int, Element]
-"""An element with its time and the number of its row, by which elements are sorted."""
+"""An element with its time, by which elements are sorted, and the number of its row."""
 
-_ORDER = itemgetter(0, 1)
+_ORDER = itemgetter(0)  # sorting and merging keep the order of equal times
 
 
 def in_order(batches: Iterable[Batch], memory: int = MEMORY) -> Iterator[Batch]:

@@ -180,3 +180,39 @@ def test_values_keep_their_meaning() -> None:
         with pytest.raises(ValueError):
             integer.single(wrong)
     assert integer.many([10**400, None, Decimal(7)]) == [10**400, None, 7]
+
+
+DATES = st.sampled_from(
+    [
+        *(
+            "26.11.2026",
+            "6.1.2026",
+            "06.01.2026",
+            "06.01.26",
+            "31.02.2026",
+            "٠٦.01.2026",
+            "2026-01-06",
+            "20260106",
+        ),
+        *("06.01.2026 10:30", "06.01.2026  10:30", "06.01.2026 9:30", "06.01.2026 10:30:59", "x06.01.2026"),
+        *("06.01.2026\n06.01.2026", "\n06.01.2026", "06.01.2026\n", "06.01.0000", "", "7", "01/06/2026"),
+    ]
+)
+FORMS = st.sampled_from(
+    ["%d.%m.%Y", "%d.%m.%Y %H:%M", "%m/%d/%Y", "%d.%m.%y", "iso", "%Y%m%d", "%d.%m.%Y %H:%M:%S"]
+)
+
+
+@pytest.mark.parametrize("is_nullable", [False, True])
+@given(st.lists(DATES, max_size=4), st.lists(FORMS, min_size=1, max_size=2), st.sampled_from([1, 10**6]))
+def test_dates_in_given_forms(is_nullable: bool, texts: list[str], forms: list[str], length: int) -> None:
+    column = ColumnDeclaration("x", Type.INTEGER, is_nullable, is_timestamp=True)
+    for converters in (text_converter, value_converter):
+        require_agreement(converters(column, is_nullable, counting(length), forms), texts, column)
+
+
+def test_a_form_reads_what_strptime_reads() -> None:
+    column = ColumnDeclaration("x", Type.INTEGER, False, is_timestamp=True)
+    converter = text_converter(column, False, counting(10**9), ["%d.%m.%Y %H:%M", "%d.%m.%Y"])
+    assert converter.many(["02.01.1970 00:01", "03.01.1970 00:00"]) == [86460, 172800]
+    assert converter.many(["2.1.1970 0:01", "03.01.1970"]) == [86460, 172800]

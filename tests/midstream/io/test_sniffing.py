@@ -271,6 +271,11 @@ def test_json_lines(tmp_path: Path) -> None:
     assert rows(found) == [(DAY, 1, 1.0, None), (2 * DAY, None, 2.5, True)]
 
 
+def test_json_with_separators_of_lines_in_texts(tmp_path: Path) -> None:
+    path = written(tmp_path, '{"ts": "1970-01-02", "x": "a\u2028\x85b"}\r\n\n', "f.jsonl")
+    assert rows(sniffed(path)) == [(DAY, "a\u2028\x85b")]
+
+
 def test_parquet(tmp_path: Path) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     table = pa.table(
@@ -309,6 +314,16 @@ def test_files_without_a_header(tmp_path: Path) -> None:
 def test_years_may_be_names_of_columns(tmp_path: Path) -> None:
     found = sniffed(written(tmp_path, "date,2024,2025\n1970-01-02,1,2\n1970-01-03,3,4\n"))
     assert columns(found) == {"date": "date", "2024": "integer", "2025": "integer"}
+
+
+def test_a_sample_ends_with_a_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "SIZE", 1 << 15)
+    for size in range(5):  # the end of the sample is at each place of a record once
+        line = '1970-01-02,"a\nb\n' + "c" * size + '",5\n'
+        found = sniffed(written(tmp_path, "ts,text,n\n" + line * 3000))
+        assert columns(found)["n"] == "integer" and len(rows(found)) == 3000
+    line = "1970-01-02,5'\n"
+    assert len(rows(sniffed(written(tmp_path, "ts,text\n" + line * 9000)))) == 9000
 
 
 def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
@@ -443,6 +458,14 @@ def test_a_file_is_declared_once(tmp_path: Path) -> None:
         catalog.execute(f"SELECT n FROM '{path}' UNION ALL SELECT n FROM '{path}'; SELECT n FROM '{path}'")
         catalog.execute(f"SELECT n FROM read_csv('{path}', types = 'n TEXT')")
     assert len(caught) == 6 and list(catalog.streams) == ["orders", "orders_2"]
+
+
+def test_a_later_query_may_have_a_finer_unit(tmp_path: Path) -> None:
+    coarse = written(tmp_path, "ts,n\n1970-01-02,5\n", "coarse.csv")
+    fine = written(tmp_path, "ts,n\n1970-01-02T00:00:00.000000001,6\n", "fine.csv")
+    first, second = ms.catalog().execute(f"SELECT n FROM '{coarse}'; SELECT n FROM '{fine}'")
+    assert ms.run(first.plan) == [(DAY * 1000, DAY * 1000 + 1, (5,))]
+    assert ms.run(second.plan) == [(DAY * 1000 + 1, DAY * 1000 + 2, (6,))]
 
 
 def test_errors_in_files_have_a_place(tmp_path: Path) -> None:

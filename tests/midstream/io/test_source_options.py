@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import tempfile
@@ -207,6 +208,7 @@ def test_options_of_other_kinds_are_refused(kind: str, options: str, message: st
         ("encoding = 'zip'", "encoding: found 'zip', expected 'utf-8', 'utf-16'"),
         ("format = 'dd.mm.yyyy'", "format: found 'dd.mm.yyyy', expected directives of strptime"),
         ("format = '%Q'", "format: found '%Q', expected directives of strptime"),
+        ("format = '%d.%d.%Y'", "format: found '%d.%d.%Y', expected directives of strptime"),
         ("header = 'yes'", "header: found 'yes', expected true or false"),
         ("delim = true", "delim: found true, expected a text"),
         ("header = yes", "found yes, expected header = true or false"),
@@ -264,6 +266,12 @@ def test_files_of_a_pattern_are_one_stream(tmp_path: Path) -> None:
     assert [(Path(name).name, line) for name, line in places] == [("b2.csv", 2), ("b1.csv", 2), ("b2.csv", 3)]
     assert source.file_progress is not None
     assert source.file_progress.read == source.file_progress.size == 23
+    for name in ("b1", "b2"):
+        (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress((tmp_path / f"{name}.csv").read_bytes()))
+    packed = open_source(declared("", tmp_path / "b*.csv.gz", columns="t INT, n INT"), SECONDS)
+    assert [start for batch in packed for start, _, _ in batch] == [5, 1, 9]
+    assert packed.file_progress is not None
+    assert packed.file_progress.read == packed.file_progress.size
     with pytest.raises(InputFileError, match=r"none-\*.csv: found no such file"):
         open_source(declared("", tmp_path / "none-*.csv"), SECONDS)
 

@@ -56,6 +56,7 @@ def csv_columns(
     has_header: bool,
     options: Mapping[str, Any],
 ) -> list[CsvColumn]:
+    """The columns of some records; `types` are those of DuckDB, and `options` those of the source."""
     rows = [fields for _, fields in records[has_header:]]
     width = len(records[0][1])
     names = records[0][1] if has_header else [f"column{position}" for position in range(width)]
@@ -70,7 +71,7 @@ def csv_columns(
 
 
 def _typed(name: str, texts: list[str], duckdb_type: str, has_missing: bool, decimal: str) -> FoundColumn:
-    """A column with its type: DuckDB's, unless our readers read the values otherwise."""
+    """A column with its type: DuckDB's, if our readers take the values; else there is a doubt."""
     type_ = TYPES.get(duckdb_type, Type.STRING)
     if not texts:
         return FoundColumn(name, Type.STRING)
@@ -79,9 +80,9 @@ def _typed(name: str, texts: list[str], duckdb_type: str, has_missing: bool, dec
     ):
         return FoundColumn(name, Type.INTEGER, texts)
     if type_ is not Type.STRING:
-        wrong = next((text for text in texts if not _fit([text], type_, decimal)), None)
-        if wrong is None:
+        if _fit(texts, type_, decimal):
             return FoundColumn(name, type_, texts)
+        wrong = next(text for text in texts if not _fit([text], type_, decimal))
         doubt = f"found {shown(wrong)}, which DuckDB reads as {type_.value}"
         return FoundColumn(name, Type.STRING, texts, doubt=doubt)
     forms = tuple(forms_of(texts))
@@ -130,14 +131,15 @@ def has_decimal_commas(columns: Sequence[CsvColumn], delim: str, words: Sequence
     return False
 
 
-def is_row(first: Sequence[str], columns: Sequence[CsvColumn], decimal: str) -> bool:
+def is_row(columns: Sequence[CsvColumn], options: Mapping[str, Any]) -> bool:
     """True if the names of columns are values like those below them, in all columns of numbers and times."""
     fitting = []
-    for text, column in zip(first, columns, strict=True):
+    for column in columns:
+        text = column.name
         if column.plain.forms:
             fitting.append(any(instant(text, form) is not None for form in column.plain.forms))
         elif column.texts and column.plain.type in (Type.INTEGER, Type.FLOAT):
-            fitting.append(_fit([text], column.plain.type, decimal))
+            fitting.append(_fit([text], column.plain.type, options.get("decimal_separator", ".")))
     return bool(fitting) and all(fitting)
 
 

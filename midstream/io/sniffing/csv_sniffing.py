@@ -13,6 +13,7 @@ from typing import Any
 from midstream.io.readers import csv_fault
 from midstream.io.requirements import require_libraries
 from midstream.io.sniffing.csv_columns import (
+    CsvColumn,
     csv_columns,
     has_decimal_commas,
     is_row,
@@ -49,18 +50,14 @@ def sniffed_csv(path: str, options: Options) -> Table:
     """The columns of a CSV file, by DuckDB's sniffer and by rules of ours; `options` overrule both.
 
     - A word such as NA is a missing value where all other values of its column are numbers or dates.
-    - Numbers such as 1,5 have decimal commas where fields are not separated by commas, and no column has
-      decimal points.
+    - Numbers such as 1,5 have decimal commas where fields are not separated by commas, no column has decimal
+      points, and commas cannot stand between thousands.
     - Integers beyond 64 bits are integers. So is 5.0 in a column with missing values.
-    - Other types are DuckDB's, as far as our readers take the values; else the column is text.
+    - Other types are DuckDB's. There is a doubt about a column with values that our readers refuse.
 
     Raises   MissingExtra without DuckDB; InputFileError for rows that DuckDB would skip, with the line.
     """
-    require_libraries(
-        ("duckdb",),
-        "duckdb",
-        "looks through CSV files that no CREATE STREAM declares; declare the stream, or",
-    )
+    require_libraries(("duckdb",), "duckdb", "CSV needs unless CREATE STREAM declares it")
     sample = sample_of(path, options.get("encoding"), options.get("quote", '"'))
     if "delim" in options:
         sample = _of_one_width(sample, options["delim"], options.get("quote", '"'))
@@ -68,36 +65,39 @@ def sniffed_csv(path: str, options: Options) -> Table:
     delim, quote = dialect.delim, dialect.quote
     has_header = options.get("header", dialect.has_header)
     found = csv_columns(records, dialect.types, has_header, options)
-    words = null_words(found) if "nullstr" not in options else []
-    decimal = options.get("decimal_separator")
-    if decimal is None and has_decimal_commas(found, delim, words):
-        decimal = ","
-    guessed: dict[str, Any] = {**options}
-    if words:
-        guessed["nullstr"] = words
-    if decimal:
-        guessed["decimal_separator"] = decimal
-    point = decimal or "."
-    if guessed.keys() - options.keys():
-        dialect = _duckdb(sample, {**guessed, "delim": delim, "quote": quote})
-        found = csv_columns(records, dialect.types, has_header, guessed)
-    if has_header and "header" not in options and is_row([column.name for column in found], found, point):
+    guesses = _guesses(found, delim, options)
+    options = {**options, **guesses}
+    if guesses:
+        dialect = _duckdb(sample, {**options, "delim": delim, "quote": quote})
+        found = csv_columns(records, dialect.types, has_header, options)
+    if has_header and "header" not in options and is_row(found, options):
         has_header = False
-        found = csv_columns(records, dialect.types, has_header, guessed)
+        found = csv_columns(records, dialect.types, has_header, options)
     notes = [note for column in found if (note := type_note(column, dialect.types[column.position]))]
-    if words:
-        notes.append(f"{', '.join(map(literal, words))} is NULL in all columns")
+    if "nullstr" in guesses:
+        notes.append(f"{', '.join(map(literal, guesses['nullstr']))} is NULL in all columns")
     named = tuple(column.plain for column in found if column.name)
     if len(named) < len(found):
         notes.append("columns without a name are left out")
     return Table(
         "csv",
         named,
-        tuple(_written(sample, delim, quote, has_header, guessed)),
+        tuple(_written(sample, delim, quote, has_header, options)),
         f"CSV in {sample.encoding or 'utf-8'}, fields by {delim!r}{'' if has_header else ', no header'}",
         tuple(notes),
         sample.is_whole,
     )
+
+
+def _guesses(columns: Sequence[CsvColumn], delim: str, options: Options) -> dict[str, Any]:
+    """Options that nobody gave: words for missing values, and commas for decimals."""
+    guesses: dict[str, Any] = {}
+    if "nullstr" not in options and (words := null_words(columns)):
+        guesses["nullstr"] = words
+    words = guesses.get("nullstr", ())
+    if "decimal_separator" not in options and has_decimal_commas(columns, delim, words):
+        guesses["decimal_separator"] = ","
+    return guesses
 
 
 def _written(

@@ -401,7 +401,7 @@ def test_without_duckdb_csv_must_be_declared(tmp_path: Path, monkeypatch: pytest
         raise MissingExtra(f"{names} {extra} {need}")
 
     monkeypatch.setattr(csv_sniffing, "require_libraries", missing)
-    with pytest.raises(MissingExtra, match=r"duckdb.*declare the stream, or"):
+    with pytest.raises(MissingExtra, match=r"duckdb.*CSV needs unless CREATE STREAM declares it"):
         sniffed(written(tmp_path, "ts,n\n1970-01-02,5\n"))
     assert sniffed(written(tmp_path, '{"ts": "1970-01-02", "n": 1}', "f.jsonl")).notes
 

@@ -8,6 +8,7 @@ from midstream.io.parquet import opened_parquet, read_columns
 from midstream.io.sniffing.tables import FoundColumn, Table
 from midstream.io.sniffing.times import forms_of
 from midstream.plans.sql.declarations import ISO
+from midstream.plans.sql.statements import identifier
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Type
 
@@ -63,8 +64,8 @@ def _type(path: str, name: str, found: pa.DataType) -> tuple[Type, bool, bool]:
     ):
         return Type.STRING, False, False
     raise InputFileError(
-        f"{path}, column {name}: found {found}, expected numbers, texts, booleans or times; write "
-        f"the file flat, or without it: duckdb -c \"COPY (SELECT * EXCLUDE ({name}) FROM '{path}') "
+        f"{path}, column {name}: found {found}, expected numbers, texts, booleans or dates; "
+        f"write it without: duckdb -c \"COPY (SELECT * EXCLUDE ({identifier(name)}) FROM '{path}') "
         "TO 'flat.parquet'\"",
         path=path,
         column=name,

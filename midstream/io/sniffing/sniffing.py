@@ -70,10 +70,11 @@ def sniff(
     first = _first_of(path)
     table = _table(first, kind, given.source)
     _require_distinct(first, table.columns)
-    table = replace(table, columns=given.retyped(path, table.columns))
+    is_whole = table.is_whole and files_of(path) == [first]
+    table = replace(table, columns=given.retyped(path, table.columns), is_whole=is_whole)
     _require_no_doubt(first, table.columns)
     time = time_column(path, table.columns, given)
-    formats = form_of_time(first, time, table, given)
+    formats = form_of_time(path, time, table, given)
     unit = unit_of_time(path, time, given) if not formats else None
     stream = _declared(path, name, table, time, formats, given)
     stream = replace(stream, unit=unit)

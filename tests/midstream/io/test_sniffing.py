@@ -191,6 +191,16 @@ def test_the_whole_file_may_tell_the_reading(tmp_path: Path, monkeypatch: pytest
             sniffed(written(tmp_path, text))
 
 
+def test_other_files_may_tell_the_reading(tmp_path: Path) -> None:
+    for name, day in (("a", "01/04/1970"), ("b", "13/04/1970")):
+        written(tmp_path, f"date,n\n{day},1\n", f"{name}.csv")
+    assert source(sniffed(str(tmp_path / "?.csv"))).formats == ("%d/%m/%Y",)
+    written(tmp_path, "date,n\n01/01/1970,1\n", "a.csv")
+    written(tmp_path, "date,n\n01/02/1970,1\n", "b.csv")
+    with pytest.raises(InputFileError, match="found 01/02/1970, which is"):
+        sniffed(str(tmp_path / "?.csv"))
+
+
 @pytest.mark.parametrize(
     ("header", "row", "expected"),
     [

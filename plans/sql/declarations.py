@@ -114,7 +114,7 @@ class SourceClause:
         return tuple(options)
 
     def __str__(self) -> str:
-        words = [f"{name} = {literal(value)}".replace("\t", "\\t") for name, value in self.options]
+        words = [option_words(name, value) for name, value in self.options]
         return f"{self.kind}({', '.join([*map(literal, self.arguments), *words])})"
 
 
@@ -131,6 +131,18 @@ class Files(Protocol):
 
     def advice(self, error: InputFileError) -> str:
         """The way to read rows of another type in a file that nobody declared; empty for other errors."""
+
+
+def option_words(name: str, value: OptionValue) -> str:
+    """An option as SQL writes it; a tab between fields can be seen.
+
+    >>> print(option_words("delim", "\\t"), option_words("header", False))
+    delim = '\\t' header = false
+    """
+    text = literal(value)
+    if name == "delim":
+        text = text.replace("\t", r"\t")
+    return f"{name} = {text}"
 
 
 def literal(value: Constant) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from midstream.io.sniffing.row_order import RowOrder
 from midstream.io.sniffing.tables import Kind, Table
-from midstream.plans.sql.declarations import ISO, StreamDeclaration, literal
+from midstream.plans.sql.declarations import ISO, StreamDeclaration, literal, option_words
 from midstream.plans.sql.statements import column_words
 from midstream.plans.values.units import TimeUnit
 
@@ -46,7 +46,7 @@ def findings(
     overrides = [*source.options, ("time", stream.ordered_by)]
     if unit is not None:
         overrides.append(("unit", unit.name))
-    words = ", ".join(f"{name} = {literal(value)}".replace("\t", "\\t") for name, value in overrides)
+    words = ", ".join(option_words(name, value) for name, value in overrides)
     yield (
         f"{path}: change what is wrong in FROM {function}({literal(path)}, {words}), or in the declaration "
         "that midstream init writes"

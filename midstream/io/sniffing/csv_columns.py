@@ -11,7 +11,7 @@ from midstream.io.readers import PARSERS
 from midstream.io.sniffing.tables import FoundColumn
 from midstream.io.sniffing.times import forms_of, instant
 from midstream.io.sources.bad_rows import shown
-from midstream.plans.sql.declarations import ISO
+from midstream.plans.sql.declarations import ISO, literal
 from midstream.plans.values.schema import Type
 
 TYPES: Mapping[str, Type] = {
@@ -115,6 +115,19 @@ def null_words(columns: Sequence[CsvColumn]) -> list[str]:
         if rest and (_fit(rest, Type.FLOAT, ".") or all(map(_COMMA.fullmatch, rest)) or forms_of(rest)):
             found |= dict.fromkeys(sorted(words))
     return list(found)
+
+
+def null_note(words: Sequence[str], before: Sequence[CsvColumn], after: Sequence[CsvColumn]) -> str:
+    """A note on words that stand for a missing value, with the columns of text that lose them, too."""
+    texts = [
+        column.name
+        for column, first in zip(after, before, strict=True)
+        if column.plain.type is Type.STRING
+        and not column.plain.forms
+        and not set(words).isdisjoint(first.texts)
+    ]
+    also = f", also in {', '.join(texts)}" if texts else ""
+    return f"{', '.join(map(literal, words))} is NULL{also}"
 
 
 def has_decimal_commas(columns: Sequence[CsvColumn], delim: str, words: Sequence[str]) -> bool:

@@ -17,6 +17,7 @@ from midstream.io.sniffing.csv_columns import (
     csv_columns,
     has_decimal_commas,
     is_row,
+    null_note,
     null_words,
     type_note,
 )
@@ -65,7 +66,7 @@ def sniffed_csv(path: str, options: Options) -> Table:
     delim, quote = dialect.delim, dialect.quote
     has_header = options.get("header", dialect.has_header)
     found = csv_columns(records, dialect.types, has_header, options)
-    guesses = _guesses(found, delim, options)
+    guesses, first_found = _guesses(found, delim, options), found
     options = {**options, **guesses}
     if guesses:
         dialect = _duckdb(sample, {**options, "delim": delim, "quote": quote})
@@ -75,7 +76,7 @@ def sniffed_csv(path: str, options: Options) -> Table:
         found = csv_columns(records, dialect.types, has_header, options)
     notes = [note for column in found if (note := type_note(column, dialect.types[column.position]))]
     if "nullstr" in guesses:
-        notes.append(f"{', '.join(map(literal, guesses['nullstr']))} is NULL in all columns")
+        notes.append(null_note(guesses["nullstr"], first_found, found))
     named = tuple(column.plain for column in found if column.name)
     if len(named) < len(found):
         notes.append("columns without a name are left out")

@@ -122,6 +122,21 @@ def test_a_row_of_another_type_is_refused_with_its_line_and_a_remedy() -> None:
     assert "says another one" not in result.stderr and result.exit_code == 2
 
 
+def test_a_row_without_a_time_can_only_be_set_aside() -> None:
+    Path("gap.csv").write_text("at,n\n2026-11-27,1\n,2\n")
+    result = invoke("sql", "SELECT n FROM 'gap.csv'")
+    *_, error, advice = result.stderr.splitlines()
+    assert error.startswith(
+        "midstream: gap.csv, line 3, column at: found nothing, expected an integer, or a date"
+    )
+    assert advice == "midstream: --dead-letters FILE sets such rows aside"
+
+
+def test_a_script_is_for_run() -> None:
+    result = invoke("sql", "q.sql")
+    assert result.exit_code == 2 and "midstream run q.sql" in result.stderr
+
+
 def test_refusals_have_status_2() -> None:
     for query, message in (
         ("SELECT n FROM 'none.csv'", "SQL, line 1, column 15: none.csv: found no such file"),

@@ -313,6 +313,14 @@ def test_parquet(tmp_path: Path) -> None:
         sniffed(str(tmp_path / "g.parquet"))
 
 
+def test_a_word_that_is_null_in_texts_as_well_is_told(tmp_path: Path) -> None:
+    found = sniffed(written(tmp_path, "ts,country,n\n1970-01-02,NA,1\n1970-01-03,DE,NA\n"))
+    assert rows(found) == [(DAY, None, 1), (2 * DAY, "DE", None)]
+    assert found.notes[0].endswith("; 'NA' is NULL, also in country")
+    found = sniffed(written(tmp_path, "ts,country,n\n1970-01-02,DE,NA\n1970-01-03,FR,1\n"))
+    assert found.notes[0].endswith("; 'NA' is NULL")
+
+
 def test_files_without_a_header(tmp_path: Path) -> None:
     for text in ("1970-01-02,DE,5\n1970-01-03,FR,6\n", "02.01.1970;DE;1,5\n13.01.1970;FR;2,5\n"):
         found = sniffed(written(tmp_path, text))
@@ -485,6 +493,11 @@ def test_errors_in_files_have_a_place(tmp_path: Path) -> None:
         Catalog().execute("SELECT n FROM 'x.csv'")
     with pytest.raises(SqlError, match="read_csv: found 0 arguments, expected a path"):
         ms.sql("SELECT n FROM read_csv()")
+    for name in ("rel.csv", '"rel.csv"'):
+        with pytest.raises(SqlError, match="a file stands in single quotes"):
+            ms.sql(f"SELECT n FROM {name}")
+    with pytest.raises(SqlError, match=r"or a file in single quotes; did you mean read_csv\?"):
+        ms.sql("SELECT n FROM read_cvs('x.csv')")
     path = written(tmp_path, "ts\n1970-01-02\n")
     with pytest.raises(SqlError, match="found no columns besides timestamps"):
         ms.sql(f"SELECT * FROM '{path}'")

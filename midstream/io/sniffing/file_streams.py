@@ -80,6 +80,10 @@ class FileStreams:
             return ""
         if column == time:
             return "--dead-letters FILE sets such rows aside"
+        if getattr(error, "found", None) == "no such column" and function.startswith("read_json"):
+            return (
+                f"FROM {function}, sparse = true) reads it as NULL, --dead-letters FILE sets such rows aside"
+            )
         return (
             f"types are those of the file's beginning; FROM {function}, types = '{identifier(column)} TEXT') "
             "says another one, --dead-letters FILE sets such rows aside"

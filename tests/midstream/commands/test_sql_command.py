@@ -132,6 +132,17 @@ def test_a_row_without_a_time_can_only_be_set_aside() -> None:
     assert advice == "midstream: --dead-letters FILE sets such rows aside"
 
 
+def test_an_object_that_lacks_a_key_late() -> None:
+    for name, text in (("a", '{"at": "2026-11-27", "n": 1}\n'), ("b", '{"at": "2026-11-28"}\n')):
+        Path(f"{name}.jsonl").write_text(text)
+    result = invoke("sql", "SELECT n FROM '?.jsonl'")
+    *_, error, advice = result.stderr.splitlines()
+    assert error.startswith("midstream: b.jsonl, line 1, column n: found no such column")
+    assert "FROM read_json('?.jsonl', sparse = true) reads it as NULL" in advice
+    result = invoke("sql", "SELECT n FROM read_json('?.jsonl', sparse = true)")
+    assert [json.loads(line)["row"]["n"] for line in result.stdout.splitlines()] == [1, None]
+
+
 def test_a_script_is_for_run() -> None:
     result = invoke("sql", "q.sql")
     assert result.exit_code == 2 and "midstream run q.sql" in result.stderr

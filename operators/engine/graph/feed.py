@@ -238,9 +238,9 @@ class Feed:
         """Process elements, cut at the instants of looks."""
         watches = self._watches[stream]
         is_early = stream not in self._waiting
-        is_early = is_early and all(progress < watch.marks[stream].limit for watch in watches)
-        if batch:
-            for watch in watches:
+        for watch in watches:
+            is_early = is_early and progress < watch.marks[stream].limit
+            if batch:
                 watch.note(stream, batch)
         if is_early:
             self._run(self._paths[stream], batch, progress)

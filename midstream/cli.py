@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from midstream import __version__
 from midstream.commands.calibrate_command import Costs, calibrate, costs_in_use
 from midstream.commands.chart_command import chart
 from midstream.commands.migrate_command import migrate
@@ -82,9 +83,7 @@ def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typ
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"midstream {version('midstream')}")
+        typer.echo(f"midstream {__version__}")
         raise typer.Exit
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
+from midstream.console.process import QuickGroup
 from midstream.io.requirements import require_libraries
 from midstream.scenarios.stages.generate import generate_command
 from midstream.scenarios.stages.run import command as run_command
@@ -17,7 +17,7 @@ STAGES = ("charts", "ingest", "policies", "profile", "simulate", "verify", "what
 """The stages whose commands are made of their declarations on demand, as these need pydantic."""
 
 
-class Commands(TyperGroup):
+class Commands(QuickGroup):
     """The commands of studies, including those of stages."""
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -82,6 +82,7 @@ class QuickGroup(TyperGroup):
         # There are none. Typer would load pydantic to find that out, a sixth of the time of help.
         options = self.params
         self.params, self.add_help_option = [option for option in options if option.envvar], False
+        ctx.params.update({option.name: option.default for option in options if option.expose_value})
         try:
             return super().parse_args(ctx, args)
         finally:

@@ -412,7 +412,7 @@ def test_the_place_of_a_tie_is_that_of_a_window_that_met_it(folder: Path) -> Non
 
 
 def test_explain_tells_every_stage(folder: Path) -> None:
-    result = invoke("explain", SCRIPTS[5])
+    result = invoke("explain", SCRIPTS[5], "--all")
     assert (result.exit_code, result.stderr) == (0, "")
     shown = json.loads(invoke("explain", SCRIPTS[5], "--json").stdout)
     assert list(shown) == ["query_1"]
@@ -423,7 +423,10 @@ def test_explain_tells_every_stage(folder: Path) -> None:
         assert all(below < node["id"] for node in stage["nodes"] for below in node["inputs"])
     assert all(node["implementation"] is None for node in stages[0]["nodes"])
     assert any(node["implementation"] for node in stages[-1]["nodes"])
-    assert len(invoke("explain", SCRIPTS[5], "--no-notes").stdout) < len(result.stdout)
+    assert len(invoke("explain", SCRIPTS[5], "--all", "--no-notes").stdout) < len(result.stdout)
+    short = invoke("explain", SCRIPTS[5]).stdout
+    assert len(short.splitlines()) <= 30
+    assert short.endswith("\n--all shows every rewriting, and the facts about each operator\n")
 
 
 def test_explain_draws_the_plan_that_is_asked_for(folder: Path) -> None:

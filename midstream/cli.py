@@ -16,6 +16,7 @@ import typer
 from midstream import __version__
 from midstream.commands.calibrate_command import Costs, calibrate, costs_in_use
 from midstream.commands.chart_command import chart
+from midstream.commands.compare_command import compare
 from midstream.commands.migrate_command import migrate
 from midstream.commands.script_commands import explain, run
 from midstream.commands.verify_command import verify
@@ -50,6 +51,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "midstream verify old.sql new.sql",
         "midstream verify query.sql plan.json --rules my_rules.py --json",
     ),
+    "compare": (
+        "midstream compare before.jsonl after.parquet",
+        "midstream compare expected.jsonl - < results.jsonl",
+    ),
     "simulate": (
         "midstream simulate --list",
         "midstream simulate scenario.yaml --strategy genmig --strategy swap --report report.html",
@@ -74,7 +79,7 @@ def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typ
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for command in (run, explain, chart, migrate, verify, simulate, calibrate, demo):
+    for command in (run, explain, chart, migrate, verify, compare, simulate, calibrate, demo):
         app.command(epilog=examples(*EXAMPLES[command.__name__]))(command)
     for name, sub_app in sub_apps:
         app.add_typer(sub_app, name=name)

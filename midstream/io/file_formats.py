@@ -15,6 +15,9 @@ FORMATS: Mapping[str, str] = {
 }
 """The formats of files, by the ends of their names."""
 
+VALIDITY = ("start", "end")
+"""The columns of results in files, before those of the row."""
+
 PACKED = (".gz", ".zst")
 """Ends of packed files of lines, behind the end that tells the format."""
 

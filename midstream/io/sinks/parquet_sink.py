@@ -7,9 +7,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from midstream.io.errors import ConnectorError
+from midstream.io.file_formats import VALIDITY
 from midstream.io.output import TextOutput
 from midstream.io.requirements import require_libraries
-from midstream.io.sinks.csv_sink import VALIDITY, refuse_validity
+from midstream.io.sinks.csv_sink import refuse_validity
 from midstream.io.sinks.sink import Sink, Times, integers
 from midstream.plans.values.schema import Column, Schema, Type
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch

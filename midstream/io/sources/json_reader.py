@@ -172,7 +172,7 @@ class JsonReader(TextReader):
     def _candidates(self, text: str) -> Iterator[Candidate]:
         for number, line in enumerate(text.split("\n"), self.number):
             if line.strip():
-                found = _parsed(line)
+                found = parsed_line(line)
                 if isinstance(found, Misfit) or self.reads(found):
                     yield Candidate(number, partial(str, line.rstrip("\r")), found)
 
@@ -248,12 +248,7 @@ class ElementReader(JsonReader):
 
     def element(self, record: Object) -> Element:
         self._require_one_query([_query_of(record)])
-        for key in ("start", "end", "row"):
-            if key not in record:
-                raise Misfit(key, "no such key", "start, end and row")
-        for key in ("start", "end", "row", "query"):
-            if _repeats(record, key):
-                raise Misfit(key, "several keys of this name", "one")
+        require_validity(record)
         start, end, row = record["start"], record["end"], record["row"]
         since = self._instant("start", start, INSTANT)
         expected = f"an integer after start, {start}, or null"
@@ -313,7 +308,18 @@ def _repeats(found: Object, key: str) -> bool:
     return isinstance(found, Repeated) and tuple(found).count(key) > 1
 
 
-def _parsed(line: str) -> Object | Misfit:
+def require_validity(record: Object) -> None:
+    """Raise Misfit unless an object has start, end and row, each once."""
+    for key in ("start", "end", "row"):
+        if key not in record:
+            raise Misfit(key, "no such key", "start, end and row")
+    for key in ("start", "end", "row", "query"):
+        if _repeats(record, key):
+            raise Misfit(key, "several keys of this name", "one")
+
+
+def parsed_line(line: str) -> Object | Misfit:
+    """The JSON object of a line, or the misfit."""
     try:
         require_text(line)
         value = _DECODER.decode(line)

@@ -162,11 +162,11 @@ def run_queries(
 class Output:
     """Counts the results of a query and passes them to its sink, which writes to a file."""
 
-    def __init__(self, name: str, file: NewFile) -> None:
+    def __init__(self, name: str, target: str) -> None:
         self.name = name
-        self.file = file
-        self.sink: Sink
         self.count = 0
+        self.file = NewFile(target, describe=self.description)
+        self.sink: Sink
 
     def take(self, batch: Batch) -> None:
         """Write results."""
@@ -298,9 +298,8 @@ def output_of(
     settings: RunSettings, query: Query, target: str, is_one_of_several: bool, times: Times
 ) -> Iterator[Output]:
     """The output of a query, to a file that gets its name at the end."""
-    with NewFile(target) as file:
-        output = Output(query.name, file)
-        file.describe = output.description
+    output = Output(query.name, target)
+    with output.file as file:
         name = query.name if is_one_of_several and file.is_special else None
         with open_sink(
             file.place, query.plan.root.schema, settings.form, name=target, times=times, query=name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +15,9 @@ FORMATS: Mapping[str, str] = {
     ".parquet": "parquet",
 }
 """The formats of files, by the ends of their names."""
+
+UNFINISHED = ".unfinished"
+"""The end of the name of a file that is being written, behind its later name; also with a number."""
 
 VALIDITY = ("start", "end")
 """The columns of results in files, before those of the row."""
@@ -30,8 +34,10 @@ def file_format(name: str | os.PathLike[str]) -> str | None:
 
     >>> file_format("bids.csv.zst"), file_format("bids.JSONL"), file_format("bids.parquet.gz")
     ('csv', 'jsonl', None)
+    >>> file_format("results.csv.gz.unfinished-2")
+    'csv'
     """
-    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    suffixes = [suffix.lower() for suffix in Path(_finished(name)).suffixes]
     is_packed = suffixes[-1:] and suffixes[-1] in PACKED
     found = FORMATS.get("".join((suffixes[:-1] if is_packed else suffixes)[-1:]))
     return None if is_packed and found == "parquet" else found
@@ -39,5 +45,10 @@ def file_format(name: str | os.PathLike[str]) -> str | None:
 
 def packing(name: str | os.PathLike[str]) -> str | None:
     """The packing of a file of lines, by its name; None if it is not packed."""
-    suffix = Path(name).suffix.lower()
+    suffix = Path(_finished(name)).suffix.lower()
     return suffix if suffix in PACKED else None
+
+
+def _finished(name: str | os.PathLike[str]) -> str:
+    """The later name of an unfinished file; other names stay."""
+    return re.sub(rf"{re.escape(UNFINISHED)}(-\d+)?$", "", os.fspath(name))

@@ -52,7 +52,9 @@ def test_reading_a_name_loads_what_it_needs() -> None:
     assert "sqlglot" not in loaded("import midstream as ms\nms.Engine(ms.stream('s', x='integer').window(3))")
 
 
-@pytest.mark.parametrize("arguments", [("--version",), ("--help",), *((name, "--help") for name in COMMANDS)])
+@pytest.mark.parametrize(
+    "arguments", [("--version",), ("--help",), *((name, "--help") for name in (*COMMANDS, "study"))]
+)
 def test_help_and_version_load_no_plan_and_no_engine(arguments: tuple[str, ...]) -> None:
     names = loaded_by(*arguments)
     # Typer itself checks what stands in front of a command by pydantic.

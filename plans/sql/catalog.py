@@ -353,7 +353,14 @@ class Catalog:
 
     def _source(self, stream: StreamDeclaration) -> Source:
         references = self._references(stream)
-        source = Source(stream.name, stream.schema, stream.has_intervals, stream.keys, references)
+        source = Source(
+            stream.name,
+            stream.schema,
+            stream.has_intervals,
+            stream.keys,
+            references,
+            ordered_by=stream.ordered_by,
+        )
         return self._counted(stream, source)
 
     def _declared(self) -> dict[str, StreamDeclaration | RelationDeclaration]:

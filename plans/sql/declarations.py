@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from midstream.plans.algebra.operators.declarations import Key, Reference
-from midstream.plans.values.schema import Column, Schema, Type
+from midstream.plans.values.schema import Column, Schema, Time, Type
 from midstream.plans.values.streams import FOREVER
 from midstream.plans.values.units import TimeUnit
 
@@ -26,7 +26,7 @@ class ColumnDeclaration:
     is_date: bool = False
 
     @property
-    def time(self) -> str | None:
+    def time(self) -> Time | None:
         """ "date" or "timestamp" if the column holds these."""
         return ("date" if self.is_date else "timestamp") if self.is_timestamp else None
 
@@ -125,4 +125,4 @@ class RelationDeclaration:
 
 
 def _payload(columns: tuple[ColumnDeclaration, ...], *times: str | None) -> Schema:
-    return Schema(tuple(Column(c.name, c.type, c.nullable) for c in columns if c.name not in times))
+    return Schema(tuple(Column(c.name, c.type, c.nullable, c.time) for c in columns if c.name not in times))

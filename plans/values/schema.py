@@ -11,7 +11,7 @@ from itertools import chain, count
 from math import isfinite
 from operator import itemgetter
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from midstream.plans.values.arguments import listed, require
 from midstream.plans.values.errors import SchemaError
@@ -60,13 +60,22 @@ FROM_PYTHON: Mapping[type, Type] = {
 """The Python types that may be written for a column's type."""
 
 
+Time = Literal["date", "timestamp"]
+"""The forms in which users see integers that count chronons."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A named, typed attribute; None, SQL's NULL, is accepted only if it is `nullable`."""
+    """A named, typed attribute; None, SQL's NULL, is accepted only if it is `nullable`.
+
+    `time` marks integers that count chronons since 1970, so that results show them as dates. It does not
+    count for equality, so that plans of the builder equal plans of SQL.
+    """
 
     name: str
     type: Type = Type.ANY
     nullable: bool = False
+    time: Time | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         name: Any = self.name
@@ -236,12 +245,17 @@ class Schema:
                 )
 
 
+TIMES: Mapping[type, Time] = {date: "date", datetime: "timestamp"}
+"""The Python types that may be written for columns of instants."""
+
 ColumnType = str | Type | type | UnionType
-"""The forms of a column's type: "integer", "string?", `Type.INTEGER`, `int`, `str | None`."""
+"""The forms of a column's type: "integer", "string?", `Type.INTEGER`, `int`, `str | None`, `datetime`."""
 
 
 def parse_column(name: str, type_: ColumnType) -> Column:
     """A column from its name and its type; "string?" and `str | None` allow None.
+
+    Timestamps and dates are integers that count chronons.
 
     >>> str(parse_column("item", int)), str(parse_column("note", str | None)), str(parse_column("x", "any?"))
     ('item integer', 'note string null', 'x any null')
@@ -253,13 +267,18 @@ def parse_column(name: str, type_: ColumnType) -> Column:
         return replace(parse_column(name, one if other is NoneType else other), nullable=True)
     if isinstance(type_, type) and type_ in FROM_PYTHON:
         return Column(name, FROM_PYTHON[type_])
+    if isinstance(type_, type) and type_ in TIMES:
+        return Column(name, Type.INTEGER, time=TIMES[type_])
     if isinstance(type_, str):
+        for time in TIMES.values():
+            if type_.rstrip("?").lower() == time:
+                return Column(name, Type.INTEGER, type_.endswith("?"), time)
         with suppress(SchemaError):
             return Column(name, Type(type_.rstrip("?").lower()), type_.endswith("?"))
-    known = ", ".join([*(t.value for t in Type), *(t.__name__ for t in FROM_PYTHON)])
+    words = [*(t.value for t in Type), *TIMES.values()]
+    known = ", ".join([*words, *(t.__name__ for t in (*FROM_PYTHON, *TIMES))])
     shown = type_.__name__ if isinstance(type_, type) else repr(type_)
-    is_time = type_ in (date, datetime, timedelta)
-    hint = "; instants and durations are integers, counted in chronons" if is_time else ""
+    hint = "; durations are integers, counted in chronons" if type_ is timedelta else ""
     raise SchemaError(f"column {name}: found type {shown}, expected one of {known}{hint}", column=name)
 
 

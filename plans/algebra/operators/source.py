@@ -31,6 +31,9 @@ class Source(Leaf):
     chronons. It `is_assumed` if no declaration gives a unit, although the plan counts time. Units do
     not count for equality, so that a plan of the builder equals a plan of SQL. Code that combines plans must
     call `unlike_unit`.
+
+    `ordered_by` is the column of pushed rows that holds the timestamp, which is no part of the payload. It
+    does not count for equality, and files of plans do not have it.
     """
 
     name = "source"
@@ -44,6 +47,7 @@ class Source(Leaf):
     references: tuple[Reference, ...] = ()
     unit: str | None = field(default=None, compare=False)
     is_assumed: bool = field(default=False, compare=False)
+    ordered_by: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_declarations(f"stream {self.stream}", self.columns, self.keys, self.references)

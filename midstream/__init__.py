@@ -101,6 +101,7 @@ if TYPE_CHECKING:  # The imports that `_HOMES` makes on demand, for readers that
         Equivalence as Equivalence,
     )
     from midstream.queries import Query as Query, catalog as catalog, sql as sql
+    from midstream.results import Results as Results
     from midstream.sampling import sample as sample
 
 __version__ = "0.1.0"
@@ -131,6 +132,7 @@ _HOMES = {
     "plans.values.streams": "BEGINNING FOREVER chronons instant",
     "plans.values.verdicts": "Answer CounterExample Equivalence",
     "queries": "Query catalog sql",
+    "results": "Results",
     "sampling": "sample",
 }
 """By module, the names of a first program.

@@ -12,15 +12,19 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
 
 from midstream.arrivals import Event, interleave
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.arguments import is_data, require_mapping
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Chronons, Element
+from midstream.results import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +136,29 @@ def drive(trial: Trial, events: Iterable[Event]) -> Iterator[Event]:
 
 
 def run(
-    plan: Plan | Stream, streams: Mapping[str, Iterable[Element]], batch_size: int = 1000
-) -> list[Element]:
+    plan: Plan | Stream,
+    streams: Mapping[str, Any],
+    batch_size: int = 1000,
+    *,
+    time: str | Mapping[str, str] | None = None,
+) -> Results:
     """Run a plan over complete streams and return the results of its first output.
+
+    Streams are elements, or data as `Engine.push_rows` takes it: Arrow tables, DataFrames, dicts and
+    dataclasses, and tuples where `time` names a column. `time` is the column that holds the timestamp, of all
+    streams or by stream.
 
     Raises   ArgumentError where `streams` lacks a stream of the plan; give [] for a stream without elements.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> run(stream("s", x="integer").window(3).plan(), {"s": [(1, 2, (7,))]})
     [(1, 4, (7,))]
+    >>> run(stream("s", x="integer").window(3).plan(), {"s": [{"x": 7, "at": 1}]}, time="at")
+    [(1, 4, (7,))]
     """
-    results: list[Element] = []
-    engine = Engine(plan_of("run", plan), results.extend)
+    results, plan = Results(), plan_of("run", plan)
+    engine = Engine(plan, results)
+    streams = _as_elements(plan, streams, time)
     batches = interleave(streams, batch_size)
     for name in engine.streams:
         if name not in streams:
@@ -156,6 +171,30 @@ def run(
         pass
     engine.close()
     return results
+
+
+def _as_elements(
+    plan: Plan, streams: Mapping[str, Any], time: str | Mapping[str, str] | None
+) -> Mapping[str, Iterable[Element]]:
+    """The streams with elements in place of rows."""
+    require_mapping("run: streams", streams, "elements or rows by the name of their stream")
+    columns = time if isinstance(time, Mapping) else {} if time is None else dict.fromkeys(streams, time)
+    for name in columns:
+        if name not in streams:
+            raise ArgumentError(
+                f"run: time: found a stream {name}, expected one of {', '.join(streams)}"
+                f"{suggest(name, streams)}"
+            )
+    found = dict(streams)
+    for source in plan.sources:
+        name, data = source.stream, streams.get(source.stream, ())
+        first = data[0] if isinstance(data, list | tuple) and data else None
+        if name in columns or is_data(data) or is_data(first):
+            from midstream.io.sources.pushed import PushedRows  # most programs have elements
+
+            elements = chain.from_iterable(PushedRows(source, columns.get(name)).batches(data))
+            found[name] = elements if source.unit is None else Chronons(elements, source.unit)
+    return found
 
 
 def _pushes(

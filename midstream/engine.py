@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from midstream.autopilot.advice import Advisor
 from midstream.autopilot.looks import Looks
@@ -42,9 +42,13 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import listed, require, wrong
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import Observation
-from midstream.plans.values.streams import Element, Time
+from midstream.plans.values.streams import Chronons, Element, Time
 from midstream.plans.values.verdicts import Equivalence
 from midstream.queries import Query
+from midstream.results import Results
+
+if TYPE_CHECKING:
+    from midstream.io.sources.pushed import PushedRows
 
 
 class Engine:
@@ -93,6 +97,8 @@ class Engine:
         self._graph = QueryGraph(Entrances(slack, delay, dead_letters), relations, compile=compile)
         self._feed = Feed(self._graph)
         self._host = Host(self._graph, self._feed)
+        self._pushed: dict[tuple[str, str | None], PushedRows] = {}
+        """By stream and column of time, what turns pushed rows into elements."""
         self._autopilots: list[EngineAutopilot] = []
         self._proofs: dict[frozenset[Plan], Equivalence] = {}
         """The proofs for plans between which autopilots have migrated."""
@@ -110,6 +116,37 @@ class Engine:
     def push(self, stream: str, elements: Iterable[Element]) -> None:
         """Take a batch of elements `(start, end, payload)` of a stream."""
         self._feed.push(stream, elements)
+
+    def push_rows(self, stream: str, data: object, time: str | None = None) -> None:
+        """Take rows of a stream: tuples, dicts, dataclasses, an Arrow table or batch, or a DataFrame.
+
+        `time` is the column that holds the timestamp; by default the one that SQL declares. Other columns are
+        found by name, and further ones ignored. Each row is valid for the chronon of its timestamp.
+
+        Rows are taken in batches of 1,024, also of an endless iterable; where one is refused, those of
+        earlier batches have been taken.
+
+        Raises   InputFileError, with the number of the row, for a row that does not fit; ArgumentError and
+                 SchemaError for other data; what `push` raises; MissingExtra for Arrow without pyarrow.
+
+        >>> import midstream as ms
+        >>> results = ms.Results()
+        >>> engine = ms.Engine(ms.stream("bids", item="integer", price="float").window(60), results)
+        >>> engine.push_rows("bids", [{"at": 0, "price": 12.5, "item": 7}], time="at")
+        >>> engine.push_rows("bids", [(5, 8, 9.0)], time="at")
+        >>> results
+        [(0, 60, (7, 12.5)), (5, 65, (8, 9.0))]
+        """
+        source = self._feed.source(stream)
+        rows = self._pushed.get((stream, time))
+        if rows is None or rows.source is not source:
+            from midstream.io.sources.pushed import PushedRows  # programs that push elements need no reader
+
+            rows = self._pushed[stream, time] = PushedRows(source, time)
+        for batch in rows.batches(data):
+            # Dates need no declared unit, but elements do.
+            assumed = source.unit if source.is_assumed else None
+            self.push(stream, batch if assumed is None else Chronons(iter(batch), assumed))
 
     def advance(self, stream: str, time: int) -> None:
         """Take a heartbeat: no later element of the stream starts before `time`.
@@ -160,7 +197,10 @@ class Engine:
                  stream differently from a running query.
         """
         self._feed.run_all()
-        return Query(self._graph, self._graph.add(plan, sink, name))
+        query = Query(self._graph, self._graph.add(plan, sink, name))
+        if isinstance(sink, Results):
+            sink.describe(query.plan)
+        return query
 
     def remove(self, name: str = QUERY) -> None:
         """Stop a query, and drop its results under construction and the state that no other query uses."""
@@ -173,6 +213,8 @@ class Engine:
         By default it is the first output of the first query. Before anything has arrived, rows of relations
         that are results by themselves are passed at once.
         """
+        if isinstance(sink, Results):
+            sink.describe(self._graph.query(query).plan, output)
         self._graph.subscribe(sink, output, query)
 
     def replace(self, plan: Plan | Stream, query: str | None = None, *, at: int | None = None) -> Replacement:

@@ -387,7 +387,9 @@ def stream(
     timedeltas.
     """
     require("stream: intervals", intervals, bool, "True or False; other names of types go into a mapping")
-    return Stream(Node(Source(name, _columns(name, schema, types), intervals)), _unit(time_unit))
+    unit = _unit(time_unit)
+    source = Source(name, _columns(name, schema, types), intervals, unit=None if unit is None else unit.name)
+    return Stream(Node(source), unit)
 
 
 def relation(

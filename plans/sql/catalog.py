@@ -359,7 +359,7 @@ class Catalog:
             stream.has_intervals,
             stream.keys,
             references,
-            ordered_by=stream.ordered_by,
+            ordered_by=stream.time_column,
         )
         return self._counted(stream, source)
 

@@ -93,6 +93,12 @@ class StreamDeclaration:
         """True if the elements carry intervals of their own, as results of another query do."""
         return self.source is not None and self.source.kind.lower() == "elements"
 
+    @property
+    def time_column(self) -> tuple[str, int] | None:
+        """The column that holds the timestamp, with its place; None if elements are stamped on arrival."""
+        names = [column.name for column in self.columns]
+        return None if self.ordered_by is None else (self.ordered_by, names.index(self.ordered_by))
+
     @cached_property
     def schema(self) -> Schema:
         """The columns of the payload."""

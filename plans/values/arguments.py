@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from numbers import Real
 from typing import Any
 
@@ -64,6 +65,20 @@ def listed_by_name(who: str, value: Any) -> dict[str, list[Any]]:
     return {
         name: listed(f"{who}: {name}", one, "elements (start, end, payload)") for name, one in value.items()
     }
+
+
+def speaks_arrow(value: object) -> bool:
+    """True for Arrow tables and record batches, and for DataFrames and others that give Arrow."""
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
+def is_data(value: object) -> bool:
+    """True for a dict or a dataclass, which is a row and no element, and for what speaks Arrow."""
+    return (
+        isinstance(value, Mapping)
+        or speaks_arrow(value)
+        or (is_dataclass(value) and not isinstance(value, type))
+    )
 
 
 @contextmanager

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from midstream.io.arrow import ArrowResults
 from midstream.io.output import TextOutput
 from midstream.io.requirements import require_libraries
+from midstream.io.sinks.arrow import ArrowResults
 from midstream.io.sinks.csv_sink import refuse_validity
 from midstream.io.sinks.sink import Sink, Times, integers
 from midstream.plans.values.schema import Schema

@@ -44,6 +44,7 @@ def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Ti
         plain = PLAIN[column.type]
 
     def one(value: Any) -> Any:
+        value = python_value(value)
         return None if value is None and is_nullable else parse(value)
 
     def many(values: Values) -> Values:
@@ -66,6 +67,20 @@ def value_converter(column: ColumnDeclaration, is_nullable: bool, timestamps: Ti
         return values
 
     return Converter(many, one, describe(column, "null" if is_nullable else None))
+
+
+def python_value(value: Any) -> Any:
+    """The Python value of a scalar of NumPy or pandas, of which neither is loaded; others as they are."""
+    module, name = type(value).__module__, type(value).__name__
+    if module == "numpy":
+        item = value.item()
+        return Nanoseconds(item) if name == "datetime64" and type(item) is int else item
+    if module.startswith("pandas."):
+        if name in ("NAType", "NaTType"):
+            return None
+        if name == "Timestamp":
+            return python_value(value.asm8)
+    return value
 
 
 def _integer(value: Any) -> int:

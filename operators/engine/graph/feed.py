@@ -15,6 +15,7 @@ from midstream.operators.engine.input.entrance import Entrance
 from midstream.operators.engine.measuring.watching import IDLE, Watch, Watcher
 from midstream.operators.engine.running.queries import Stepwise
 from midstream.operators.engine.running.stream_path import StreamPath
+from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import require, wrong
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
@@ -127,6 +128,10 @@ class Feed:
         if not self._paths:
             raise UnknownStreamError("no query runs, so that no stream has a progress; add a query")
         return min(self._graph.entrances[name].progress for name in self._paths)
+
+    def source(self, stream: str) -> Source:
+        """The declaration of a stream that is read."""
+        return self._entrance(stream).source
 
     def work_in_steps(self, work: Stepwise) -> None:
         """Do work a step at a time, one behind each event.

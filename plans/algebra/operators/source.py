@@ -32,8 +32,8 @@ class Source(Leaf):
     not count for equality, so that a plan of the builder equals a plan of SQL. Code that combines plans must
     call `unlike_unit`.
 
-    `ordered_by` is the column of pushed rows that holds the timestamp, which is no part of the payload. It
-    does not count for equality, and files of plans do not have it.
+    `ordered_by` is the column of rows that holds the timestamp, which is no part of the payload: its name,
+    and its place among the columns. It does not count for equality, and files of plans do not have it.
     """
 
     name = "source"
@@ -47,7 +47,7 @@ class Source(Leaf):
     references: tuple[Reference, ...] = ()
     unit: str | None = field(default=None, compare=False)
     is_assumed: bool = field(default=False, compare=False)
-    ordered_by: str | None = field(default=None, compare=False)
+    ordered_by: tuple[str, int] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_declarations(f"stream {self.stream}", self.columns, self.keys, self.references)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from midstream.io.errors import ConnectorError
@@ -10,7 +11,7 @@ from midstream.io.requirements import require_libraries
 from midstream.io.file_formats import VALIDITY
 from midstream.io.sinks.csv_sink import refuse_validity
 from midstream.plans.values.schema import Schema, Type
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 from midstream.plans.values.units import NANOSECONDS, TimeUnit
 
 if TYPE_CHECKING:
@@ -55,12 +56,16 @@ class ArrowResults:
         """
         import pyarrow as pa
 
+        starts: Sequence[Time | None]
+        ends: Sequence[Time | None]
         starts, ends, rows = zip(*results, strict=True)
         scale = self._scale
-        columns: list[Any] = [
-            [None if start == BEGINNING else start * scale for start in starts],
-            [None if end == FOREVER else end * scale for end in ends],
-        ]
+        # Results are in order of start: only the first ones can start at BEGINNING.
+        if scale != 1 or starts[0] == BEGINNING:
+            starts = [None if start == BEGINNING else start * scale for start, _, _ in results]
+        if scale != 1 or FOREVER in ends:
+            ends = [None if end == FOREVER else end * scale for _, end, _ in results]
+        columns: list[Any] = [starts, ends]
         of_rows = zip(*rows, strict=True) if self._schema.names else ()
         for column, time, values in zip(self._schema, self._times, of_rows, strict=True):
             if time == "timestamp":

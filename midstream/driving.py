@@ -20,7 +20,7 @@ from midstream.engine import Engine
 from midstream.migration.transition import Transition
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.arguments import is_data, require_mapping
+from midstream.plans.values.arguments import is_data, require_mapping, require_name
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Chronons, Element
@@ -179,7 +179,8 @@ def _as_elements(
     """The streams with elements in place of rows."""
     require_mapping("run: streams", streams, "elements or rows by the name of their stream")
     columns = time if isinstance(time, Mapping) else {} if time is None else dict.fromkeys(streams, time)
-    for name in columns:
+    for name, column in columns.items():
+        require_name("run: time", column, "the name of a column")
         if name not in streams:
             raise ArgumentError(
                 f"run: time: found a stream {name}, expected one of {', '.join(streams)}"

@@ -39,7 +39,7 @@ from midstream.optimizer.search import STEPS, SearchTogether, apart, labelled, p
 from midstream.optimizer.verification import check_proof
 from midstream.plans.algebra.builder import Stream, node_of, plan_of
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.values.arguments import listed, require, wrong
+from midstream.plans.values.arguments import listed, require, require_name, wrong
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import Chronons, Element, Time
@@ -138,6 +138,8 @@ class Engine:
         [(0, 60, (7, 12.5)), (5, 65, (8, 9.0))]
         """
         source = self._feed.source(stream)
+        if time is not None:
+            require_name("push_rows: time", time, "the name of a column")
         rows = self._pushed.get((stream, time))
         if rows is None or rows.source is not source:
             from midstream.io.sources.pushed import PushedRows  # programs that push elements need no reader

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.values.arguments import listed
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.schema import Time as Form
@@ -49,7 +50,7 @@ class Results(list[Element]):
     """
 
     def __init__(self, elements: Iterable[Element] = (), *, plan: Plan | Stream | None = None) -> None:
-        super().__init__(elements)
+        super().__init__(listed("Results", elements, "elements (start, end, payload)"))
         self._schema: Schema | None = None
         self._unit: TimeUnit | None = None
         if plan is not None:

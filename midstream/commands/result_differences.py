@@ -9,7 +9,7 @@ from math import isclose
 from sys import float_info
 from typing import Any
 
-from midstream.io.sources.result_files import Results, Truth, value_of
+from midstream.io.sources.result_files import FileResults, Truth, value_of
 from midstream.plans.equivalence.trials import TOLERANCE
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.instants import SECOND, iso_format
@@ -101,7 +101,7 @@ class QueryDifferences:
 
 
 def differences(
-    left: Mapping[str, Results], right: Mapping[str, Results], files: tuple[str, str]
+    left: Mapping[str, FileResults], right: Mapping[str, FileResults], files: tuple[str, str]
 ) -> list[QueryDifferences]:
     """Compare the results of two files, query by query.
 
@@ -114,7 +114,7 @@ def differences(
     if len(left) == len(right) == 1 and "" in names:
         ((name, ours),), ((other, theirs),) = left.items(), right.items()
         return [_compared(name or other, ours, theirs, files)]
-    pairs = ((name, left.get(name, Results()), right.get(name, Results())) for name in names)
+    pairs = ((name, left.get(name, FileResults()), right.get(name, FileResults())) for name in names)
     # A file without any result names no query.
     return [
         _compared(name, ours, theirs, files)
@@ -123,7 +123,7 @@ def differences(
     ]
 
 
-def _compared(query: str, left: Results, right: Results, files: tuple[str, str]) -> QueryDifferences:
+def _compared(query: str, left: FileResults, right: FileResults, files: tuple[str, str]) -> QueryDifferences:
     if None not in (left.is_iso, right.is_iso) and left.is_iso is not right.is_iso:
         iso, integers = files if left.is_iso else files[::-1]
         raise InputFileError(
@@ -144,8 +144,8 @@ def _compared(query: str, left: Results, right: Results, files: tuple[str, str])
     return QueryDifferences(query, counts, common, missing, found, bool(left.is_iso or right.is_iso))
 
 
-def _rows(results: Results, columns: Sequence[str], *, is_text: bool) -> Iterable[Element]:
-    """Results with these columns; with `is_text`, texts have become what they would be in a file of texts."""
+def _rows(results: FileResults, columns: Sequence[str], *, is_text: bool) -> Iterable[Element]:
+    """FileResults with these columns; with `is_text`, texts have become what they would be in a file of texts."""
     own = list(results.columns or ())
     positions = [own.index(name) for name in columns] if own else []
     is_plain = positions == list(range(len(own))) and not (is_text and not results.is_text)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from midstream.io.errors import ConnectorError
-from midstream.io.requirements import require_libraries
 from midstream.io.file_formats import VALIDITY
+from midstream.io.requirements import require_libraries
 from midstream.io.sinks.csv_sink import refuse_validity
 from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time

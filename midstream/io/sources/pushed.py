@@ -14,7 +14,7 @@ from midstream.io.sources.values import value_converter
 from midstream.io.timestamps import Timestamps, UnitlessTimestamps
 from midstream.plans.algebra.operators import Source
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
-from midstream.plans.values.arguments import require_name, speaks_arrow, wrong
+from midstream.plans.values.arguments import speaks_arrow, wrong
 from midstream.plans.values.errors import ArgumentError, SchemaError
 from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Batch
@@ -50,7 +50,6 @@ class PushedRows:
             )
         name, place = source.ordered_by or (None, 0)
         if time is not None:
-            require_name("push_rows: time", time, "the name of a column")
             name, place = time, place if time == name else 0
         if name is None:
             raise ArgumentError(

@@ -37,7 +37,7 @@ class Truth(Enum):
 
 
 @dataclass
-class Results:
+class FileResults:
     """The results of one query in a file.
 
     columns      their names; None if the file has no result that names them
@@ -82,7 +82,7 @@ class Results:
         raise Misfit(column, shown(value), "a date, or a date with a time" if self.is_iso else "an integer")
 
 
-def read_results(path: str) -> dict[str, Results]:
+def read_results(path: str) -> dict[str, FileResults]:
     """The results in a file in JSON Lines, CSV or Parquet, by the names of their queries; "" is no name.
 
     "-" is standard input. It has JSON Lines, as have devices and pipes whose names tell no format.
@@ -136,8 +136,8 @@ def _lines(name: str, arrivals: Arriving) -> Iterator[tuple[int, str]]:
             number += 1
 
 
-def _from_json(name: str, arrivals: Arriving) -> dict[str, Results]:
-    found: dict[str, Results] = {}
+def _from_json(name: str, arrivals: Arriving) -> dict[str, FileResults]:
+    found: dict[str, FileResults] = {}
     for number, line in _lines(name, arrivals):
         if not line.strip():
             continue
@@ -153,15 +153,15 @@ def _from_json(name: str, arrivals: Arriving) -> dict[str, Results]:
                 raise Misfit("row", shown(row), "a JSON object")
             if isinstance(row, Repeated):
                 raise Misfit("row", "several keys of a name", "one")
-            results = found.setdefault(query or "", Results())
+            results = found.setdefault(query or "", FileResults())
             results.add(record["start"], record["end"], list(row), list(map(_value, row.values())))
         except Misfit as misfit:
             BadRows().report(name, "line", number, misfit, line)
-    return found or {"": Results()}
+    return found or {"": FileResults()}
 
 
-def _from_csv(name: str, arrivals: Arriving) -> Results:
-    results = Results(is_text=True)
+def _from_csv(name: str, arrivals: Arriving) -> FileResults:
+    results = FileResults(is_text=True)
     number = 1
 
     def texts() -> Iterator[str]:
@@ -210,8 +210,8 @@ def _csv_time(text: str) -> int | str | None:
         return text
 
 
-def _from_parquet(path: str) -> Results:
-    results, number = Results(), 0
+def _from_parquet(path: str) -> FileResults:
+    results, number = FileResults(), 0
     with opened_parquet(path) as file:
         import pyarrow as pa
 

@@ -152,7 +152,7 @@ if not TYPE_CHECKING:  # To a type checker, a module with `__getattr__` would ha
             return _read(name)
         except AttributeError:
             if not name.startswith("_"):
-                for module in map(import_module, (f"{__name__}.{one}" for one in _MODULES)):
+                for module in map(_read, _MODULES):
                     if name in module.__all__:
                         raise AttributeError(
                             f"midstream has no {name}; expected {module.__name__}.{name}"

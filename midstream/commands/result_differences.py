@@ -145,7 +145,7 @@ def _compared(query: str, left: FileResults, right: FileResults, files: tuple[st
 
 
 def _rows(results: FileResults, columns: Sequence[str], *, is_text: bool) -> Iterable[Element]:
-    """FileResults with these columns; with `is_text`, texts have become what they would be in a file of texts."""
+    """Results with these columns; with `is_text`, texts have become what they would be in a file of texts."""
     own = list(results.columns or ())
     positions = [own.index(name) for name in columns] if own else []
     is_plain = positions == list(range(len(own))) and not (is_text and not results.is_text)

@@ -5,6 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from threading import RLock
+
+_IMPORTING = RLock()
+"""Held by the thread that imports a name.
+
+A package and a module in it have locks of their own, which two threads may take in different orders. No module
+reads a lazy name while it is imported, so a thread that holds one of these locks does not wait for this one.
+"""
 
 LazyNames = tuple[list[str], Callable[[str], object], Callable[[], list[str]]]
 
@@ -15,8 +23,8 @@ def lazy_names(package: str, homes: Mapping[str, str], modules: Sequence[str] = 
     homes      by module below the package, the names that stand there, with spaces between
     modules    modules below the package that count as names, but not for `import *`
 
-    A name becomes an attribute of the package when it is first read. Several threads may read it: the import
-    system lets them wait for the same module, and each gets the same object.
+    A name becomes an attribute of the package when it is first read. Several threads may read it: they wait
+    for each other, and each gets the same object.
 
     >>> names, read, _ = lazy_names("midstream", {"plans.values.streams": "FOREVER"})
     >>> names, read("FOREVER")
@@ -29,12 +37,14 @@ def lazy_names(package: str, homes: Mapping[str, str], modules: Sequence[str] = 
 
     def read(name: str) -> object:
         if name in modules:
-            return import_module(f"{package}.{name}")
+            with _IMPORTING:
+                return import_module(f"{package}.{name}")
         if name not in home:
             raise AttributeError(
                 f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package]
             )
-        value = getattr(import_module(f"{package}.{home[name]}"), name)
+        with _IMPORTING:
+            value = getattr(import_module(f"{package}.{home[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
 

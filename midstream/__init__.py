@@ -20,7 +20,6 @@ midstream.testing    hypothesis strategies, checks of rules and Boxes, planted f
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from midstream.plans.values.lazy_names import lazy_names

@@ -10,8 +10,8 @@ from threading import RLock
 _IMPORTING = RLock()
 """Held by the thread that imports a name.
 
-A package and a module in it have locks of their own, which two threads may take in different orders. No module
-reads a lazy name while it is imported, so a thread that holds one of these locks does not wait for this one.
+A package and a module in it have locks of their own, which two threads may take in different orders. No
+module reads a lazy name while it is imported, so a thread that holds such a lock does not wait for this one.
 """
 
 LazyNames = tuple[list[str], Callable[[str], object], Callable[[], list[str]]]

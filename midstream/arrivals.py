@@ -8,7 +8,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Literal
 
-from midstream.plans.values.arguments import require, require_mapping, wrong
+from midstream.plans.values.arguments import require, require_elements, require_mapping, wrong
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 Kind = Literal["push", "advance", "end", "mark"]
@@ -51,8 +51,7 @@ def interleave(
     if batch_size < 1:
         raise wrong("batch_size", batch_size, "a positive number of elements")
     for name, elements in streams.items():
-        if isinstance(elements, str | bytes | Mapping) or not isinstance(elements, Iterable):
-            raise wrong(f"stream {name}", elements, "elements (start, end, payload)")
+        require_elements(f"stream {name}", elements)
     return _in_step(streams, batch_size)
 
 

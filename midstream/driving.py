@@ -18,7 +18,7 @@ from typing import Any
 from midstream.arrivals import Event, interleave
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of, require_plan_first
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import is_data, require_mapping, require_name
 from midstream.plans.values.errors import ArgumentError
@@ -136,7 +136,7 @@ def drive(trial: Trial, events: Iterable[Event]) -> Iterator[Event]:
 
 
 def run(
-    plan: Plan | Stream,
+    plan: AnyPlan,
     streams: Mapping[str, Any],
     batch_size: int = 1000,
     *,
@@ -156,9 +156,10 @@ def run(
     >>> run(stream("s", x="integer").window(3).plan(), {"s": [{"x": 7, "at": 1}]}, time="at")
     [(1, 4, (7,))]
     """
-    results, plan = Results(), plan_of("run", plan)
-    engine = Engine(plan, results)
-    streams = _as_elements(plan, streams, time)
+    require_plan_first("run(plan, streams)", streams)
+    results, made = Results(), plan_of("run", plan)
+    engine = Engine(made, results)
+    streams = _as_elements(made, streams, time)
     batches = interleave(streams, batch_size)
     for name in engine.streams:
         if name not in streams:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from midstream.autopilot.advice import Advisor
 from midstream.autopilot.looks import Looks
@@ -37,7 +37,7 @@ from midstream.optimizer import PROCESSING, Budget, Choice, Objective, Search, S
 from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search import STEPS, SearchTogether, apart, labelled, part_of, prove, search_for
 from midstream.optimizer.verification import check_proof
-from midstream.plans.algebra.builder import Stream, node_of, plan_of
+from midstream.plans.algebra.builder import AnyPlan, Stream, node_of, plan_in, plan_of, require_plan_first
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import listed, require, require_name, wrong
 from midstream.plans.values.errors import ArgumentError
@@ -85,7 +85,7 @@ class Engine:
 
     def __init__(
         self,
-        plan: Plan | Stream | None = None,
+        plan: AnyPlan | None = None,
         sink: Take | None = None,
         *,
         relations: Relations | None = None,
@@ -103,6 +103,7 @@ class Engine:
         self._proofs: dict[frozenset[Plan], Equivalence] = {}
         """The proofs for plans between which autopilots have migrated."""
         if plan is not None:
+            require_plan_first("Engine(plan, sink)", sink)
             self.add(plan, sink)
             self._graph.entrances.require_known(self.streams)
 
@@ -189,7 +190,7 @@ class Engine:
         """A query by name; without a name, the first one."""
         return Query(self._graph, self._graph.query(name))
 
-    def add(self, plan: Plan | Stream, sink: Take | None = None, name: str = QUERY) -> Query:
+    def add(self, plan: AnyPlan, sink: Take | None = None, name: str = QUERY) -> Query:
         """Run one more query from now on; it shares common subplans with the running queries.
 
         It sees only later elements. `complete_from` of the returned query is the instant from which on no
@@ -198,14 +199,18 @@ class Engine:
         Raises   PlanError where there is a query of that name, where the plan reads no stream, or declares a
                  stream differently from a running query.
         """
+        self._feed.require_one_thread()
+        plan = plan_of("add", plan)
         self._feed.run_all()
         query = Query(self._graph, self._graph.add(plan, sink, name))
         if isinstance(sink, Results):
             sink.describe(query.plan)
+        plan.tell_notes()
         return query
 
     def remove(self, name: str = QUERY) -> None:
         """Stop a query, and drop its results under construction and the state that no other query uses."""
+        self._feed.require_one_thread()
         self._graph.remove(name)
         self._feed.step()
 
@@ -219,7 +224,7 @@ class Engine:
             sink.describe(self._graph.query(query).plan, output)
         self._graph.subscribe(sink, output, query)
 
-    def replace(self, plan: Plan | Stream, query: str | None = None, *, at: int | None = None) -> Replacement:
+    def replace(self, plan: AnyPlan, query: str | None = None, *, at: int | None = None) -> Replacement:
         """Let a query, by default the first, mean something else from application time `at` on.
 
         A migration keeps the meaning of a query; this changes it. Results before `at` are those of the old
@@ -241,7 +246,11 @@ class Engine:
         >>> results
         [(0, 10, (4,)), (1, 11, (9,)), (5, 11, (4,)), (8, 11, (9,)), (11, 18, (9,)), (21, 31, (7,))]
         """
-        return replace(self._graph, self._feed, plan, query, at=at)
+        self._feed.require_one_thread()
+        plan = plan_of("replace", plan)
+        replacement = replace(self._graph, self._feed, plan, query, at=at)
+        plan.tell_notes()
+        return replacement
 
     def resize(self, window: Node | Stream, size: int | None, at: int) -> list[str]:
         """Give a time window another size from application time `at` on, in all queries that have it.
@@ -251,10 +260,12 @@ class Engine:
         Raises   PlanError where no query has the window, the size is out of its bounds, `at` has been
                  reached, or one of the queries is being migrated; then nothing has changed.
         """
+        self._feed.require_one_thread()
         return resize(self._graph, node_of("resize", window), size, at)
 
     def change_granule(self, conversion: Node | Stream, granule: int, at: int) -> list[str]:
         """Give a granularity conversion another granule from application time `at` on, like `resize`."""
+        self._feed.require_one_thread()
         return change_granule(self._graph, node_of("change_granule", conversion), granule, at)
 
     def keep_log(self, query: str | None = None) -> Time:
@@ -265,13 +276,14 @@ class Engine:
         Cost     O(log n) per element and result, and their memory, until the query is removed.
         Raises   PlanError where a window gives positive and negative elements.
         """
+        self._feed.require_one_thread()
         return self._graph.keep_log(query)
 
     # Migration
 
     def migrate(
         self,
-        plan: Plan | Stream | Choice,
+        plan: AnyPlan,
         strategy: str | Strategy = "genmig",
         query: str | None = None,
         *,
@@ -309,6 +321,8 @@ class Engine:
 
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
         """
+        self._feed.require_one_thread()
+        require_plan_first("migrate(plan, strategy)", strategy)
         for name, flag in (("replace_all", replace_all), ("wait", wait)):
             require(f"migrate: {name}", flag, bool, "True or False")
         if isinstance(plan, Choice):
@@ -326,7 +340,7 @@ class Engine:
 
     def predict_migration(
         self,
-        plan: Plan | Stream,
+        plan: AnyPlan,
         strategy: str | Strategy = "auto",
         query: str | None = None,
         *,
@@ -354,7 +368,7 @@ class Engine:
     @overload
     def optimize(
         self,
-        query: str | Plan | Stream | None = None,
+        query: str | AnyPlan | None = None,
         *,
         objective: Objective = PROCESSING,
         rules: Sequence[Rule | Stage] = RULES,
@@ -362,7 +376,7 @@ class Engine:
     @overload
     def optimize(
         self,
-        query: str | Plan | Stream | None = None,
+        query: str | AnyPlan | None = None,
         *,
         budget: Budget | int,
         objective: Objective = PROCESSING,
@@ -370,7 +384,7 @@ class Engine:
     ) -> Search: ...
     def optimize(
         self,
-        query: str | Plan | Stream | None = None,
+        query: str | AnyPlan | None = None,
         *,
         budget: Budget | int | None = None,
         objective: Objective = PROCESSING,
@@ -405,10 +419,13 @@ class Engine:
         """
         limit = STEPS if budget is None else budget
         options: dict[str, Any] = {"budget": limit, "objective": objective, "rules": rules}
-        if isinstance(query, Plan | Stream):
-            search = search_for(query, self._known(), beside=self._graph.shareable(), **options)
+        if isinstance(query, Query):
+            query = query.name
+        if (plan := plan_in(query)) is not None:
+            plan.tell_notes()
+            search = search_for(plan, self._known(), beside=self._graph.shareable(), **options)
         else:
-            running = self.query(query)
+            running = self.query(cast("str | None", query))
             in_the_way = partial(self.obstacle, query=running.name)
             search = search_for(running.plan, self.statistics(running.name), obstacle=in_the_way, **options)
         if budget is None:
@@ -416,7 +433,7 @@ class Engine:
         self._host.work_in_steps(search)
         return search
 
-    def obstacle(self, plan: Plan | Stream, query: str | None = None) -> str | None:
+    def obstacle(self, plan: AnyPlan, query: str | None = None) -> str | None:
         """The reason that no strategy can migrate a query to a plan at present; None if one can.
 
         It concerns the first query by default. The equivalence of the plans is not checked.

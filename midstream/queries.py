@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.running.queries import RunningQuery
+from midstream.plans.algebra.builder import plan_of
 from midstream.plans.values.arguments import require, require_name
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.streams import FOREVER
@@ -122,4 +123,4 @@ def sql(script: str, catalog: Catalog | None = None) -> Plan:
     require_name("sql", script, "a script")
     if catalog is not None:
         require("sql: catalog", catalog, Catalog, "a catalog, or None")
-    return (Catalog(None, checks=True) if catalog is None else catalog).query(script).plan
+    return plan_of("sql", (Catalog(None, checks=True) if catalog is None else catalog).query(script))

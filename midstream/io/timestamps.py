@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from midstream.plans.values.errors import SchemaError
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.unit_words import IN_SCRIPTS
-from midstream.plans.values.units import TimeUnit
+from midstream.plans.values.units import TimeUnit, unit_of
 
 
 class UndeclaredUnit(ValueError):
@@ -48,9 +48,12 @@ class Timestamps:
         self._scale = 0 if unit is None else unit.nanoseconds // chronon.nanoseconds
 
     @classmethod
-    def of(cls, unit: TimeUnit | Timestamps) -> Timestamps:
-        """Timestamps of one unit: integers are chronons."""
-        return unit if isinstance(unit, Timestamps) else cls(unit, unit)
+    def of(cls, unit: TimeUnit | Timestamps | str) -> Timestamps:
+        """Timestamps of one unit, or of the unit of a name: integers are chronons."""
+        if isinstance(unit, Timestamps):
+            return unit
+        unit = unit_of("timestamps", unit)
+        return cls(unit, unit)
 
     def integer(self, value: int) -> int:
         """The chronon of an integer.

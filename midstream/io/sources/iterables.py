@@ -31,7 +31,7 @@ NESTED = (tuple, list, Mapping)
 def rows_source(
     rows: Iterable[Any],
     stream: StreamDeclaration,
-    unit: TimeUnit | Timestamps,
+    unit: TimeUnit | Timestamps | str,
     *,
     bad_rows: BadRows | None = None,
     clock: Now | None = None,
@@ -43,6 +43,7 @@ def rows_source(
     - mappings by column name, in any case, or dataclasses,
     - pairs of a timestamp and one of these, without the column that the stream is ordered by.
 
+    unit        the chronon, which is also the unit of integers, such as "seconds"; Timestamps if these differ
     together    the number of rows in a batch; by default, 1,024 for a collection, and one for a generator,
                 which may wait for each row
 
@@ -63,7 +64,7 @@ def rows_source(
 def async_rows_source(
     rows: AsyncIterable[Any],
     stream: StreamDeclaration,
-    unit: TimeUnit | Timestamps,
+    unit: TimeUnit | Timestamps | str,
     *,
     bad_rows: BadRows | None = None,
     clock: Now | None = None,
@@ -123,7 +124,11 @@ class RowReader:
     """Converts rows to elements, and numbers them."""
 
     def __init__(
-        self, stream: StreamDeclaration, unit: TimeUnit | Timestamps, bad_rows: BadRows, clock: Now | None
+        self,
+        stream: StreamDeclaration,
+        unit: TimeUnit | Timestamps | str,
+        bad_rows: BadRows,
+        clock: Now | None,
     ) -> None:
         self._conversion = Conversion(stream, unit, value_converter, clock)
         self._origin = Origin(stream.name, "row")

@@ -9,6 +9,7 @@ from itertools import repeat
 from operator import itemgetter, lt
 from typing import Any
 
+from midstream.io.readers import SEPARATORS, fields_of
 from midstream.io.sources.bad_rows import BadRows, Misfit, WrongSource, shown
 from midstream.io.sources.columns import find_column
 from midstream.io.sources.conversion import Candidate, Conversion, convert_each
@@ -169,10 +170,35 @@ class JsonReader(TextReader):
         except (RecursionError, Misfit, *ODD):
             return None
 
+    def _csv(self, line: str) -> Misfit | None:
+        """The misfit of a first line that seems to be CSV: the names of the columns, or as many fields."""
+        columns = {name.lower() for name in self.columns}
+        for separator in (",", *SEPARATORS):
+            fields = fields_of(line.strip().lower(), separator)
+            if not columns.isdisjoint(fields) or len(fields) == len(columns) > 1:
+                break
+        else:
+            return None
+        name = self.origin.name
+        host, _, port = name.rpartition(":")
+        if name == "stdin":
+            kind, arguments = "stdin", ["'csv'"]
+        elif host and port.isdigit():
+            kind, arguments = "socket", [repr(host), port, "'csv'"]
+        else:
+            kind, arguments = "csv", [repr(name)]
+        if separator != ",":
+            arguments.append(f"delim = {separator!r}")
+        what = "a row" if columns.isdisjoint(fields) else "the header"
+        expected = f"a JSON object; declare SOURCE {kind}({', '.join(arguments)})"
+        return WrongSource(None, f"what seems to be {what} of CSV", expected)
+
     def _candidates(self, text: str) -> Iterator[Candidate]:
         for number, line in enumerate(text.split("\n"), self.number):
             if line.strip():
                 found = parsed_line(line)
+                if number == 1 and isinstance(found, Misfit):
+                    found = self._csv(line) or found
                 if isinstance(found, Misfit) or self.reads(found):
                     yield Candidate(number, partial(str, line.rstrip("\r")), found)
 

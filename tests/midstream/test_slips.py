@@ -182,18 +182,17 @@ TAUGHT: dict[str, tuple[Slip, str]] = {
     ),
     "a type with a size": (
         lambda: ms.stream("s", x="VARCHAR(10)"),
-        "column x: found type 'VARCHAR(10)', expected one of integer, float, string, boolean, any, int, str, bool, "
-        "object; did you mean string?",
+        "column x: found type 'VARCHAR(10)', expected one of integer, float, string, boolean, any, date, timestamp, int, str, bool, "
+        "object, datetime; did you mean string?",
     ),
     "a type of NumPy": (
         lambda: ms.stream("s", x=np.int64),
         "column x: found type int64, expected one of integer",
     ),
-    "a dtype": (lambda: ms.stream("s", x=np.dtype("float64")), "bool, object; did you mean float?"),
+    "a dtype": (lambda: ms.stream("s", x=np.dtype("float64")), "bool, object, datetime; did you mean float?"),
     "a type of time": (
-        lambda: ms.stream("s", x="timestamp"),
-        "column x: found type 'timestamp', expected one of integer, float, string, boolean, any, int, str, bool, "
-        "object; instants and durations are integers, counted in chronons",
+        lambda: ms.stream("s", x="interval"),
+        "any, date, timestamp, int, str, bool, object, datetime; durations are integers, counted in chronons",
     ),
     "an array of rows": (
         lambda: engine().push("s", np.array([[1, 2, 3]])),

@@ -11,14 +11,15 @@ from typing import Any, Literal
 from midstream.plans.values.arguments import require, require_elements, require_mapping, wrong
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
-Kind = Literal["push", "advance", "end", "mark"]
+Kind = Literal["push", "advance", "tick", "end", "mark"]
 """The kinds of events."""
 
 Event = tuple[Kind, str, Any]
-"""An event: elements on a stream, a heartbeat with its time, a stream's end (with None), or a mark.
+"""An event: elements on a stream, a heartbeat with its time, a stream's end (with None), a tick, or a mark.
 
-A mark has a time, and a name or "" in place of a stream's name. It is a place between two events where a
-caller looks or acts.
+A tick and a mark have a time. A tick sets that of the engine (see `Engine.tick`), and names no stream: "". A
+mark has a name or "" in place of a stream's name. It is a place between two events where a caller looks or
+acts.
 """
 
 

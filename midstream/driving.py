@@ -130,6 +130,8 @@ def drive(trial: Trial, events: Iterable[Event]) -> Iterator[Event]:
             advance(stream, what)
         elif kind == "end":
             end(stream)
+        elif kind == "tick":
+            trial.engine.tick(what)
         if clock is not None:
             trial.seconds += clock() - began
         yield event

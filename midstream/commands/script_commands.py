@@ -32,6 +32,8 @@ def run(
     rows: options.Rows = None,
     dead_letters: options.DeadLetters = None,
     slack: options.Slack = None,
+    delay: options.Delay = None,
+    idle: options.Idle = None,
     header: options.Header = True,
     times: options.Times = None,
     save_stats: Annotated[
@@ -81,6 +83,8 @@ def run(
         times,
         save_stats,
         _autopilot_options(autopilot, decisions, autopilot_chart, options.every_of(every, catalog)),
+        options.delay_of(delay, catalog),
+        options.idle_of(idle),
     )
     with progress_bar("elements") as advance:
         summary = run_queries(catalog, queries, settings, advance if output != "-" else options.silent)

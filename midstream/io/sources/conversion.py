@@ -82,6 +82,8 @@ class Conversion:
         self._payload_names = list(stream.schema.names)
         self._now = never_back(clock or system_clock(self.timestamps.chronon))
         self._time = self.names.index(stream.ordered_by) if stream.ordered_by is not None else None
+        self.clock = self._now if self._time is None else None
+        """The clock that stamps rows; None if they have times."""
         stamp = ColumnDeclaration(stream.ordered_by or "timestamp", Type.INTEGER, False, True)
         self._stamp = converters(stamp, False, self.timestamps)
         self._converters = [

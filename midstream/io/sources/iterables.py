@@ -140,7 +140,8 @@ class RowReader:
     def source(self, lists: Iterator[list[Any]], *, is_live: bool) -> Source:
         """A source of elements, from lists of rows."""
         batches = (batch for rows in lists if (batch := self.read(rows)))
-        return Source(self._origin.name, batches, is_live, self._conversion.timestamps, "row")
+        timestamps, clock = self._conversion.timestamps, self._conversion.clock
+        return Source(self._origin.name, batches, is_live, timestamps, "row", now=clock)
 
     def read(self, rows: Sequence[Any]) -> Batch:
         """The elements of rows that follow those before."""

@@ -34,6 +34,16 @@ def part(batch: Batch, start: int, stop: int | None = None) -> Batch:
     return Rows(some, batch.numbers[start:stop]) if isinstance(batch, Rows) else some
 
 
+def stamped(batch: Batch, now: int) -> Batch:
+    """The rows of a batch as elements that arrive at an instant, with their numbers.
+
+    >>> stamped([(1, 2, ("a",)), (2, 3, ("b",))], 7)
+    [(7, 8, ('a',)), (7, 8, ('b',))]
+    """
+    made: Batch = [(now, now + 1, row) for _, _, row in batch]
+    return Rows(made, batch.numbers) if isinstance(batch, Rows) else made
+
+
 def number_of(element: object, batch: Batch) -> int | None:
     """The line or row of an element of a batch; None if it is unknown."""
     if isinstance(batch, Rows):

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from midstream.io.sources.clock import Now
 from midstream.io.timestamps import Timestamps
 from midstream.plans.values.streams import Batch
 
@@ -27,6 +28,7 @@ class Source:
     timestamps    the conversion of its timestamps, with its counts so far
     unit          the unit of its row numbers: lines or rows
     file_progress the number of bytes read from a file, if known
+    now           the clock that stamps its rows on arrival; None if the rows have times
 
     The order of timestamps is not checked here.
 
@@ -40,6 +42,7 @@ class Source:
     timestamps: Timestamps | None = None
     unit: str = "line"
     file_progress: FileProgress | None = None
+    now: Now | None = None
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches

@@ -182,7 +182,7 @@ class _Opening:
         else:
             reader = JsonReader(name, conversion, self.bad_rows)
         batches = _closing(reader.batches(arrivals), arrivals)
-        return Source(name, self._own(batches), is_live, conversion.timestamps)
+        return Source(name, self._own(batches), is_live, conversion.timestamps, now=conversion.clock)
 
     def _own(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         return own_rows(batches) if self.stream.where else batches

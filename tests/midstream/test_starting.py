@@ -58,7 +58,7 @@ def test_reading_a_name_loads_what_it_needs() -> None:
 def test_help_and_version_load_no_plan_and_no_engine(arguments: tuple[str, ...]) -> None:
     names = loaded_by(*arguments)
     # Typer itself checks what stands in front of a command by pydantic.
-    assert not (LARGE - {"pydantic"} if arguments[0].startswith("-") else LARGE) & names
+    assert sorted(LARGE & names) in ([[], ["pydantic"]] if arguments[0].startswith("-") else [[]])
     assert not {"midstream.engine", "midstream.plans.algebra", "midstream.optimizer"} & names
     assert len({name for name in names if name.startswith("midstream.")}) <= 60
 

@@ -55,6 +55,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"Filter", "Project", "Join", "Aggregate", "TimeWindow", "CountWindow"},
         "what these are given runs on intervals and on signs, in families that do not know each other",
     ),
+    "io/sources/pushed.py": ({"Source"}, "pushed rows become elements of a source"),
     "operators/engine/*.py": (LEAVES, "what comes from outside enters here"),
     "operators/engine/graph/adjustment.py": (
         {"TimeWindow", "Granularity"},

@@ -295,7 +295,7 @@ BASE: dict[Name, list[str]] = {
 """What a command needs besides its first argument."""
 
 NO_PATHS = {
-    "--format", "--slack", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy",
+    "--format", "--slack", "--delay", "--idle", "--time-unit", "--stage", "--objective", "--along", "--at", "--strategy",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
     "--strategies", "--kinds", "--mutant", "--query", "--half-life", "--from", "--until", "--repeat",
     "--slice", "--every",

@@ -8,7 +8,7 @@ from types import FrameType
 
 
 def main() -> None:
-    """Run the command line. Until it is there, which takes half a second, an interruption just ends."""
+    """Run the command line. Until it is there, which takes a tenth of a second, an interruption just ends."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         # A job in the background ignores them.

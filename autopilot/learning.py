@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf, log
+from math import inf, log, sqrt
 
 from midstream.autopilot.budget import Efforts
 from midstream.autopilot.looks import Looks
@@ -17,6 +17,9 @@ from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.values.observations import Cell
+
+DEVIATIONS = 2.0
+"""The standard deviations by which the number of elements may differ from what their rate leads to."""
 
 
 class Learning:
@@ -79,12 +82,30 @@ class Learning:
     def at_recent_rates(self, now: int, statistics: Statistics) -> Statistics:
         """Statistics with the rates of the last window, or since the previous look if that is longer.
 
-        Old elements may outweigh these where a burst has just ended.
+        Old elements may outweigh these where a burst has just ended. A rate is an interval: of those that the
+        count of elements leaves likely, it is the one that is nearest to the rate so far.
         """
         since, before = self._course[0]
         if since == now:
             return statistics
-        return with_rates(statistics, now - since, before, self.arrived)
+        return replace(
+            statistics,
+            streams={
+                node: replace(
+                    stream, d=self._likely(stream.d, now - since, self.arrived[node] - before[node])
+                )
+                if node in self.arrived
+                else stream
+                for node, stream in statistics.streams.items()
+            },
+        )
+
+    @staticmethod
+    def _likely(d: float, passed: int, count: int) -> float:
+        """The distance of elements nearest to `d`, where so many have come in a time."""
+        doubt = DEVIATIONS * sqrt(count + 1)
+        most, least = count + 1 + doubt, count - doubt
+        return min(max(d, passed / most), passed / least if least > 0 else inf)
 
     def lately(self, now: int) -> Statistics:
         """The recent statistics; only if `tells_lately`."""

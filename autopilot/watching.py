@@ -253,6 +253,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """The instant from which on a look can tell anything, as the first window is over."""
         self._worked, self._elements, self._steps = 0.0, *self._counted_steps()
         """The work of the query so far in microseconds; the elements and steps that were counted by then."""
+        self._alone = None if query.is_exchanged else query.plan
+        """The plan that ran when work was last counted; None while both plans of a migration ran."""
         self._plan = query.plan
         """The plan that the query had at the last look."""
         self._before_watched = self._counters().intermediate
@@ -319,13 +321,14 @@ class WatchedQuery(QueryPilot[Plan, int]):
     def _work(self) -> float:
         """The work of the query so far, in microseconds by counted steps.
 
-        While both plans of a migration run, only elements are counted: how many results both give depends on
+        Where both plans of a migration ran, only elements are counted: how many results both give depends on
         how streams alternate, and decisions must not.
         """
         elements, steps = self._counted_steps()
+        alone, self._alone = self._alone, self._query.plan if self.is_free else None
         if self._parts is not None:
             of_step, of_element = self._parts.work
-            if self.is_free and self._query.plan == self._plan:
+            if alone is not None and alone == self._alone:
                 self._worked += (steps - self._steps) * of_step
             else:
                 self._worked += (elements - self._elements) * of_element

@@ -4,7 +4,7 @@
 
 The names below are those of a first program. `ms.sql`, or `ms.stream` and its methods, declare queries;
 `ms.Engine` runs them; `Engine.migrate` moves a running query to another plan. More names stand in modules,
-each complete for its topic. The first seven are loaded with this one:
+each complete for its topic. The first seven need no import of their own:
 
 ms.errors            all errors
 ms.functions         all functions of expressions and groups
@@ -18,144 +18,150 @@ midstream.studies    stages of studies, in a Spark session of yours
 midstream.testing    hypothesis strategies, checks of rules and Boxes, planted faults
 """
 
-import sys
-from typing import TYPE_CHECKING, NoReturn
+from __future__ import annotations
 
-from midstream import autopilot, boxes, errors, functions, migration, optimizer, plans
-from midstream.arrivals import interleave
-from midstream.autopilot import BALANCED, CAREFUL, EAGER, Autopilot, Settings
-from midstream.driving import run
-from midstream.engine import Engine
-from midstream.errors import MidstreamError, MigrationRefused, PlanError, SqlError
-from midstream.files import catalog, read_csv, read_json, read_parquet, sql
-from midstream.functions import (
-    avg,
-    case,
-    coalesce,
-    col,
-    count,
-    count_distinct,
-    lit,
-    max_,
-    median,
-    min_,
-    opaque,
-    stddev,
-    sum_,
-    user_aggregate,
-    variance,
-)
-from midstream.migration import Migration, MigrationReport
-from midstream.migration.report import report
-from midstream.operators.engine.garbage_collection import streaming_gc
-from midstream.operators.engine.input.input_manager import DeadLetter
-from midstream.operators.engine.input.relations import constant
-from midstream.operators.engine.measuring.counting import Counters
-from midstream.operators.engine.measuring.metadata import Metadata
-from midstream.operators.engine.running.planner import physical_plan
-from midstream.operators.signs import signed_plan
-from midstream.optimizer import (
-    Statistics,
-    StreamStatistics,
-    alternatives,
-    enumerate_plans,
-    equivalent,
-    optimize,
-    price,
-)
-from midstream.plans import Plan
-from midstream.plans.algebra.builder import Stream, relation, stream
-from midstream.plans.algebra.serialise import dumps, loads
-from midstream.plans.values.streams import BEGINNING, FOREVER, chronons, instant
-from midstream.plans.values.verdicts import Answer, CounterExample, Equivalence
-from midstream.queries import Query
-from midstream.sampling import sample
+from typing import TYPE_CHECKING
+
+from midstream.plans.values.lazy_names import lazy_names
+
+if TYPE_CHECKING:  # The imports that `_HOMES` makes on demand, for readers that do not run the code.
+    from midstream import (
+        autopilot as autopilot,
+        boxes as boxes,
+        errors as errors,
+        functions as functions,
+        migration as migration,
+        optimizer as optimizer,
+        plans as plans,
+    )
+    from midstream.arrivals import interleave as interleave
+    from midstream.autopilot import (
+        BALANCED as BALANCED,
+        CAREFUL as CAREFUL,
+        EAGER as EAGER,
+        Autopilot as Autopilot,
+        Settings as Settings,
+    )
+    from midstream.driving import run as run
+    from midstream.engine import Engine as Engine
+    from midstream.errors import (
+        MidstreamError as MidstreamError,
+        MigrationRefused as MigrationRefused,
+        PlanError as PlanError,
+        SqlError as SqlError,
+    )
+    from midstream.files import (
+        catalog as catalog,
+        read_csv as read_csv,
+        read_json as read_json,
+        read_parquet as read_parquet,
+        sql as sql,
+    )
+    from midstream.functions import (
+        avg as avg,
+        case as case,
+        coalesce as coalesce,
+        col as col,
+        count as count,
+        count_distinct as count_distinct,
+        lit as lit,
+        max_ as max_,
+        median as median,
+        min_ as min_,
+        opaque as opaque,
+        stddev as stddev,
+        sum_ as sum_,
+        user_aggregate as user_aggregate,
+        variance as variance,
+    )
+    from midstream.migration import Migration as Migration, MigrationReport as MigrationReport
+    from midstream.migration.report import report as report
+    from midstream.operators.engine.garbage_collection import streaming_gc as streaming_gc
+    from midstream.operators.engine.input.input_manager import DeadLetter as DeadLetter
+    from midstream.operators.engine.input.relations import constant as constant
+    from midstream.operators.engine.measuring.counting import Counters as Counters
+    from midstream.operators.engine.measuring.metadata import Metadata as Metadata
+    from midstream.operators.engine.running.planner import physical_plan as physical_plan
+    from midstream.operators.signs import signed_plan as signed_plan
+    from midstream.optimizer import (
+        Statistics as Statistics,
+        StreamStatistics as StreamStatistics,
+        alternatives as alternatives,
+        enumerate_plans as enumerate_plans,
+        equivalent as equivalent,
+        optimize as optimize,
+        price as price,
+    )
+    from midstream.plans import Plan as Plan
+    from midstream.plans.algebra.builder import Stream as Stream, relation as relation, stream as stream
+    from midstream.plans.algebra.serialise import dumps as dumps, loads as loads
+    from midstream.plans.values.streams import (
+        BEGINNING as BEGINNING,
+        FOREVER as FOREVER,
+        chronons as chronons,
+        instant as instant,
+    )
+    from midstream.plans.values.verdicts import (
+        Answer as Answer,
+        CounterExample as CounterExample,
+        Equivalence as Equivalence,
+    )
+    from midstream.queries import Query as Query
+    from midstream.results import Results as Results
+    from midstream.sampling import sample as sample
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BALANCED",
-    "BEGINNING",
-    "CAREFUL",
-    "EAGER",
-    "FOREVER",
-    "Answer",
-    "Autopilot",
-    "CounterExample",
-    "Counters",
-    "DeadLetter",
-    "Engine",
-    "Equivalence",
-    "Metadata",
-    "MidstreamError",
-    "Migration",
-    "MigrationRefused",
-    "MigrationReport",
-    "Plan",
-    "PlanError",
-    "Query",
-    "Settings",
-    "SqlError",
-    "Statistics",
-    "Stream",
-    "StreamStatistics",
-    "alternatives",
-    "avg",
-    "case",
-    "catalog",
-    "chronons",
-    "coalesce",
-    "col",
-    "constant",
-    "count",
-    "count_distinct",
-    "dumps",
-    "enumerate_plans",
-    "equivalent",
-    "instant",
-    "interleave",
-    "lit",
-    "loads",
-    "max_",
-    "median",
-    "min_",
-    "opaque",
-    "optimize",
-    "physical_plan",
-    "price",
-    "read_csv",
-    "read_json",
-    "read_parquet",
-    "relation",
-    "report",
-    "run",
-    "sample",
-    "signed_plan",
-    "sql",
-    "stddev",
-    "stream",
-    "streaming_gc",
-    "sum_",
-    "user_aggregate",
-    "variance",
-]
+_HOMES = {
+    "arrivals": "interleave",
+    "autopilot": "BALANCED CAREFUL EAGER Autopilot Settings",
+    "driving": "run",
+    "engine": "Engine",
+    "errors": "MidstreamError MigrationRefused PlanError SqlError",
+    "files": "catalog read_csv read_json read_parquet sql",
+    "functions": (
+        "avg case coalesce col count count_distinct lit max_ median min_ opaque stddev sum_ user_aggregate "
+        "variance"
+    ),
+    "migration": "Migration MigrationReport",
+    "migration.report": "report",
+    "operators.engine.garbage_collection": "streaming_gc",
+    "operators.engine.input.input_manager": "DeadLetter",
+    "operators.engine.input.relations": "constant",
+    "operators.engine.measuring.counting": "Counters",
+    "operators.engine.measuring.metadata": "Metadata",
+    "operators.engine.running.planner": "physical_plan",
+    "operators.signs": "signed_plan",
+    "optimizer": "Statistics StreamStatistics alternatives enumerate_plans equivalent optimize price",
+    "plans": "Plan",
+    "plans.algebra.builder": "Stream relation stream",
+    "plans.algebra.serialise": "dumps loads",
+    "plans.values.streams": "BEGINNING FOREVER chronons instant",
+    "plans.values.verdicts": "Answer CounterExample Equivalence",
+    "queries": "Query",
+    "results": "Results",
+    "sampling": "sample",
+}
+"""By module, the names of a first program.
 
-_MODULES = (autopilot, boxes, errors, functions, migration, optimizer, plans)
+A module is imported when one of its names is first read. The engine's module brings all that a running engine
+may need, as no element is to wait for an import.
+"""
 
+_MODULES = ("autopilot", "boxes", "errors", "functions", "migration", "optimizer", "plans")
 
-def __dir__() -> list[str]:
-    """The public names only: importing them makes attributes of internal packages, too."""
-    modules = (module.__name__.rpartition(".")[2] for module in _MODULES)
-    return [*__all__, *modules, *(name for name in globals() if name.startswith("__"))]
+if not TYPE_CHECKING:  # To a type checker, a module with `__getattr__` would have every name.
+    __all__, _read, __dir__ = lazy_names(__name__, _HOMES, _MODULES)
 
-
-if not TYPE_CHECKING:  # To a type checker, a module with this function would have every name.
-
-    def __getattr__(name: str) -> NoReturn:
-        """Say in which module a name stands that is none of these."""
-        for module in _MODULES:
-            if name in module.__all__:
-                raise AttributeError(f"midstream has no {name}; expected {module.__name__}.{name}")
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
-        )
+    def __getattr__(name: str) -> object:
+        """Import a name, or say in which module it stands if it is none of these."""
+        try:
+            return _read(name)
+        except AttributeError:
+            if not name.startswith("_"):
+                for module in map(_read, _MODULES):
+                    if name in module.__all__:
+                        raise AttributeError(
+                            f"midstream has no {name}; expected {module.__name__}.{name}"
+                        ) from None
+            raise

@@ -8,17 +8,18 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Literal
 
-from midstream.plans.values.arguments import require, require_mapping, wrong
+from midstream.plans.values.arguments import require, require_elements, require_mapping, wrong
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
-Kind = Literal["push", "advance", "end", "mark"]
+Kind = Literal["push", "advance", "tick", "end", "mark"]
 """The kinds of events."""
 
 Event = tuple[Kind, str, Any]
-"""An event: elements on a stream, a heartbeat with its time, a stream's end (with None), or a mark.
+"""An event: elements on a stream, a heartbeat with its time, a stream's end (with None), a tick, or a mark.
 
-A mark has a time, and a name or "" in place of a stream's name. It is a place between two events where a
-caller looks or acts.
+A tick and a mark have a time. A tick sets that of the engine (see `Engine.tick`), and names no stream: "". A
+mark has a name or "" in place of a stream's name. It is a place between two events where a caller looks or
+acts.
 """
 
 
@@ -51,8 +52,7 @@ def interleave(
     if batch_size < 1:
         raise wrong("batch_size", batch_size, "a positive number of elements")
     for name, elements in streams.items():
-        if isinstance(elements, str | bytes | Mapping) or not isinstance(elements, Iterable):
-            raise wrong(f"stream {name}", elements, "elements (start, end, payload)")
+        require_elements(f"stream {name}", elements)
     return _in_step(streams, batch_size)
 
 

@@ -13,8 +13,10 @@ from typing import Annotated
 
 import typer
 
+from midstream import __version__
 from midstream.commands.calibrate_command import Costs, calibrate, costs_in_use
 from midstream.commands.chart_command import chart
+from midstream.commands.compare_command import compare
 from midstream.commands.migrate_command import migrate
 from midstream.commands.script_commands import explain, run
 from midstream.commands.sql_command import init, sql
@@ -59,6 +61,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "midstream verify old.sql new.sql",
         "midstream verify query.sql plan.json --rules my_rules.py --json",
     ),
+    "compare": (
+        "midstream compare before.jsonl after.parquet",
+        "midstream compare expected.jsonl - < results.jsonl",
+    ),
     "simulate": (
         "midstream simulate --list",
         "midstream simulate scenario.yaml --strategy genmig --strategy swap --report report.html",
@@ -83,7 +89,7 @@ def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typ
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for command in (sql, init, run, explain, chart, migrate, verify, simulate, calibrate, demo):
+    for command in (sql, init, run, explain, chart, migrate, verify, compare, simulate, calibrate, demo):
         app.command(epilog=examples(*EXAMPLES[command.__name__]))(command)
     for name, sub_app in sub_apps:
         app.add_typer(sub_app, name=name)
@@ -92,9 +98,7 @@ def build(sub_apps: tuple[tuple[str, typer.Typer], ...] = SUB_APPS) -> typer.Typ
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"midstream {version('midstream')}")
+        typer.echo(f"midstream {__version__}")
         raise typer.Exit
 
 

@@ -12,16 +12,19 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
 
 from midstream.arrivals import Event, interleave
 from midstream.engine import Engine
 from midstream.migration.transition import Transition
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of, require_plan_first
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.arguments import require_mapping
+from midstream.plans.values.arguments import is_data, require_mapping, require_name
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Chronons, Element
+from midstream.results import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,31 +130,39 @@ def drive(trial: Trial, events: Iterable[Event]) -> Iterator[Event]:
             advance(stream, what)
         elif kind == "end":
             end(stream)
+        elif kind == "tick":
+            trial.engine.tick(what)
         if clock is not None:
             trial.seconds += clock() - began
         yield event
 
 
 def run(
-    plan: Plan | Stream, streams: Mapping[str, Iterable[Element]] | None = None, batch_size: int = 1000
-) -> list[Element]:
+    plan: AnyPlan,
+    streams: Mapping[str, Any] | None = None,
+    batch_size: int = 1000,
+    *,
+    time: str | Mapping[str, str] | None = None,
+) -> Results:
     """Run a plan over complete streams and return the results of its first output.
 
-    Streams that are read from files, as by `ms.read_csv`, need not be given.
+    Streams are elements, or data as `Engine.push_rows` takes it: Arrow tables, DataFrames, dicts and
+    dataclasses, and tuples where `time` names a column. `time` is the column that holds the timestamp, of all
+    streams or by stream. Streams that are read from files, as by `ms.read_csv`, need not be given.
 
     Raises   ArgumentError where `streams` lacks a stream of the plan; give [] for a stream without elements.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> run(stream("s", x="integer").window(3).plan(), {"s": [(1, 2, (7,))]})
     [(1, 4, (7,))]
+    >>> run(stream("s", x="integer").window(3).plan(), {"s": [{"x": 7, "at": 1}]}, time="at")
+    [(1, 4, (7,))]
     """
-    results: list[Element] = []
-    whole = plan_of("run", plan)
-    engine = Engine(whole, results.extend)
-    if streams is not None:
-        require_mapping("streams", streams, "elements by the name of their stream")
-    recorded = {one.stream: iter(one.elements) for one in whole.sources if one.elements is not None}
-    streams = recorded if streams is None else {**recorded, **streams}
+    require_plan_first("run(plan, streams)", streams)
+    results, made = Results(), plan_of("run", plan)
+    engine = Engine(made, results)
+    recorded = {one.stream: iter(one.elements) for one in made.sources if one.elements is not None}
+    streams = {**recorded, **({} if streams is None else _as_elements(made, streams, time))}
     batches = interleave(streams, batch_size)
     for name in engine.streams:
         if name not in streams:
@@ -164,6 +175,31 @@ def run(
         pass
     engine.close()
     return results
+
+
+def _as_elements(
+    plan: Plan, streams: Mapping[str, Any], time: str | Mapping[str, str] | None
+) -> Mapping[str, Iterable[Element]]:
+    """The streams with elements in place of rows."""
+    require_mapping("run: streams", streams, "elements or rows by the name of their stream")
+    columns = time if isinstance(time, Mapping) else {} if time is None else dict.fromkeys(streams, time)
+    for name, column in columns.items():
+        require_name("run: time", column, "the name of a column")
+        if name not in streams:
+            raise ArgumentError(
+                f"run: time: found a stream {name}, expected one of {', '.join(streams)}"
+                f"{suggest(name, streams)}"
+            )
+    found = dict(streams)
+    for source in plan.sources:
+        name, data = source.stream, streams.get(source.stream, ())
+        first = data[0] if isinstance(data, list | tuple) and data else None
+        if name in columns or is_data(data) or is_data(first):
+            from midstream.io.sources.pushed import PushedRows  # most programs have elements
+
+            elements = chain.from_iterable(PushedRows(source, columns.get(name)).batches(data))
+            found[name] = elements if source.unit is None else Chronons(elements, source.unit)
+    return found
 
 
 def _pushes(

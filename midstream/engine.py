@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from midstream.autopilot.advice import Advisor
 from midstream.autopilot.looks import Looks
@@ -37,14 +37,18 @@ from midstream.optimizer import PROCESSING, Budget, Choice, Objective, Search, S
 from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search import STEPS, SearchTogether, apart, labelled, part_of, prove, search_for
 from midstream.optimizer.verification import check_proof
-from midstream.plans.algebra.builder import Stream, node_of, plan_of
+from midstream.plans.algebra.builder import AnyPlan, Stream, node_of, plan_in, plan_of, require_plan_first
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.values.arguments import listed, require, wrong
+from midstream.plans.values.arguments import listed, require, require_name, wrong
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import Observation
-from midstream.plans.values.streams import Element, Time
+from midstream.plans.values.streams import Chronons, Element, Time
 from midstream.plans.values.verdicts import Equivalence
 from midstream.queries import Query
+from midstream.results import Results
+
+if TYPE_CHECKING:
+    from midstream.io.sources.pushed import PushedRows
 
 
 class Engine:
@@ -81,7 +85,7 @@ class Engine:
 
     def __init__(
         self,
-        plan: Plan | Stream | None = None,
+        plan: AnyPlan | None = None,
         sink: Take | None = None,
         *,
         relations: Relations | None = None,
@@ -93,10 +97,13 @@ class Engine:
         self._graph = QueryGraph(Entrances(slack, delay, dead_letters), relations, compile=compile)
         self._feed = Feed(self._graph)
         self._host = Host(self._graph, self._feed)
+        self._pushed: dict[tuple[str, str | None], PushedRows] = {}
+        """By stream and column of time, what turns pushed rows into elements."""
         self._autopilots: list[EngineAutopilot] = []
         self._proofs: dict[frozenset[Plan], Equivalence] = {}
         """The proofs for plans between which autopilots have migrated."""
         if plan is not None:
+            require_plan_first("Engine(plan, sink)", sink)
             self.add(plan, sink)
             self._graph.entrances.require_known(self.streams)
 
@@ -110,6 +117,39 @@ class Engine:
     def push(self, stream: str, elements: Iterable[Element]) -> None:
         """Take a batch of elements `(start, end, payload)` of a stream."""
         self._feed.push(stream, elements)
+
+    def push_rows(self, stream: str, data: object, time: str | None = None) -> None:
+        """Take rows of a stream: tuples, dicts, dataclasses, an Arrow table or batch, or a DataFrame.
+
+        `time` is the column that holds the timestamp; by default the one that SQL declares. Other columns are
+        found by name, and further ones ignored. Each row is valid for the chronon of its timestamp.
+
+        Rows are taken in batches of 1,024, also of an endless iterable; where one is refused, those of
+        earlier batches have been taken.
+
+        Raises   InputFileError, with the number of the row, for a row that does not fit; ArgumentError and
+                 SchemaError for other data; what `push` raises; MissingExtra for Arrow without pyarrow.
+
+        >>> import midstream as ms
+        >>> results = ms.Results()
+        >>> engine = ms.Engine(ms.stream("bids", item="integer", price="float").window(60), results)
+        >>> engine.push_rows("bids", [{"at": 0, "price": 12.5, "item": 7}], time="at")
+        >>> engine.push_rows("bids", [(5, 8, 9.0)], time="at")
+        >>> results
+        [(0, 60, (7, 12.5)), (5, 65, (8, 9.0))]
+        """
+        source = self._feed.source(stream)
+        if time is not None:
+            require_name("push_rows: time", time, "the name of a column")
+        rows = self._pushed.get((stream, time))
+        if rows is None or rows.source is not source:
+            from midstream.io.sources.pushed import PushedRows  # programs that push elements need no reader
+
+            rows = self._pushed[stream, time] = PushedRows(source, time)
+        for batch in rows.batches(data):
+            # Dates need no declared unit, but elements do.
+            assumed = source.unit if source.is_assumed else None
+            self.push(stream, batch if assumed is None else Chronons(iter(batch), assumed))
 
     def advance(self, stream: str, time: int) -> None:
         """Take a heartbeat: no later element of the stream starts before `time`.
@@ -150,7 +190,7 @@ class Engine:
         """A query by name; without a name, the first one."""
         return Query(self._graph, self._graph.query(name))
 
-    def add(self, plan: Plan | Stream, sink: Take | None = None, name: str = QUERY) -> Query:
+    def add(self, plan: AnyPlan, sink: Take | None = None, name: str = QUERY) -> Query:
         """Run one more query from now on; it shares common subplans with the running queries.
 
         It sees only later elements. `complete_from` of the returned query is the instant from which on no
@@ -159,11 +199,18 @@ class Engine:
         Raises   PlanError where there is a query of that name, where the plan reads no stream, or declares a
                  stream differently from a running query.
         """
+        self._feed.require_one_thread()
+        plan = plan_of("add", plan)
         self._feed.run_all()
-        return Query(self._graph, self._graph.add(plan, sink, name))
+        query = Query(self._graph, self._graph.add(plan, sink, name))
+        if isinstance(sink, Results):
+            sink.describe(query.plan)
+        plan.tell_notes()
+        return query
 
     def remove(self, name: str = QUERY) -> None:
         """Stop a query, and drop its results under construction and the state that no other query uses."""
+        self._feed.require_one_thread()
         self._graph.remove(name)
         self._feed.step()
 
@@ -173,9 +220,11 @@ class Engine:
         By default it is the first output of the first query. Before anything has arrived, rows of relations
         that are results by themselves are passed at once.
         """
+        if isinstance(sink, Results):
+            sink.describe(self._graph.query(query).plan, output)
         self._graph.subscribe(sink, output, query)
 
-    def replace(self, plan: Plan | Stream, query: str | None = None, *, at: int | None = None) -> Replacement:
+    def replace(self, plan: AnyPlan, query: str | None = None, *, at: int | None = None) -> Replacement:
         """Let a query, by default the first, mean something else from application time `at` on.
 
         A migration keeps the meaning of a query; this changes it. Results before `at` are those of the old
@@ -197,7 +246,11 @@ class Engine:
         >>> results
         [(0, 10, (4,)), (1, 11, (9,)), (5, 11, (4,)), (8, 11, (9,)), (11, 18, (9,)), (21, 31, (7,))]
         """
-        return replace(self._graph, self._feed, plan, query, at=at)
+        self._feed.require_one_thread()
+        plan = plan_of("replace", plan)
+        replacement = replace(self._graph, self._feed, plan, query, at=at)
+        plan.tell_notes()
+        return replacement
 
     def resize(self, window: Node | Stream, size: int | None, at: int) -> list[str]:
         """Give a time window another size from application time `at` on, in all queries that have it.
@@ -207,10 +260,12 @@ class Engine:
         Raises   PlanError where no query has the window, the size is out of its bounds, `at` has been
                  reached, or one of the queries is being migrated; then nothing has changed.
         """
+        self._feed.require_one_thread()
         return resize(self._graph, node_of("resize", window), size, at)
 
     def change_granule(self, conversion: Node | Stream, granule: int, at: int) -> list[str]:
         """Give a granularity conversion another granule from application time `at` on, like `resize`."""
+        self._feed.require_one_thread()
         return change_granule(self._graph, node_of("change_granule", conversion), granule, at)
 
     def keep_log(self, query: str | None = None) -> Time:
@@ -221,13 +276,14 @@ class Engine:
         Cost     O(log n) per element and result, and their memory, until the query is removed.
         Raises   PlanError where a window gives positive and negative elements.
         """
+        self._feed.require_one_thread()
         return self._graph.keep_log(query)
 
     # Migration
 
     def migrate(
         self,
-        plan: Plan | Stream | Choice,
+        plan: AnyPlan,
         strategy: str | Strategy = "genmig",
         query: str | None = None,
         *,
@@ -265,6 +321,8 @@ class Engine:
 
         Raises   MigrationRefused, with the operator and the reason; then the running plan goes on as before.
         """
+        self._feed.require_one_thread()
+        require_plan_first("migrate(plan, strategy)", strategy)
         for name, flag in (("replace_all", replace_all), ("wait", wait)):
             require(f"migrate: {name}", flag, bool, "True or False")
         if isinstance(plan, Choice):
@@ -282,7 +340,7 @@ class Engine:
 
     def predict_migration(
         self,
-        plan: Plan | Stream,
+        plan: AnyPlan,
         strategy: str | Strategy = "auto",
         query: str | None = None,
         *,
@@ -310,7 +368,7 @@ class Engine:
     @overload
     def optimize(
         self,
-        query: str | Plan | Stream | None = None,
+        query: str | AnyPlan | None = None,
         *,
         objective: Objective = PROCESSING,
         rules: Sequence[Rule | Stage] = RULES,
@@ -318,7 +376,7 @@ class Engine:
     @overload
     def optimize(
         self,
-        query: str | Plan | Stream | None = None,
+        query: str | AnyPlan | None = None,
         *,
         budget: Budget | int,
         objective: Objective = PROCESSING,
@@ -326,7 +384,7 @@ class Engine:
     ) -> Search: ...
     def optimize(
         self,
-        query: str | Plan | Stream | None = None,
+        query: str | AnyPlan | None = None,
         *,
         budget: Budget | int | None = None,
         objective: Objective = PROCESSING,
@@ -361,10 +419,13 @@ class Engine:
         """
         limit = STEPS if budget is None else budget
         options: dict[str, Any] = {"budget": limit, "objective": objective, "rules": rules}
-        if isinstance(query, Plan | Stream):
-            search = search_for(query, self._known(), beside=self._graph.shareable(), **options)
+        if isinstance(query, Query):
+            query = query.name
+        if (plan := plan_in(query)) is not None:
+            plan.tell_notes()
+            search = search_for(plan, self._known(), beside=self._graph.shareable(), **options)
         else:
-            running = self.query(query)
+            running = self.query(cast("str | None", query))
             in_the_way = partial(self.obstacle, query=running.name)
             search = search_for(running.plan, self.statistics(running.name), obstacle=in_the_way, **options)
         if budget is None:
@@ -372,7 +433,7 @@ class Engine:
         self._host.work_in_steps(search)
         return search
 
-    def obstacle(self, plan: Plan | Stream, query: str | None = None) -> str | None:
+    def obstacle(self, plan: AnyPlan, query: str | None = None) -> str | None:
         """The reason that no strategy can migrate a query to a plan at present; None if one can.
 
         It concerns the first query by default. The equivalence of the plans is not checked.

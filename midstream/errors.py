@@ -7,12 +7,12 @@
     except errors.LateElementError as error:
         print(error)
 
-calls         ArgumentError, EndedError, UnknownStreamError, MissingExtra
+calls         ArgumentError, EndedError, ThreadError, UnknownStreamError, MissingExtra
 queries       SqlError, PlanError, PlanFormatError, SchemaError, ExpressionError, FunctionError
 elements      StreamOrderError, LateElementError, IntervalError, DeclarationError, TieError
 migrations    MigrationRefused, EnumerationLimit, StatisticsError
 files         InputFileError; sources and sinks raise `midstream.io.ConnectorError` besides
-warnings      Note
+warnings      Note, QueryNote
 
 The message says who complains, what was found and what was expected. The docstring of each class says what to
 do.
@@ -34,10 +34,12 @@ from midstream.plans.values.errors import (
     Note,
     PlanError,
     PlanFormatError,
+    QueryNote,
     SchemaError,
     SqlError,
     StatisticsError,
     StreamOrderError,
+    ThreadError,
     TieError,
     UnknownStreamError,
 )
@@ -58,10 +60,12 @@ __all__ = [
     "Note",
     "PlanError",
     "PlanFormatError",
+    "QueryNote",
     "SchemaError",
     "SqlError",
     "StatisticsError",
     "StreamOrderError",
+    "ThreadError",
     "TieError",
     "UnknownStreamError",
 ]

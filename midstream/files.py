@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from midstream.plans.algebra.builder import Stream, recorded_stream
+from midstream.plans.algebra.builder import Stream, plan_of, recorded_stream
 from midstream.plans.values.arguments import require, require_name, wrong
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.units import MICROSECONDS
@@ -135,4 +135,4 @@ def sql(script: str, catalog: Catalog | None = None) -> Plan:
     require_name("sql", script, "a script")
     if catalog is not None:
         require("sql: catalog", catalog, Catalog, "a catalog, or None")
-    return (new_catalog() if catalog is None else catalog).query(script).plan
+    return plan_of("sql", (new_catalog() if catalog is None else catalog).query(script))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TypeVar
 
 from midstream.migration.auto import AutoStrategy, Prediction, cheapest, predict, refused_by_all
@@ -207,6 +208,9 @@ def migrate_box(
     for name, times in (("max_ends", max_ends), ("reached", reached)):
         if len(listed(f"migrate_box: {name}", times, "a list of instants")) != len(old.inputs):
             raise wrong(f"migrate_box: {name}", times, f"an instant for each of {len(old.inputs)} inputs")
+        for place, time in enumerate(times):
+            expected = "an instant, or ms.BEGINNING for an input that has brought nothing yet"
+            require(f"migrate_box: {name}[{place}]", time, (int, float, Fraction), expected)
     for what, of_old, of_new in (("inputs", old.inputs, new.inputs), ("outputs", old.outputs, new.outputs)):
         if tuple(of_old) != tuple(of_new):
             raise MigrationRefused(

@@ -8,6 +8,7 @@ from typing import Any
 from midstream.migration.machine import Migration, Phase
 from midstream.migration.trace import finite
 from midstream.migration.transition import Transition
+from midstream.plans.values.arguments import require
 from midstream.plans.values.verdicts import Answer
 
 
@@ -48,6 +49,12 @@ class MigrationReport:
 
 def report(migration: Migration | Transition) -> MigrationReport:
     """The report of a migration that is under way, done or aborted."""
+    require(
+        "report",
+        migration,
+        (Migration, Transition),
+        "a migration: migration = engine.migrate(plan), then report(migration)",
+    )
     parts = (migration,) if isinstance(migration, Migration) else migration.parts
     origins = migration.origins()
     split, started = finite(migration.split), finite(migration.started)

@@ -12,12 +12,13 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from midstream.plans.algebra.builder import node_of
 from midstream.plans.algebra.operators import Filter, Source, TimeWindow, Union
 from midstream.plans.algebra.operators.base import RowByRow
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import Expression, compile_row, conjuncts
 from midstream.plans.expressions.operands import expression_of
-from midstream.plans.values.arguments import require
+from midstream.plans.values.arguments import require, wrong
 from midstream.plans.values.errors import StatisticsError
 from midstream.plans.values.finite import LARGEST
 from midstream.plans.values.observations import Observation
@@ -168,6 +169,10 @@ class Statistics:
     def __post_init__(self) -> None:
         for name in ("streams", "selectivities", "distributions"):
             require(f"statistics: {name}", getattr(self, name), Mapping, "a mapping")
+        streams = {_node(stream): one for stream, one in self.streams.items()}
+        for node, one in streams.items():
+            require(f"statistics: {node!r}", one, StreamStatistics, "ms.StreamStatistics(d=5.0, l=1.0)")
+        object.__setattr__(self, "streams", streams)
         for condition, selectivity in self.selectivities.items():
             require(f"statistics: {condition}", selectivity, (int, float), "a selectivity from 0 to 1")
             if not 0 <= selectivity <= 1:
@@ -212,7 +217,36 @@ class Statistics:
         try:
             return self.streams[node]
         except KeyError:
-            raise StatisticsError(f"there are no statistics for the input {node!r}") from None
+            raise StatisticsError(
+                f"there are no statistics for the input {node!r}; {HOW_TO_STATE} for its node"
+            ) from None
+
+
+def _node(stream: object) -> Node:
+    """A node, or that of a stream under construction; a name alone does not tell the columns."""
+    if isinstance(stream, str):
+        raise wrong(
+            "statistics",
+            stream,
+            f"a node instead of a name: {{{stream}.node: …}} for {stream} = ms.stream(…)",
+        )
+    return node_of("statistics", stream)
+
+
+HOW_TO_STATE = (
+    "engine.statistics() measures them; to state them, write "
+    "ms.Statistics({stream.node: ms.StreamStatistics(d=5.0, l=1.0)})"
+)
+"""The ways to get statistics, as part of a message."""
+
+
+def statistics_of(who: str, plan: Plan, statistics: Statistics | None) -> Statistics:
+    """The statistics of a plan; raises ArgumentError, with its streams, where there are none."""
+    inputs = [*(one.stream for one in plan.sources), *(one.relation for one in plan.relations)]
+    expected = f"statistics of {', '.join(inputs)}; {HOW_TO_STATE}"
+    require(f"{who}: statistics", statistics, Statistics, expected)
+    assert statistics is not None
+    return statistics
 
 
 def deviation(replicates: Iterable[float]) -> float:

@@ -7,9 +7,23 @@ normal_form             the one form of all lists of elements with the same snap
 snapshot                the rows that are valid at an instant
 """
 
-from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.specification import snapshots, specified
-from midstream.plans.values.schema import Column, Schema, Type
-from midstream.plans.values.snapshots import normal_form, snapshot
+from typing import TYPE_CHECKING
 
-__all__ = ["Column", "Node", "Plan", "Schema", "Type", "normal_form", "snapshot", "snapshots", "specified"]
+from midstream.plans.values.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from midstream.plans.algebra.plan import Node as Node, Plan as Plan
+    from midstream.plans.algebra.specification import snapshots as snapshots, specified as specified
+    from midstream.plans.values.schema import Column as Column, Schema as Schema, Type as Type
+    from midstream.plans.values.snapshots import normal_form as normal_form, snapshot as snapshot
+else:
+    # Values and errors come without the algebra, and so without networkx.
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "algebra.plan": "Node Plan",
+            "algebra.specification": "snapshots specified",
+            "values.schema": "Column Schema Type",
+            "values.snapshots": "normal_form snapshot",
+        },
+    )

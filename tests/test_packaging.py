@@ -131,7 +131,9 @@ def test_every_module_is_loaded_once_and_as_midstream(module_names: tuple[str, .
     assert {name for name, file in loaded.items() if file in our_files} == set(ours)
 
 
-@pytest.mark.parametrize("entry", ["midstream", "midstream.cli", "midstream.studies"])
+@pytest.mark.parametrize(
+    "entry", ["midstream", "midstream.cli", "midstream.studies", "midstream.sampling", "midstream.boxes"]
+)
 def test_import_is_light(entry: str, tmp_path: Path) -> None:
     loaded = import_in_new_process([entry], tmp_path)["files"]
     assert entry in loaded

@@ -77,9 +77,7 @@ class AutopilotOptions:
             if self.chart is not None:
                 listeners.append(kept.append)
             if self.decisions is not None:
-                file = stack.enter_context(NewFile(self.decisions))
-                lines = stack.enter_context(closing(TextOutput(file.place, file.name)))
-                listeners.append(lambda record: lines.write(json.dumps(record.as_dict()) + "\n"))
+                listeners.append(stack.enter_context(_decisions(self.decisions)))
             else:
                 listeners.append(lambda record: self._print(record, instant))
             for listener in listeners:
@@ -96,3 +94,19 @@ class AutopilotOptions:
         """Print all decisions except those of a look to keep the plan."""
         if record.event != "stay" or record.at is None:
             self.tell(f"autopilot: {record.text(instant)}")
+
+
+@contextmanager
+def _decisions(path: Path) -> Iterator[Callable[[Record], object]]:
+    """A function that writes decisions to a file, where readers see them at once."""
+    written = 0
+
+    def write(record: Record) -> None:
+        nonlocal written
+        output.write(json.dumps(record.as_dict()) + "\n")
+        output.flush()
+        written += 1
+
+    file = NewFile(path, describe=lambda: f"{written:,} decisions" if written else "")
+    with file, closing(TextOutput(file.place, file.name)) as output:
+        yield write

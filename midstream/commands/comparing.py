@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from midstream.commands.explaining import ASSUMED_ROWS, assumed_statistics, is_free
+from midstream.commands.explaining import ASSUMED_ROWS, NO_COSTS, assumed_statistics, is_free
 from midstream.optimizer.cost.objective import PROCESSING, Objective
 from midstream.optimizer.search import Choice, alternatives
 from midstream.optimizer.statistics import Statistics
@@ -31,14 +31,19 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """The cheapest plans, the first one first; `is_assumed` if the statistics were assumed."""
+    """The cheapest plans, the first one first; `is_assumed` if the statistics were assumed.
+
+    Texts and drawings show no costs that follow from assumed statistics.
+    """
 
     choices: Sequence[Choice]
     objective: Objective
     is_assumed: bool
 
     def notes(self, node: Node) -> tuple[str, ...]:
-        """The cost, state, bytes and rate of an operator; empty for an input."""
+        """The cost, state, bytes and rate of an operator; empty for an input, or without statistics."""
+        if self.is_assumed:
+            return ()
         for choice in self.choices:
             if (estimate := choice.cost.operators.get(node)) is not None:
                 return (
@@ -119,10 +124,15 @@ class Comparison:
         roots: dict[str, Node] = {}
         for number, choice in enumerate(self.choices):
             (root,) = choice.plan.outputs.values()
-            roots[f"plan {number + 1}: {self._told(number)}"] = root
+            roots[self._title(number)] = root
         return Plan(roots)
 
+    def _title(self, number: int) -> str:
+        return ": ".join(filter(None, (f"plan {number + 1}", self._told(number))))
+
     def _told(self, number: int) -> str:
+        if self.is_assumed:
+            return ""
         return ", ".join(
             f"{self._terms[number][name]:.4g} {UNITS[name]}" for name in UNITS if name in self._weighted
         )
@@ -130,11 +140,13 @@ class Comparison:
     def _plan_text(self, number: int) -> str:
         choice = self.choices[number]
         given = " (as the query says it)" if not choice.is_better else ""
-        lines = [f"plan {number + 1}: {self._told(number)}{given}"]
+        lines = [f"{self._title(number)}{given}"]
         lines += [f"   {line}" for line in tree(choice.plan, below=self.notes).splitlines()]
         return "\n".join([*lines, *(f"   {line}" for line in self._why(number) if number)])
 
     def _why(self, number: int) -> list[str]:
+        if self.is_assumed:
+            return []
         differences = self.differences(number)
         if not differences:
             return ["costs the same as plan 1"]
@@ -175,7 +187,8 @@ class Comparison:
             if self.is_assumed
             else "by the statistics given"
         )
-        return f"{self.choices[0].considered} subplans considered, {there}; {by}"
+        summary = f"{self.choices[0].considered} subplans considered, {there}; {by}"
+        return f"{summary}\n{NO_COSTS}" if self.is_assumed else summary
 
     def _as_dict(self, number: int) -> dict[str, Any]:
         choice = self.choices[number]

@@ -38,6 +38,11 @@ from midstream.plans.pictures.notes import Notes
 ASSUMED_ROWS = 1_000
 """The assumed rows per stream in the longest window of a plan, if no statistics are given."""
 
+AS_IT_IS = "the plan says how results are cut, or names implementations: it runs as it is"
+
+NO_COSTS = "costs need statistics: `midstream run … --save-stats FILE` saves them, `--stats FILE` reads them"
+"""The line in place of costs that would follow from assumed statistics."""
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -68,10 +73,10 @@ class Stage:
     def _read(self) -> dict[Node, frozenset[str]]:
         return columns_read(self.plan)
 
-    def text(self, with_notes: bool = True) -> str:
+    def text(self, with_notes: bool = True, with_cost: bool = True) -> str:
         """The stage's name, its reason, its cost, and the plan as a tree."""
         head = f"{self.name}: {self.reason}" if self.reason else self.name
-        cost = "" if self.cost is None else f"\n   cost {self.cost:.4g} µs per chronon"
+        cost = f"\n   cost {self.cost:.4g} µs per chronon" if with_cost and self.cost is not None else ""
         drawing = tree(self.plan, below=self.notes) if with_notes else tree(self.plan)
         return "\n".join([head + cost, *(f"   {line}" for line in drawing.splitlines())])
 
@@ -131,9 +136,18 @@ class Explanation:
         """The plan as it runs."""
         return self.stages[-1]
 
-    def text(self, with_notes: bool = True) -> str:
-        """All stages, one below the other."""
-        return "\n\n".join([*(stage.text(with_notes) for stage in self.stages), self._summary()])
+    def text(self) -> str:
+        """The plan that runs, and in a few lines the rules that led to it and its cost."""
+        lines = [tree(self.physical.plan), "", *self._origin()]
+        if self.physical.placed:
+            lines.append(self.physical.reason)
+        return "\n".join([*lines, *self._price()])
+
+    def all_text(self, with_notes: bool = True) -> str:
+        """All stages, one below the other, with their costs unless statistics were assumed."""
+        stages = (stage.text(with_notes, with_cost=not self.is_assumed) for stage in self.stages)
+        lines = [self._summary(), NO_COSTS] if self.is_assumed else [self._summary()]
+        return "\n\n".join([*stages, "\n".join(lines)])
 
     def as_dict(self) -> dict[str, Any]:
         """The explanation as plain data for JSON."""
@@ -144,9 +158,27 @@ class Explanation:
             "all_considered": self.choice.is_complete if self.choice else False,
         }
 
+    def _origin(self) -> list[str]:
+        """The way from the query to the plan that runs."""
+        if self.choice is None:
+            return [AS_IT_IS]
+        rules = dict.fromkeys(stage.name for stage in self.stages[1:-1])
+        lines = [f"rewritten by {', '.join(rules)}" if rules else "runs as the query says it"]
+        if not self.choice.is_complete:
+            lines.append(f"there may be cheaper plans: {self.choice.considered} subplans were considered")
+        return lines
+
+    def _price(self) -> list[str]:
+        """The cost of the plan that runs, beside that of the query as written."""
+        if self.is_assumed:
+            return [NO_COSTS]
+        first, last = self.logical.cost, self.stages[-2].cost
+        before = "" if first == last else f" instead of {first:.4g}"
+        return [f"costs {last:.4g} µs per chronon{before}"]
+
     def _summary(self) -> str:
         if self.choice is None:
-            return "the plan says how results are cut, or names implementations: it runs as it is"
+            return AS_IT_IS
         there = "all there are" if self.choice.is_complete else "there are more"
         by = (
             f"no statistics were given: {ASSUMED_ROWS} rows of every stream assumed within the longest window"
@@ -193,14 +225,17 @@ def explain(
     return Explanation(tuple(stages), choice, statistics is None)
 
 
-def shared_parts(explanations: Mapping[str, Explanation]) -> tuple[CommonPart, ...]:
+def shared_parts(
+    explanations: Mapping[str, Explanation], statistics: Statistics | None = None
+) -> tuple[CommonPart, ...]:
     """The common parts of the physical plans of queries that run together, with their costs.
 
     The costs follow from statistics that are assumed where none are given.
     """
     _, roots = labelled({name: each.physical.plan for name, each in explanations.items()})
     plan = Plan(roots)
-    return common_parts(plan, CostModel(assumed_statistics(plan)).price(plan))
+    model = CostModel(assumed_statistics(plan) if statistics is None else statistics)
+    return common_parts(plan, model.price(plan))
 
 
 def plan_to_run(plan: Plan) -> Plan:

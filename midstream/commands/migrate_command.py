@@ -10,8 +10,8 @@ import typer
 
 from midstream.commands import options
 from midstream.commands.queries_read import only, plan_in
+from midstream.console.options import STRATEGY_NAMES
 from midstream.console.progress import progress_bar
-from midstream.migration.strategies import STRATEGIES
 from midstream.plans.values.units import is_number
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def migrate(
             "optimizer's choice by the statistics until then."
         ),
     ] = AUTO,
-    strategy: Annotated[str, typer.Option(help=f"The strategy: {', '.join(STRATEGIES)}.")] = "genmig",
+    strategy: Annotated[str, typer.Option(help=f"The strategy: {STRATEGY_NAMES}.")] = "genmig",
     accept_unproved: Annotated[
         bool,
         typer.Option(

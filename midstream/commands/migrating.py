@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from midstream.arrivals import Event
-from midstream.commands.feeding import arrivals, meeting
+from midstream.commands.feeding import meeting
 from midstream.commands.migration_summary import MigrationSummary, PlannedMigration
 from midstream.commands.refused import Refused
 from midstream.commands.running import (
@@ -45,6 +45,7 @@ from midstream.plans.sql.catalog import Catalog, Query
 from midstream.plans.values.errors import MidstreamError, MigrationRefused
 from midstream.plans.values.streams import BEGINNING, Element, Time, is_ordered
 from midstream.plans.values.verdicts import Equivalence
+from midstream.runner import arrivals
 
 
 def migrate_query(

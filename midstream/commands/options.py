@@ -48,6 +48,20 @@ Slack = Annotated[
     str | None,
     typer.Option(help="The largest delay of rows: 90s, 2 minutes, or a number in units of time."),
 ]
+Delay = Annotated[
+    str | None,
+    typer.Option(
+        help="The longest time from the timestamp of a live row to its arrival: 5s, or a number in units of "
+        "time. With it, time goes on by the clock while live sources are silent."
+    ),
+]
+Idle = Annotated[
+    str | None,
+    typer.Option(
+        help="The silence after which a live source does not hold up the others, such as 5s; off by default. "
+        "With it, results depend on the clock: rows that come later are late."
+    ),
+]
 Header = Annotated[bool, typer.Option(help="CSV files begin with the names of their columns.")]
 Unit = Annotated[
     str | None,
@@ -131,6 +145,26 @@ def executed(
 def slack_of(slack: str | None, catalog: Catalog) -> int | None:
     """The value of --slack in chronons."""
     return _duration(slack, catalog, "--slack")
+
+
+def delay_of(delay: str | None, catalog: Catalog) -> int | None:
+    """The value of --delay in chronons."""
+    return _duration(delay, catalog, "--delay")
+
+
+def idle_of(idle: str | None) -> float | None:
+    """The value of --idle in seconds by the clock."""
+    from midstream.plans.values.units import duration
+
+    if idle is None:
+        return None
+    try:
+        length = duration(idle)
+    except ValueError as error:
+        raise typer.BadParameter(f"found {idle!r}, expected {error}", param_hint="--idle") from error
+    if length <= 0:
+        raise typer.BadParameter(f"found {idle!r}, expected more than nothing", param_hint="--idle")
+    return length / 10**9
 
 
 def every_of(every: str | None, catalog: Catalog) -> int | None:

@@ -11,12 +11,10 @@ from typing import Any
 from midstream.commands import generated
 from midstream.commands.autopilot_options import AutopilotOptions
 from midstream.commands.explaining import plan_to_run
-from midstream.commands.feeding import arrivals
 from midstream.commands.refused import Refused
 from midstream.commands.relations import load
 from midstream.commands.seen_statistics import SeenStatistics
 from midstream.commands.times import Times, cut_off
-from midstream.driving import Trial
 from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
 from midstream.io import Source as Input
@@ -25,6 +23,7 @@ from midstream.io.file_formats import files_of
 from midstream.io.new_file import NewFile, file_of, is_special
 from midstream.io.output import STDOUT
 from midstream.io.progress import Progress
+from midstream.io.sources.clock import system_clock
 from midstream.io.sources.rows import part
 from midstream.io.text_file import read_text
 from midstream.io.timestamps import Timestamps
@@ -39,6 +38,7 @@ from midstream.plans.sql.faults import Script
 from midstream.plans.values.errors import InputFileError, MidstreamError, TieError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Batch, Element
+from midstream.runner import Runner
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,9 @@ class RunSettings:
     times           the form of times, iso or integer; by default that of the input
     stats           a file for statistics of the streams
     autopilot       the options of an autopilot
+    delay           the most chronons by which live rows arrive after their times; with it, time goes on by
+                    the clock while they are silent
+    idle            the seconds of silence after which a live source does not hold up the others
     """
 
     sources: Mapping[str, str | SourceClause] = field(default_factory=dict)
@@ -71,6 +74,8 @@ class RunSettings:
     times: str | None = None
     stats: Path | None = None
     autopilot: AutopilotOptions | None = None
+    delay: int | None = None
+    idle: float | None = None
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,14 @@ def run_queries(
         )
         grain = None if autopilot is None else stack.enter_context(autopilot.over(engine, times.instant))
         taken = 0
+        runner = Runner(
+            engine,
+            inputs,
+            grain=grain,
+            idle=settings.idle,
+            now=None if settings.delay is None else system_clock(catalog.unit),
+            driven=lambda trial, events: refused.driven([trial], events),
+        )
 
         def summary() -> RunSummary:
             results = {output.name: output.count for output in outputs}
@@ -143,7 +156,7 @@ def run_queries(
 
         try:
             with streaming_gc(), ties_placed(queries):
-                for kind, _, batch in refused.driven([Trial(engine)], arrivals(inputs, grain)):
+                for kind, _, batch in runner.events():
                     taken += len(batch) if kind == "push" else 0
                     for output in outputs:
                         output.sink.flush()
@@ -167,11 +180,11 @@ def run_queries(
 class Output:
     """Counts the results of a query and passes them to its sink, which writes to a file."""
 
-    def __init__(self, name: str, file: NewFile) -> None:
+    def __init__(self, name: str, target: str) -> None:
         self.name = name
-        self.file = file
-        self.sink: Sink
         self.count = 0
+        self.file = NewFile(target, describe=self.description)
+        self.sink: Sink
 
     def take(self, batch: Batch) -> None:
         """Write results."""
@@ -226,7 +239,7 @@ def load_relations(
 
 def new_engine(
     settings: RunSettings,
-    inputs: Iterable[str],
+    inputs: Mapping[str, Input],
     relations: Mapping[str, list[Element]],
     take: Callable[[list[DeadLetter]], object],
 ) -> Engine:
@@ -234,8 +247,14 @@ def new_engine(
     return Engine(
         relations=relations,
         slack=None if settings.slack is None else dict.fromkeys(inputs, settings.slack),
+        delay=None if settings.delay is None else _live(inputs, settings.delay),
         dead_letters=None if settings.dead_letters is None else take,
     )
+
+
+def _live(inputs: Mapping[str, Input], delay: int) -> dict[str, int]:
+    """The delay of each stream whose source is live and has times; recorded rows are of any age."""
+    return {name: delay for name, source in inputs.items() if source.is_live and source.now is None}
 
 
 def require_known(catalog: Catalog, sources: Mapping[str, Any]) -> None:
@@ -305,9 +324,8 @@ def output_of(
     settings: RunSettings, query: Query, target: str, is_one_of_several: bool, times: Times
 ) -> Iterator[Output]:
     """The output of a query, to a file that gets its name at the end."""
-    with NewFile(target) as file:
-        output = Output(query.name, file)
-        file.describe = output.description
+    output = Output(query.name, target)
+    with output.file as file:
         name = query.name if is_one_of_several and file.is_special else None
         with open_sink(
             file.place, query.plan.root.schema, settings.form, name=target, times=times, query=name

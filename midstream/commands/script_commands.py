@@ -32,6 +32,8 @@ def run(
     rows: options.Rows = None,
     dead_letters: options.DeadLetters = None,
     slack: options.Slack = None,
+    delay: options.Delay = None,
+    idle: options.Idle = None,
     header: options.Header = True,
     times: options.Times = None,
     save_stats: Annotated[
@@ -81,6 +83,8 @@ def run(
         times,
         save_stats,
         _autopilot_options(autopilot, decisions, autopilot_chart, options.every_of(every, catalog)),
+        options.delay_of(delay, catalog),
+        options.idle_of(idle),
     )
     with progress_bar("elements") as advance:
         summary = run_queries(catalog, queries, settings, advance if output != "-" else options.silent)
@@ -117,7 +121,15 @@ def explain(
     stage: Annotated[
         str, typer.Option(help="The plan to draw: physical, logical, or the number of a stage from 1.")
     ] = "physical",
-    notes: Annotated[bool, typer.Option(help="Show the properties of each operator.")] = True,
+    all_: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Show every rewriting, the properties of each operator, and how the plan was found."
+        ),
+    ] = False,
+    notes: Annotated[
+        bool, typer.Option(help="Show the properties of each operator, with --all and in drawings.")
+    ] = True,
     number: Annotated[
         int | None,
         typer.Option(
@@ -138,9 +150,9 @@ def explain(
     unit: options.Unit = None,
     functions: options.Functions = None,
 ) -> None:
-    """Show how the queries of a script are carried out, with the facts about each operator.
+    """Show how the queries of a script are carried out: the plan that runs, and the rules that led to it.
 
-    That is the plan as written, each rewriting, and the plan that runs.
+    --all shows the plan as written, each rewriting, and the facts about each operator. Costs need statistics.
     """
     from midstream.commands.comparing import compare
     from midstream.commands.explaining import explain as explained
@@ -174,7 +186,7 @@ def explain(
     draw = {"--svg": lambda name: drawn(name).svg(notes), "--dot": lambda name: drawn(name).dot(notes)}
     if _draw(drawings, draw):
         return
-    parts = shared_parts(explanations) if len(queries) > 1 else ()
+    parts = shared_parts(explanations, known) if len(queries) > 1 else ()
     if as_json:
         shown = {
             name: {
@@ -188,13 +200,14 @@ def explain(
     else:
         for query in queries:
             title = f"{query.name}\n\n" if len(queries) > 1 else ""
-            typer.echo(
-                f"{title}{explanations[query.name].text(notes)}\ntime is counted in {catalog.unit.name}\n"
-            )
+            explanation = explanations[query.name]
+            text = explanation.all_text(notes) if all_ else explanation.text()
+            typer.echo(f"{title}{text}\ntime is counted in {catalog.unit.name}\n")
         for part in parts:
-            typer.echo(
-                f"{' and '.join(part.users)} share {part.node.operator}: {part.cost:.4g} µs per chronon"
-            )
+            cost = "" if known is None else f": {part.cost:.4g} µs per chronon"
+            typer.echo(f"{' and '.join(part.users)} share {part.node.operator}{cost}")
+        if not all_:
+            typer.echo("--all shows every rewriting, and the facts about each operator")
 
 
 def _show_alternatives(compared: Mapping[str, Comparison], as_json: bool, unit: str) -> None:

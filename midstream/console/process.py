@@ -72,7 +72,24 @@ def reported() -> Iterator[None]:
         raise SystemExit(2) from error
 
 
-class ErrorReportingGroup(TyperGroup):
+class QuickGroup(TyperGroup):
+    """Commands whose help does not wait for checks of options that are not there."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the options in front of the command."""
+        if not args or args[0].startswith("-"):
+            return super().parse_args(ctx, args)
+        # There are none. Typer would load pydantic to find that out, a sixth of the time of help.
+        options = self.params
+        self.params, self.add_help_option = [option for option in options if option.envvar], False
+        ctx.params.update({option.name: option.default for option in options if option.expose_value})
+        try:
+            return super().parse_args(ctx, args)
+        finally:
+            self.params, self.add_help_option = options, True
+
+
+class ErrorReportingGroup(QuickGroup):
     """Commands whose errors and interruptions become messages on stderr and an exit status."""
 
     def invoke(self, ctx: Any) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from errno import EACCES, EISDIR
 from itertools import count
@@ -13,15 +14,14 @@ from secrets import token_hex
 from types import TracebackType
 
 from midstream.io.errors import ConnectorError
+from midstream.io.file_formats import UNFINISHED
 from midstream.io.output import STDOUT, TextOutput
-from midstream.plans.values.errors import InputFileError
+from midstream.plans.values.errors import InputFileError, Note
 
-UNFINISHED = ".unfinished"
-"""The suffix of an unfinished file that is kept."""
+LONGEST = 240
+"""The largest number of bytes of a name to which file systems let ends be added."""
 
-
-def _nothing() -> str:
-    return ""
+Describe = Callable[[], str]
 
 
 class NewFile:
@@ -31,8 +31,11 @@ class NewFile:
     If the name is a link, its target is replaced. Standard output, a device or a pipe is written directly.
 
     name    the file's name in errors; by default its path
-    describe    describes the content so far, in words; "" if it is not worth keeping. If the block fails,
-            the content goes to the file NAME.unfinished, and a note on the error says so
+    describe    describes the content so far, in words; "" if it is not worth keeping. Such a file grows as
+            NAME.unfinished, which can be read meanwhile. If the block fails, it stays there, and a note on
+            the error says so. If another file has that name, of an earlier run or of one that runs now, it
+            is NAME.unfinished-2 and so on, and a Note says so. Without `describe`, the place is hidden, and
+            nothing stays
 
     Raises   ConnectorError, at construction, where the file cannot be made.
 
@@ -45,18 +48,18 @@ class NewFile:
     >>> with NewFile("results.txt", describe=lambda: "half of it") as file:
     ...     size = Path(file.place).write_text("ha")
     ...     file.hold_back()
-    >>> Path("results.txt").read_text(), file.note
-    ('all', 'results.txt.unfinished holds half of it')
+    >>> Path("results.txt").read_text(), Path("results.txt.unfinished").read_text(), file.note
+    ('all', 'ha', 'results.txt.unfinished holds half of it')
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, name: str | None = None, describe: Callable[[], str] = _nothing
+        self, path: str | os.PathLike[str], *, name: str | None = None, describe: Describe | None = None
     ) -> None:
         self.path = os.fspath(path)
         self.name = self.path if name is None else name
-        self.describe = describe
         self.note = ""
         """The path and content of the unfinished file that was kept, in words."""
+        self._describe = describe
         self._is_held_back = False
         self._target: Path | None = None
         self.place = self.path
@@ -74,15 +77,38 @@ class NewFile:
         target = Path(os.path.realpath(path))
         if target.exists() and not os.access(target, os.W_OK):
             raise PermissionError(EACCES, os.strerror(EACCES))
-        # The suffixes tell the format. The name is unique, because simultaneous runs must not share a file.
-        place = target.with_name(f".{token_hex(4)}{UNFINISHED}{''.join(path.suffixes[-2:])}")
-        self._target, self.place = target, str(place)
+        self._target = target
+        suffixes = path.suffixes[-2:]  # they tell the format, also where a link leads to another name
+        name = target.name if target.suffixes[-2:] == suffixes else path.name
+        if self._describe is None or len(os.fsencode(name)) > LONGEST:
+            places = _hidden(target, suffixes)
+        else:
+            places = _visible(target.with_name(name))
+        # Simultaneous runs must not share a file, and what an earlier run has left must stay.
+        first = place = next(places)
+        while not self._is_made(place):
+            place = next(places)
+        self.place = str(place)
+        if place != first and self._describe is not None:
+            note = (
+                f"{self._shown(first)} is of an earlier command, or of one that still runs; this one writes "
+                f"to {self._shown(place)}"
+            )
+            warnings.warn(note, Note, stacklevel=2)
+
+    def _is_made(self, place: Path) -> bool:
+        """Make an empty file; False if a file of that name is there."""
+        if os.path.lexists(place):
+            return False
         try:
             place.open("xb").close()
+        except FileExistsError:
+            return False
         except KeyboardInterrupt as interruption:
             place.unlink(missing_ok=True)
             self._tell(interruption, is_complete=False)
             raise
+        return True
 
     @property
     def is_special(self) -> bool:
@@ -100,7 +126,7 @@ class NewFile:
 
     def discard(self) -> None:
         """Keep no unfinished file if the block fails."""
-        self.describe = _nothing
+        self._describe = None
 
     def finish(self) -> None:
         """Give the file its name."""
@@ -114,24 +140,20 @@ class NewFile:
             raise ConnectorError(f"{self.name}: {error.strerror or error}", path=self.path) from error
 
     def give_up(self) -> None:
-        """Keep an unfinished file under another name if it is worth keeping; else remove it."""
+        """Remove an unfinished file unless it is worth keeping."""
         if self._target is None or not os.path.exists(self.place):
             return
-        description = self.describe()
-        if not description:
-            with suppress(OSError):
-                os.unlink(self.place)
+        description = "" if self._describe is None else self._describe()
+        if description:
+            self.note = f"{self._shown(self.place)} holds {description}"
             return
-        number, kept = count(2), f"{self._target}{UNFINISHED}"
-        while os.path.exists(kept):  # keep the results of earlier runs, too
-            kept = f"{self._target}{UNFINISHED}-{next(number)}"
-        try:
-            os.replace(self.place, kept)
-        except OSError:
-            kept = self.place
-        # Show the user's path, unless it is a link to a file elsewhere.
-        folder = os.path.dirname(kept if os.path.islink(self.path) else self.path)
-        self.note = f"{os.path.join(folder, os.path.basename(kept))} holds {description}"
+        with suppress(OSError):
+            os.unlink(self.place)
+
+    def _shown(self, place: str | os.PathLike[str]) -> str:
+        """A path beside the user's path, unless that is a link to a file elsewhere."""
+        folder = os.path.dirname(place if os.path.islink(self.path) else self.path)
+        return os.path.join(folder, os.path.basename(place))
 
     def __enter__(self) -> NewFile:
         return self
@@ -157,6 +179,19 @@ class NewFile:
             error.add_note(self.note)
         elif isinstance(error, KeyboardInterrupt) and not self.is_special:
             error.add_note(f"{self.path} {'is complete' if is_complete else 'has not been written'}")
+
+
+def _visible(path: Path) -> Iterator[Path]:
+    """Names that tell users which file grows there."""
+    yield path.with_name(f"{path.name}{UNFINISHED}")
+    for number in count(2):
+        yield path.with_name(f"{path.name}{UNFINISHED}-{number}")
+
+
+def _hidden(target: Path, suffixes: Sequence[str]) -> Iterator[Path]:
+    """Unique names beside a file."""
+    while True:
+        yield target.with_name(f".{token_hex(4)}{UNFINISHED}{''.join(suffixes)}")
 
 
 def file_of(path: Path, query: str) -> Path:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 import os
 import sys
-from pathlib import Path
 from typing import IO, Any
 
 from midstream.io.errors import ConnectorError
+from midstream.io.file_formats import packing
 
 STDOUT = "-"
 
@@ -70,7 +70,7 @@ def _opened(path: str) -> IO[bytes]:
     if path == STDOUT:
         sys.stdout.flush()  # earlier prints come first
         return sys.stdout.buffer
-    if Path(path).suffix.lower() == ".gz":
+    if packing(path) == ".gz":
         return gzip.open(path, "wb")  # type: ignore[return-value]  # a GzipFile is one, but does not say so
     return open(path, "wb")
 

@@ -37,22 +37,32 @@ def csv_fault(error: csv.Error) -> tuple[str, str]:
     return text, "comma-separated values"
 
 
+SEPARATORS = (",", ";", "\t", "|")
+"""Separators of fields."""
+
+
 def other_separator(name: str, names: Sequence[str], delim: str = ",") -> str:
     """The separator that a file seems to use instead of `delim`; empty if there is no sign of one.
 
-    >>> other_separator("x", ["at;X;s"]), other_separator("x", ["at"])
-    (';', '')
+    >>> other_separator("x", ["at;X;s"]), other_separator("x", ["at"]), other_separator("x", ["x;y", "z;s"])
+    (';', '', ';')
     """
-    only = names[0].lower() if len(names) == 1 else ""
-    others = (one for one in (",", ";", "\t", "|") if one != delim)
-    return next((one for one in others if one in only and name.lower() in only.split(one)), "")
+    line = delim.join(names).lower()
+    others = (one for one in SEPARATORS if one != delim)
+    return next((one for one in others if one in line and name.lower() in fields_of(line, one)), "")
 
 
-def separated(separator: str) -> tuple[str, str]:
-    """The fault of columns that are not separated by commas, and what was expected instead."""
+def fields_of(line: str, separator: str) -> list[str]:
+    """The fields of a line without blanks and quotes around them, to guess what a file holds."""
+    return [field.strip(' "') for field in line.split(separator)]
+
+
+def separated(separator: str, delim: str = ",", what: str = "names") -> tuple[str, str]:
+    """The fault of fields that are not separated by `delim`, and what was expected instead."""
+    expected = "commas" if delim == "," else repr(delim)
     return (
-        f"names separated by {separator!r}",
-        "commas between fields, as nothing else is read; convert the file",
+        f"{what} separated by {separator!r}",
+        f"{expected} between fields; declare SOURCE csv('f.csv', delim = {separator!r})",
     )
 
 

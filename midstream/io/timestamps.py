@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from midstream.plans.values.errors import SchemaError
 from midstream.plans.values.instants import iso_format
 from midstream.plans.values.unit_words import IN_SCRIPTS
-from midstream.plans.values.units import TimeUnit
+from midstream.plans.values.units import TimeUnit, unit_of
 
 
 class UndeclaredUnit(ValueError):
@@ -47,9 +48,12 @@ class Timestamps:
         self._scale = 0 if unit is None else unit.nanoseconds // chronon.nanoseconds
 
     @classmethod
-    def of(cls, unit: TimeUnit | Timestamps) -> Timestamps:
-        """Timestamps of one unit: integers are chronons."""
-        return unit if isinstance(unit, Timestamps) else cls(unit, unit)
+    def of(cls, unit: TimeUnit | Timestamps | str) -> Timestamps:
+        """Timestamps of one unit, or of the unit of a name: integers are chronons."""
+        if isinstance(unit, Timestamps):
+            return unit
+        unit = unit_of("timestamps", unit)
+        return cls(unit, unit)
 
     def integer(self, value: int) -> int:
         """The chronon of an integer.
@@ -89,3 +93,25 @@ class Timestamps:
                 self.cut += len(cut)
                 self.example = self.example or iso_format(1)(cut[0]).rstrip("0").rstrip(".")
         return [None if instant is None else instant // length for instant in nanoseconds]
+
+
+class UnitlessTimestamps(Timestamps):
+    """Timestamps of a stream that counts no unit of time: integers alone, which are chronons.
+
+    Raises   SchemaError for dates.
+    """
+
+    def __init__(self, stream: str) -> None:
+        unit = TimeUnit.of("nanoseconds")
+        super().__init__(unit, unit)
+        self._stream = stream
+
+    def instants(self, nanoseconds: Sequence[int | None]) -> list[int | None]:
+        """Refuse dates, but for unknown ones."""
+        date = next((instant for instant in nanoseconds if instant is not None), None)
+        if date is None:
+            return list(nanoseconds)
+        raise SchemaError(
+            f"stream {self._stream}: found {iso_format(1)(date)}, expected an integer, as the stream has no "
+            f"unit of time; write ms.stream({self._stream!r}, …, time_unit='seconds')"
+        )

@@ -16,9 +16,10 @@ from hypothesis.errors import Flaky
 from midstream.arrivals import Kind
 from midstream.migration.report import report
 from midstream.operators.base.box import Box, settled
+from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified
-from midstream.plans.values.arguments import wrong
+from midstream.plans.values.arguments import require_callable, wrong
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import FOREVER, Element, Time
 from midstream.testing.law import steps
@@ -31,7 +32,7 @@ Streams = Sequence[Sequence[Element]]
 PortEvent = tuple[Kind, int, Any]
 """An event on an input: elements, a heartbeat with its time, or the end (with None)."""
 
-Meaning = Plan | Callable[..., Iterable[Element]]
+Meaning = Plan | Stream | Callable[..., Iterable[Element]]
 """The specification of a Box: a plan over streams named like the inputs, or a function.
 
 The function takes the elements of each input, and returns the elements of the only output.
@@ -71,6 +72,9 @@ def check_box(
     >>> pairs = stream("s", intervals=True, x="integer", y="integer").distinct().plan()
     >>> check_box(lambda: PlanBox(pairs), means=pairs, examples=20)
     """
+    require_callable("check_box: factory", factory, "a function that makes a new Box")
+    if means is not None and not callable(means):
+        means = plan_of("check_box: means", means)
     box = factory()
     if not isinstance(box, Box):
         raise wrong("check_box", box, "a Box from the factory")
@@ -149,7 +153,7 @@ def _let_happen(watched: Watched, arrival: PortEvent) -> None:
         watched.end(port)
 
 
-def _compare_with_meaning(watched: Watched, means: Meaning) -> None:
+def _compare_with_meaning(watched: Watched, means: Plan | Callable[..., Iterable[Element]]) -> None:
     if isinstance(means, Plan):
         streams = dict(zip(watched.box.inputs, watched.histories, strict=True))
         roots = means.outputs.values()

@@ -20,11 +20,11 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from midstream.arrivals import Event
+from midstream.arrivals import Event, Kind
 from midstream.engine import Engine
 from midstream.migration.machine import Phase
 from midstream.migration.report import report
@@ -39,7 +39,7 @@ from midstream.plans.values.errors import MigrationRefused, PlanError, PlanForma
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing.arrivals import ELEMENTS, GAPS, LATEST, LENGTHS, later, placed, relations_for
 from midstream.testing.families import KINDS, families, members, strategies_for
-from midstream.testing.law import REFUSALS, Runner, must_move, vouched
+from midstream.testing.law import REFUSALS, LawRunner, must_move, vouched
 from midstream.testing.mutants import MUTANTS
 from midstream.testing.seeded import drawn, smallest
 from midstream.testing.streams import is_ordered, rows
@@ -268,7 +268,7 @@ def check_case(case: Case) -> Tried:
 
     Raises   AssertionError where the case breaks the law.
     """
-    runner = Runner({name: list(rows) for name, rows in case.relations.items()})
+    runner = LawRunner({name: list(rows) for name, rows in case.relations.items()})
     runner.add(QUERY, case.plan)
     if case.is_logged:
         _keep_log(runner.engine)
@@ -308,7 +308,7 @@ def _threshold(transition: Transition) -> Time:
     return transition.started if transition.split == BEGINNING else transition.split
 
 
-def _move(case: Case, runner: Runner) -> Transition | None:
+def _move(case: Case, runner: LawRunner) -> Transition | None:
     """Begin the migration; None if it is refused."""
     engine = runner.engine
     query = engine.query(QUERY)
@@ -323,13 +323,13 @@ def _move(case: Case, runner: Runner) -> Transition | None:
         return None
 
 
-def _tell(runner: Runner, events: Sequence[Event], transition: Transition | None = None) -> None:
+def _tell(runner: LawRunner, events: Sequence[Event], transition: Transition | None = None) -> None:
     for event in events:
         drive(runner.engine, [event])
         _check_on_the_way(runner, transition)
 
 
-def _check_on_the_way(runner: Runner, transition: Transition | None) -> None:
+def _check_on_the_way(runner: LawRunner, transition: Transition | None) -> None:
     """Check that promises are kept, and that the old plan ends when the last input passes the split time."""
     for at in runner.given:
         runner.progress(at)
@@ -340,7 +340,7 @@ def _check_on_the_way(runner: Runner, transition: Transition | None) -> None:
         assert part.failure is None, part.failure
 
 
-def _finish(case: Case, runner: Runner, transition: Transition | None = None) -> None:
+def _finish(case: Case, runner: LawRunner, transition: Transition | None = None) -> None:
     """End all streams, and compare the results with the specification."""
     engine = runner.engine
     engine.close()
@@ -367,7 +367,7 @@ class _CaseFile:
     is_logged: bool
     preserving: bool
     after: int
-    events: list[tuple[Literal["push", "advance", "end", "mark"], str, list[_ElementInFile] | int | None]]
+    events: list[tuple[Kind, str, list[_ElementInFile] | int | None]]
     relations: dict[str, list[_ElementInFile]]
     plan: dict[str, Any]
     to: dict[str, Any]

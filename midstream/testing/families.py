@@ -88,7 +88,7 @@ def pairs(draw: st.DrawFn, forever: bool) -> tuple[Plan, Plan]:
             one, other = one.distinct(), other.distinct()
         case 1:
             one, other = (s.aggregate(n=count(), k=top_k("u", 2), m=median("u")) for s in (one, other))
-    return one.plan(), other.plan()
+    return Plan(one.node), Plan(other.node)
 
 
 def one_column(below: Stream, name: str) -> Stream:
@@ -135,8 +135,8 @@ def _flowing(draw: st.DrawFn, forever: bool) -> Family:
                 parts.append(one.union(draw(st.sampled_from(parts))))
     top, other = parts[-1], draw(st.sampled_from(parts))
     joined = top.join(other.rename({"x": "x2", "y": "y2"}), on=[("x", "x2")])
-    made = [(one.plan(),) for one in (top, top.union(other), joined, top.distinct())]
-    again = draw(rephrased(top.plan(), STATELESS, rules=False)).root
+    made = [(Plan(one.node),) for one in (top, top.union(other), joined, top.distinct())]
+    again = draw(rephrased(Plan(top.node), STATELESS, rules=False)).root
     # The outputs swap their subplans.
     crossed = tuple(Plan({"one": one, "more": more}) for one, more in ((top.node, again), (again, top.node)))
     return Family(draw(st.sampled_from((*made, crossed))), suits=("swap", "swap", "auto"), is_flow=True)

@@ -25,7 +25,7 @@ REFUSALS = (
 """A pattern that matches the messages of all known refusals."""
 
 
-class Runner:
+class LawRunner:
     """An engine, with the results and promises of its queries."""
 
     def __init__(self, relations: dict[str, list[Element]]) -> None:

@@ -157,7 +157,7 @@ def plans(
         shared,
         adjustable,
     )
-    return draw(_subplans(depth, options)).plan()
+    return Plan(draw(_subplans(depth, options)).node)  # without notes: it need not make sense
 
 
 @st.composite

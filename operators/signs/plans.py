@@ -13,7 +13,7 @@ from midstream.operators.signs import (
     stateless,
     windows,
 )
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS
 from midstream.plans.algebra.operators import CountWindow, PartitionedWindow, TimeWindow
 from midstream.plans.algebra.physical import Physical
@@ -32,7 +32,7 @@ RUNNING: Running = {
 """The operators on signed streams, and the converters."""
 
 
-def signed_plan(plan: Plan | Stream) -> Plan:
+def signed_plan(plan: AnyPlan) -> Plan:
     """The plan with a signed implementation chosen for every operator that has one.
 
     Nodes below a window, and choices that were made, stay: signs begin at the windows, which take raw

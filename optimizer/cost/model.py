@@ -23,8 +23,8 @@ from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.timing import timed
 from midstream.optimizer.cost.units import UnitCosts, units_in_use
 from midstream.optimizer.cost.work import WORK
-from midstream.optimizer.statistics import Statistics
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.optimizer.statistics import Statistics, statistics_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.implementations import Implementation, expected_implementation
 from midstream.plans.algebra.operators import OverTime, SnapshotReducible
 from midstream.plans.algebra.plan import Node, Plan
@@ -183,8 +183,10 @@ class CostModel:
         return Estimate(Content(valid, facts, stream.g, stream.always), cut, lag=lag)
 
 
-def price(plan: Plan | Stream, statistics: Statistics, units: UnitCosts | None = None) -> PlanCost:
+def price(plan: AnyPlan, statistics: Statistics | None = None, units: UnitCosts | None = None) -> PlanCost:
     """The cost of a plan with given statistics.
+
+    Raises   ArgumentError where there are no statistics, or not yet a plan.
 
     >>> from midstream.optimizer.statistics import StreamStatistics
     >>> from midstream.plans.algebra.builder import stream
@@ -194,4 +196,5 @@ def price(plan: Plan | Stream, statistics: Statistics, units: UnitCosts | None =
     >>> [round(operator.rate, 3) for operator in cost.operators.values()]
     [0.02, 0.02]
     """
-    return CostModel(statistics, units).price(plan_of("price", plan))
+    plan = plan_of("price", plan)
+    return CostModel(statistics_of("price", plan, statistics), units).price(plan)

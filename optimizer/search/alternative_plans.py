@@ -18,8 +18,8 @@ from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.several_cheapest import SeveralCheapest, Sides
 from midstream.optimizer.search.simplifying import link
 from midstream.optimizer.search.trees import Trees
-from midstream.optimizer.statistics import Statistics
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.optimizer.statistics import Statistics, statistics_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.certificate import Step
@@ -31,8 +31,8 @@ COMPARED = 100_000
 
 
 def alternatives(
-    plan: Plan | Stream,
-    statistics: Statistics,
+    plan: AnyPlan,
+    statistics: Statistics | None = None,
     number: int = 5,
     *,
     rules: Sequence[Rule | Stage] = RULES,
@@ -59,6 +59,7 @@ def alternatives(
     [2.48, 2.48, 12.03]
     """
     plan = plan_of("alternatives", plan)
+    statistics = statistics_of("alternatives", plan, statistics)
     require("alternatives: number", number, int, "a number of plans")
     if number < 1 or number is True:
         raise wrong("alternatives: number", number, "1 or more")

@@ -34,7 +34,7 @@ from midstream.optimizer.search.reordering import reorder
 from midstream.optimizer.search.simplifying import link, simplify
 from midstream.optimizer.search.trees import Trees
 from midstream.optimizer.statistics import Statistics
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.certificate import Certificate, Step, plans_along
@@ -137,7 +137,7 @@ class Search:
 
     def __init__(
         self,
-        plan: Plan | Stream,
+        plan: AnyPlan,
         statistics: Statistics,
         *,
         rules: Sequence[Rule | Stage] = RULES,

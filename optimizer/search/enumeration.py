@@ -13,7 +13,7 @@ from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.products import require_products, wanted_expressions
 from midstream.optimizer.search.trees import Trees
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import above, input_nodes, logical_plan
 from midstream.plans.values.arguments import require
@@ -61,7 +61,7 @@ class Plans(Sequence[Plan]):
 
 
 def enumerate_plans(
-    plan: Plan | Stream,
+    plan: AnyPlan,
     rules: Sequence[Rule | Stage] = RULES,
     limit: int | None = None,
     *,

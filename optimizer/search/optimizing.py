@@ -14,16 +14,15 @@ from midstream.optimizer.search.choice import Choice, Search, SearchSettings
 from midstream.optimizer.search.join_graph import Products
 from midstream.optimizer.search.reach import Obstacle
 from midstream.optimizer.search.together import SearchTogether, require_processing
-from midstream.optimizer.statistics import Statistics
-from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.plan import Plan
+from midstream.optimizer.statistics import Statistics, statistics_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of, require_plan_first
 
 
 def search_for(
-    plan: Plan | Stream,
+    plan: AnyPlan,
     statistics: Statistics,
     *,
-    beside: Mapping[str, Plan | Stream] = MappingProxyType({}),
+    beside: Mapping[str, AnyPlan] = MappingProxyType({}),
     objective: Objective = PROCESSING,
     **settings: Unpack[SearchSettings],
 ) -> Search:
@@ -39,10 +38,10 @@ def search_for(
 
 
 def optimize(
-    plan: Plan | Stream,
-    statistics: Statistics,
+    plan: AnyPlan,
+    statistics: Statistics | None = None,
     *,
-    beside: Mapping[str, Plan | Stream] = MappingProxyType({}),
+    beside: Mapping[str, AnyPlan] = MappingProxyType({}),
     rules: Sequence[Rule | Stage] = RULES,
     budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
     products: Products = "auto",
@@ -66,11 +65,15 @@ def optimize(
     An `obstacle`, such as `engine.obstacle`, returns the reason why a plan cannot replace the running one, or
     None. The best plan for which it returns None is chosen, and `Choice.out_of_reach` holds a better one.
 
-    Raises   StatisticsError if an input has no statistics; ArgumentError if the budget is none.
+    Raises   StatisticsError if an input has no statistics; ArgumentError if there are none at all, or if the
+             budget is none.
     """
+    require_plan_first("optimize(plan, statistics)", statistics)
+    plan = plan_of("optimize", plan)
+    plan.tell_notes()
     search = search_for(
         plan,
-        statistics,
+        statistics_of("optimize", plan, statistics),
         beside=beside,
         rules=rules,
         budget=budget,

@@ -8,7 +8,7 @@ from midstream.optimizer.rules import BAGS, JOINS, RULES, WINDOWS, Rule, Stage, 
 from midstream.optimizer.search.exploring import Exploration
 from midstream.optimizer.search.memo import Memo
 from midstream.optimizer.search.simplifying import link, simplify
-from midstream.plans.algebra.builder import Stream
+from midstream.plans.algebra.builder import AnyPlan
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence import comparison
@@ -63,8 +63,8 @@ def prove(left: Plan, right: Plan, *, rules: Sequence[Rule | Stage] = PROVING, s
 
 
 def equivalent(
-    left: Plan | Stream | Iterable[Element],
-    right: Plan | Stream | Iterable[Element],
+    left: AnyPlan | Iterable[Element],
+    right: AnyPlan | Iterable[Element],
     *,
     steps: int = INPUTS,
     seconds: float | None = None,

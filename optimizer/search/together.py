@@ -32,7 +32,7 @@ from midstream.optimizer.search.reach import (
 from midstream.optimizer.search.simplifying import link, simplify
 from midstream.optimizer.search.weaker_filters import stacked_filters
 from midstream.optimizer.statistics import Statistics
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_plan
@@ -72,10 +72,10 @@ class SearchTogether(Search):
 
     def __init__(
         self,
-        plan: Plan | Stream,
+        plan: AnyPlan,
         statistics: Statistics,
         *,
-        beside: Mapping[str, Plan | Stream] = MappingProxyType({}),
+        beside: Mapping[str, AnyPlan] = MappingProxyType({}),
         rules: Sequence[Rule | Stage] = RULES,
         budget: Budget | int = Steps(STEPS),  # noqa: B008 - a value
         products: Products = "auto",

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, Protocol
 
 from midstream.plans.algebra.operators import (
     Aggregate,
@@ -50,11 +50,13 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.operators.declarations import Key, Reference
 from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import windowless
 from midstream.plans.expressions.aggregates import AggregateCall, max_
 from midstream.plans.expressions.expressions import Col, Expression, conjunction, conjuncts, equality, ordered
 from midstream.plans.expressions.operands import Operand, col, expression_of
 from midstream.plans.values.arguments import listed, require, require_mapping, require_name, wrong
-from midstream.plans.values.errors import ExpressionError, PlanError, SchemaError
+from midstream.plans.values.errors import ArgumentError, ExpressionError, PlanError, SchemaError
+from midstream.plans.values.finite import python_value
 from midstream.plans.values.schema import ColumnType, Schema, parse_column
 from midstream.plans.values.streams import FOREVER, Element
 
@@ -92,9 +94,16 @@ class Stream:
         self.schema.index(name)
         return col(name)
 
+    __iter__ = None  # Python would ask for columns by number, and find that 0 is no name.
+
     def plan(self) -> Plan:
-        """The finished plan, with this stream as its output."""
-        return Plan(self.node)
+        """The finished plan, with this stream as its output.
+
+        It notes operators that combine rows of streams without a window; the engine warns of them.
+        """
+        plan = Plan(self.node)
+        sentences = dict.fromkeys(_note(operator, streams) for operator, streams in windowless(plan))
+        return Plan(self.node, notes=tuple(sentences)) if sentences else plan
 
     def unique(self, *columns: str, of_all_time: bool = False, enforced: bool = True) -> Stream:
         """Declare that no two rows of this stream or relation agree on some columns.
@@ -311,9 +320,9 @@ class Stream:
             self.schema.index(name)
         return Group(self, names)
 
-    def aggregate(self, **calls: AggregateCall) -> Stream:
-        """Compute aggregate functions over all valid rows."""
-        return Group(self, ()).aggregate(**calls)
+    def aggregate(self, *unnamed: Never, **calls: AggregateCall) -> Stream:
+        """Compute aggregate functions over all valid rows; each keyword names an output column."""
+        return Group(self, ()).aggregate(*unnamed, **calls)
 
     def apply(self, operator: Logical, *others: Stream) -> Stream:
         """Apply any operator, with this stream as its first input."""
@@ -334,7 +343,7 @@ class Stream:
     def _chronons(self, who: str, duration: Any) -> Any:
         """A duration as a number of chronons; the operator checks numbers."""
         if not isinstance(duration, timedelta):
-            return duration
+            return python_value(duration)
         if self.unit is None:
             raise wrong(
                 who, duration, "chronons, as no unit is declared: ms.stream(…, time_unit='seconds') has one"
@@ -361,8 +370,13 @@ class Group:
     stream: Stream
     keys: tuple[str, ...]
 
-    def aggregate(self, **calls: AggregateCall) -> Stream:
-        """Compute aggregate functions for each group; each keyword names an output column."""
+    def aggregate(self, *unnamed: Never, **calls: AggregateCall) -> Stream:
+        """Compute aggregate functions for each group; each keyword names an output column.
+
+        Raises   PlanError where a function has no name, or is none.
+        """
+        if unnamed:
+            raise _unnamed(unnamed)
         for name, call in calls.items():
             if not isinstance(call, AggregateCall):
                 raise PlanError(
@@ -387,7 +401,9 @@ def stream(
     timedeltas.
     """
     require("stream: intervals", intervals, bool, "True or False; other names of types go into a mapping")
-    return Stream(Node(Source(name, _columns(name, schema, types), intervals)), _unit(time_unit))
+    unit = _unit(time_unit)
+    source = Source(name, _columns(name, schema, types), intervals, unit=None if unit is None else unit.name)
+    return Stream(Node(source), unit)
 
 
 def recorded_stream(name: str, schema: Schema, unit: TimeUnit, elements: Iterable[Element]) -> Stream:
@@ -425,22 +441,90 @@ def _unit(name: str | None) -> TimeUnit | None:
         ) from error
 
 
-def plan_of(who: str, value: object) -> Plan:
-    """A plan, or the plan of a stream under construction."""
+class HasPlan(Protocol):
+    """An object with a plan, such as a query of a script, a running query, or a choice of the optimizer."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+
+
+AnyPlan = Plan | Stream | HasPlan
+"""The forms in which functions take a plan: itself, a stream under construction, or what has a plan."""
+
+
+def plan_in(value: object) -> Plan | None:
+    """The plan of a stream under construction, or of what has one; None where there is none."""
     if isinstance(value, Plan):
         return value
     if isinstance(value, Stream):
         return value.plan()
-    raise wrong(who, value, "a plan, or a stream under construction")
+    plan = getattr(value, "plan", None)
+    if not isinstance(plan, Plan):
+        return None
+    notes = getattr(value, "notes", ())
+    return Plan(plan.outputs, notes=notes) if notes else plan
+
+
+def plan_of(who: str, value: object) -> Plan:
+    """The plan of a stream under construction, or of what has one; raises ArgumentError for others."""
+    plan = plan_in(value)
+    if plan is None:
+        raise _no_stream(who, value, "a plan, or a stream under construction")
+    return plan
+
+
+def require_plan_first(call: str, second: object) -> None:
+    """Raise ArgumentError if the second argument of a call is a plan or a stream."""
+    if isinstance(second, Plan | Stream):
+        raise ArgumentError(f"found the plan as the second argument, expected it as the first: {call}")
 
 
 def node_of(who: str, value: object) -> Node:
-    """A node, or the node of a stream under construction."""
+    """A node, or the node of a stream under construction, or of the only output of what has a plan."""
     if isinstance(value, Node):
         return value
     if isinstance(value, Stream):
         return value.node
-    raise wrong(who, value, "a stream under construction")
+    if (plan := plan_in(value)) is not None:
+        return plan.root
+    raise _no_stream(who, value, "a stream under construction")
+
+
+def _no_stream(who: str, value: object, expected: str) -> ArgumentError:
+    """The error for a value that is no stream, with the line to write for one that leads to a stream."""
+    match value:
+        case Group(keys=keys):
+            columns = ", ".join(map(repr, keys))
+            instead = f"write group_by({columns}).aggregate(n=ms.count()), as a grouping alone has no rows"
+        case Node():
+            instead = "write ms.Plan(node)"
+        case str() if " " in value:
+            instead = "write ms.sql(text) for a query in SQL"
+        case _:
+            return wrong(who, value, expected)
+    return wrong(who, value, f"{expected}; {instead}")
+
+
+def _unnamed(calls: Sequence[object]) -> PlanError:
+    """The error for aggregates that are not given as keywords, with the line to write."""
+    (first, *_), named = calls, [call for call in calls if isinstance(call, AggregateCall)]
+    if isinstance(first, Mapping):
+        return PlanError("aggregate: found a mapping, expected keywords: aggregate(**mapping)")
+    keywords = ", ".join(f"{call.name}=…" for call in named) or "n=count()"
+    return PlanError(
+        f"aggregate: found {', '.join(map(str, calls))} without a name, expected a keyword for each output "
+        f"column: aggregate({keywords})"
+    )
+
+
+def _note(operator: Logical, streams: Iterable[str]) -> str:
+    """The note on an operator that combines rows of streams without a window."""
+    first, names = min(streams), " and ".join(sorted(streams))
+    return (
+        f"{operator.name} sees rows of {names} at their own timestamp only, as there is no window: each row "
+        f"is valid for one chronon; write .window(…) behind stream {first}, or .window(1) if that is meant"
+    )
 
 
 def _names(who: str, columns: object) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Container, Iterator, Mapping
 from functools import cached_property
 from math import lcm
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Any
 
 import networkx as nx
@@ -14,7 +16,7 @@ from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.operators import Logical, Relation, Source
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.values.arguments import wrong
-from midstream.plans.values.errors import PlanError
+from midstream.plans.values.errors import PlanError, QueryNote
 from midstream.plans.values.schema import Schema
 
 Operator = Logical | Physical
@@ -146,11 +148,13 @@ class Plan:
     ['source bids', 'window 60', 'filter price > 10']
     """
 
-    __slots__ = ("__dict__", "outputs")
+    __slots__ = ("__dict__", "notes", "outputs")
 
     outputs: Mapping[str, Node]
+    notes: tuple[str, ...]
+    """Facts that the author of the query should know; plans that rules make of this one have none."""
 
-    def __init__(self, outputs: Node | Mapping[str, Node]) -> None:
+    def __init__(self, outputs: Node | Mapping[str, Node], *, notes: tuple[str, ...] = ()) -> None:
         untyped: Any = {"out": outputs} if isinstance(outputs, Node) else outputs
         if not isinstance(untyped, Mapping) or not all(isinstance(node, Node) for node in untyped.values()):
             raise wrong("plan", outputs, "a node, or nodes by the names of outputs")
@@ -158,6 +162,7 @@ class Plan:
         if not named:
             raise PlanError("a plan needs at least one output")
         object.__setattr__(self, "outputs", MappingProxyType(_shared(named)))
+        object.__setattr__(self, "notes", notes)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a plan is immutable; {name} cannot be set")
@@ -167,6 +172,15 @@ class Plan:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Plan, (dict(self.outputs),))
+
+    def tell_notes(self) -> None:
+        """Warn of the notes, at the line outside of Midstream that runs or optimizes the plan."""
+        level = 2
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "midstream":
+            level, frame = level + 1, frame.f_back
+        for note in self.notes:
+            warnings.warn(note, QueryNote, stacklevel=level)
 
     @property
     def root(self) -> Node:

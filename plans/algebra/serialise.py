@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import KINDS
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Operator, Plan
@@ -99,7 +99,7 @@ def _require_moderate(nodes: Sequence[Node]) -> None:
             )
 
 
-def dumps(plan: Plan | Stream) -> str:
+def dumps(plan: AnyPlan) -> str:
     """A plan as JSON text, with one node on each line."""
     data = plan_to_json(plan_of("dumps", plan))
     nodes = ",\n  ".join(json.dumps(node, ensure_ascii=False) for node in data["nodes"])

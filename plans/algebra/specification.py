@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import Leaf, OverTime, RowByRow, Snapshot, SnapshotReducible
 from midstream.plans.algebra.operators.base import History, Row
 from midstream.plans.algebra.plan import Node, Plan
@@ -27,7 +27,7 @@ from midstream.plans.values.snapshots import NormalForm, from_snapshots
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element
 
 
-def snapshots(plan: Plan | Stream, streams: Mapping[str, Iterable[Element]]) -> dict[int, Snapshot]:
+def snapshots(plan: AnyPlan, streams: Mapping[str, Iterable[Element]]) -> dict[int, Snapshot]:
     """The snapshots of a plan's only output, at every instant at which something may be valid.
 
     `streams` holds the elements of every source and every relation. The last instant of the result stands for
@@ -70,7 +70,7 @@ def snapshots(plan: Plan | Stream, streams: Mapping[str, Iterable[Element]]) -> 
     return {instant: at(plan.root, instant) for instant in instants}
 
 
-def specified(plan: Plan | Stream, streams: Mapping[str, Iterable[Element]]) -> NormalForm:
+def specified(plan: AnyPlan, streams: Mapping[str, Iterable[Element]]) -> NormalForm:
     """The normal form of a plan's only output, according to the specification."""
     inputs = listed_by_name("streams", streams)
     return from_snapshots(snapshots(plan, inputs), since_ever=_are_always(inputs))

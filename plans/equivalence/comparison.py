@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable
 from time import monotonic
+from typing import cast
 
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_in
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical_plan
@@ -26,8 +27,8 @@ Prover = Callable[[Plan, Plan], Generator[None, None, Hashable | None]]
 
 
 def equivalent(
-    left: Plan | Stream | Iterable[Element],
-    right: Plan | Stream | Iterable[Element],
+    left: AnyPlan | Iterable[Element],
+    right: AnyPlan | Iterable[Element],
     *,
     steps: int = STEPS,
     seconds: float | None = None,
@@ -60,22 +61,22 @@ def equivalent(
     left   (4,)  [───────)
     right  nothing
     """
-    if not isinstance(left, Plan | Stream) and not isinstance(right, Plan | Stream):
-        return snapshots.equivalent(left, right)
-    if not isinstance(left, Plan | Stream) or not isinstance(right, Plan | Stream):
+    of_left, of_right = plan_in(left), plan_in(right)
+    if of_left is None and of_right is None:
+        return snapshots.equivalent(cast("Iterable[Element]", left), cast("Iterable[Element]", right))
+    if of_left is None or of_right is None:
         raise PlanError(
             f"found a {type(left).__name__} and a {type(right).__name__}, expected two plans or two streams"
         )
-    left, right = plan_of("equivalent", left), plan_of("equivalent", right)
     require("equivalent: steps", steps, int, "a number of inputs to try")
     if seconds is not None:
         require("equivalent: seconds", seconds, (int, float), "a number of seconds, or None")
     until = None if seconds is None else monotonic() + seconds
-    comparing = compare(left, right, steps, prover)
+    comparing = compare(of_left, of_right, steps, prover)
     while (answer := next_answer(comparing)) is None:
         if until is not None and monotonic() > until:
             return Equivalence(
-                Answer.UNKNOWN, f"the search was ended after {seconds} seconds", plans=(left, right)
+                Answer.UNKNOWN, f"the search was ended after {seconds} seconds", plans=(of_left, of_right)
             )
     return answer
 

@@ -42,7 +42,15 @@ from midstream.plans.functions.function import (
 )
 from midstream.plans.values.arguments import shown
 from midstream.plans.values.errors import ExpressionError, FunctionError, MidstreamError, PlanFormatError
-from midstream.plans.values.finite import LARGEST, NEVER_REACHES, defined, finite, integral, within_floats
+from midstream.plans.values.finite import (
+    LARGEST,
+    NEVER_REACHES,
+    defined,
+    finite,
+    integral,
+    python_value,
+    within_floats,
+)
 from midstream.plans.values.schema import PYTHON_TYPES, Schema, Type, suggest
 
 DEEPEST_SOURCE = 24
@@ -181,6 +189,8 @@ class Const(Expression):
     value: Any
 
     def __post_init__(self) -> None:
+        if type(self.value) not in CONSTANT_TYPES:
+            object.__setattr__(self, "value", python_value(self.value))
         if type(self.value) not in CONSTANT_TYPES or (finite(self.value) is None and self.value is not None):
             raise ExpressionError(
                 f"found constant {self.value!r}, expected None, a boolean, an integer, a finite float or a "

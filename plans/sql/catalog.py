@@ -404,9 +404,14 @@ class Catalog:
 
     def _source(self, stream: StreamDeclaration) -> Source:
         references = self._references(stream)
-        elements = None if self.files is None else self.files.elements(stream, self.unit)
         source = Source(
-            stream.name, stream.schema, stream.has_intervals, stream.keys, references, elements=elements
+            stream.name,
+            stream.schema,
+            stream.has_intervals,
+            stream.keys,
+            references,
+            elements=None if self.files is None else self.files.elements(stream, self.unit),
+            ordered_by=stream.time_column,
         )
         return self._counted(stream, source)
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from midstream.plans.algebra.operators.declarations import Key, Reference
 from midstream.plans.values.errors import InputFileError
-from midstream.plans.values.schema import Column, Schema, Type
+from midstream.plans.values.schema import Column, Schema, Time, Type
 from midstream.plans.values.streams import FOREVER, Element
 from midstream.plans.values.units import TimeUnit
 
@@ -28,7 +28,7 @@ class ColumnDeclaration:
     is_date: bool = False
 
     @property
-    def time(self) -> str | None:
+    def time(self) -> Time | None:
         """ "date" or "timestamp" if the column holds these."""
         return ("date" if self.is_date else "timestamp") if self.is_timestamp else None
 
@@ -202,6 +202,12 @@ class StreamDeclaration:
         """True if the elements carry intervals of their own, as results of another query do."""
         return self.source is not None and self.source.kind.lower() == "elements"
 
+    @property
+    def time_column(self) -> tuple[str, int] | None:
+        """The column that holds the timestamp, with its place; None if elements are stamped on arrival."""
+        names = [column.name for column in self.columns]
+        return None if self.ordered_by is None else (self.ordered_by, names.index(self.ordered_by))
+
     @cached_property
     def schema(self) -> Schema:
         """The columns of the payload."""
@@ -234,4 +240,4 @@ class RelationDeclaration:
 
 
 def _payload(columns: tuple[ColumnDeclaration, ...], *times: str | None) -> Schema:
-    return Schema(tuple(Column(c.name, c.type, c.nullable) for c in columns if c.name not in times))
+    return Schema(tuple(Column(c.name, c.type, c.nullable, c.time) for c in columns if c.name not in times))

@@ -7,6 +7,10 @@ from collections.abc import Mapping
 _TUMBLING = "write the window behind its stream: FROM bid WINDOW(RANGE 10 MINUTES SLIDE 10 MINUTES)"
 _HOPPING = "write the window behind its stream: FROM bid WINDOW(RANGE 10 MINUTES SLIDE 1 MINUTE)"
 _NOW = "a window says how long rows count: FROM bid WINDOW(RANGE 10 MINUTES)"
+_LIST = (
+    "no aggregate makes texts or lists; TOP_K(item, 3) gives the largest values, and --functions or "
+    "catalog.add_aggregate adds an aggregate of yours, made by ms.user_aggregate"
+)
 _QUERY = "write CREATE STREAM name AS SELECT …"
 
 WINDOW_FUNCTIONS: Mapping[str, str] = {
@@ -28,6 +32,9 @@ _HINTS: Mapping[str, str] = {
     **dict.fromkeys(
         ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP", "NOW", "SYSDATE"), _NOW
     ),
+    **dict.fromkeys(("STRING_AGG", "LISTAGG", "GROUP_CONCAT", "ARRAY_AGG", "COLLECT_LIST"), _LIST),
+    "APPROX_COUNT_DISTINCT": "write COUNT(DISTINCT item), which is exact",
+    "STREAM": "leave the word out, as every query is over streams: SELECT item FROM bid",
     "EXPLAIN": "midstream explain QUERY.sql shows how a query runs",
 }
 

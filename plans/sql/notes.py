@@ -4,53 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from midstream.plans.algebra.operators import (
-    Aggregate,
-    AntiJoin,
-    CountWindow,
-    Distinct,
-    Dstream,
-    Istream,
-    Join,
-    PartitionedWindow,
-    SemiJoin,
-    Source,
-    TimeWindow,
-)
+from midstream.plans.algebra import properties
+from midstream.plans.algebra.operators import Aggregate, AntiJoin, Distinct, Join, Logical, SemiJoin
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, reads_stream
 
-WORDS = {Join: "join", SemiJoin: "join", AntiJoin: "join", Aggregate: "grouping", Distinct: "DISTINCT"}
+WORDS: dict[type[Logical], str] = {
+    Join: "join",
+    SemiJoin: "join",
+    AntiJoin: "join",
+    Aggregate: "grouping",
+    Distinct: "DISTINCT",
+}
 """The words for operators that combine rows."""
-
-ENDING = (TimeWindow, CountWindow, PartitionedWindow, Istream, Dstream)
-"""Operators above which rows have a stated validity, or are changes."""
 
 
 def windowless(plan: Plan, with_now: Collection[Node]) -> tuple[str, ...]:
     """A sentence for each operator that combines rows of streams without any window.
 
-    It sees the rows of one instant only, which is seldom meant. Nodes in `with_now` have NOW as their window.
-    If one side of a join has a window, or is a relation, there is no sentence: the other side often looks up
-    the rows that are valid when its row arrives.
+    Nodes in `with_now` have NOW as their window.
     """
-    bare: dict[Node, frozenset[str]] = {}  # by node, the streams whose chronons it passes on
-    sentences: dict[str, None] = {}
-    for node in plan.nodes:
-        operator = logical(node)
-        below = frozenset().union(*(bare[child] for child in node.inputs))
-        if isinstance(operator, Source) and not operator.intervals:
-            below = frozenset([operator.stream])
-        if node in with_now or isinstance(operator, ENDING):
-            below = frozenset()
-        elif below and (word := WORDS.get(type(operator))) is not None:
-            streams = [child for child in node.inputs if reads_stream(child)]
-            if word != "join" or len(streams) > 1:
-                if all(bare[child] for child in streams):
-                    sentences[_sentence(word, below)] = None
-                below = frozenset()
-        bare[node] = below
-    return tuple(sentences)
+    found = properties.windowless(plan, with_now)
+    return tuple(dict.fromkeys(_sentence(WORDS[type(operator)], streams) for operator, streams in found))
 
 
 def of_all_rows(plan: Plan, groupings: Collection[Node]) -> tuple[str, ...]:

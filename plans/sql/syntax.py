@@ -266,6 +266,10 @@ AGGREGATES: Mapping[str, str] = {
 """The aggregate functions, by their names in SQL."""
 
 
+ORDERS = ("ORDER BY", "ORDER", "ORDERED", "SORTED", "SORT BY", "CLUSTERED")
+"""Words that stand for ORDERED BY in other dialects, or in haste."""
+
+
 def _closed(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A parser of sqlglot that requires the closing bracket."""
 
@@ -766,6 +770,8 @@ class _Statements(StreamSql.Parser):
                 unit = self._parse_word()
             elif not where and not is_relation and self._match(TokenType.WHERE):
                 where = self._parse_conditions()
+            elif order is None and not is_relation and self._curr and self._curr.text.upper() in ORDERS:
+                self.raise_error("expected ORDERED BY and the column with the timestamps of rows")
             else:
                 break
         columns = tuple(part for part in parts if isinstance(part, ColumnClause))
@@ -893,6 +899,7 @@ def parse(script: Script) -> Sequence[Statement]:
         tokens = dialect.tokenize(script.text)
         _check_depth(tokens, script)
         _check_neighbours(tokens, script)
+        _check_no_stream_word(tokens, script)
         parser = _Statements(
             error_level=ErrorLevel.IMMEDIATE,
             max_nodes=LEAST_WORK + WORK_PER_TOKEN * len(tokens),
@@ -951,6 +958,18 @@ def _in_words(message: str, found: str) -> str:
     if message[:1].isupper():
         return f"found {found}, which is not supported here"
     return message
+
+
+def _check_no_stream_word(tokens: Sequence[Token], script: Script) -> None:
+    """Refuse SELECT STREAM * of another dialect, which sqlglot would read as a product."""
+    for first, stream, star, behind in zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False):
+        if (
+            first.text.upper() in ("SELECT", "DISTINCT", "ALL")
+            and stream.text.upper() == "STREAM"
+            and star.token_type == TokenType.STAR
+            and behind.token_type in (TokenType.FROM, TokenType.COMMA)
+        ):
+            raise script.fault(f"STREAM is not supported{hint('STREAM')}", Span(stream.start, stream.end))
 
 
 def _check_neighbours(tokens: Sequence[Token], script: Script) -> None:

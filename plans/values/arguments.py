@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from numbers import Real
 from typing import Any
 
@@ -58,12 +59,42 @@ def listed(who: str, value: Any, expected: str) -> list[Any]:
     return list(value)
 
 
+TABULAR = ("__arrow_c_stream__", "__dataframe__", "__array__")
+"""The protocols of DataFrames, Arrow tables, columns, arrays and their scalars."""
+
+ROWS = "engine.push_rows takes rows, Arrow tables and DataFrames"
+"""The method that takes rows, as part of a message."""
+
+
+def require_elements(who: str, value: object, expected: str = "elements (start, end, payload)") -> None:
+    """Raise ArgumentError unless a value is an iterable; tables and arrays give no elements."""
+    if any(hasattr(value, protocol) for protocol in TABULAR):
+        library, kind = type(value).__module__.split(".")[0], type(value).__name__
+        raise ArgumentError(f"{who}: found {library}.{kind}, expected {expected}; {ROWS}")
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise wrong(who, value, expected)
+
+
 def listed_by_name(who: str, value: Any) -> dict[str, list[Any]]:
     """The elements of several streams or relations, by name."""
     require_mapping(who, value, "elements (start, end, payload) by the name of their stream or relation")
-    return {
-        name: listed(f"{who}: {name}", one, "elements (start, end, payload)") for name, one in value.items()
-    }
+    for name, one in value.items():
+        require_elements(f"{who}: {name}", one)
+    return {name: list(one) for name, one in value.items()}
+
+
+def speaks_arrow(value: object) -> bool:
+    """True for Arrow tables and record batches, and for DataFrames and others that give Arrow."""
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
+def is_data(value: object) -> bool:
+    """True for a dict or a dataclass, which is a row and no element, and for what speaks Arrow."""
+    return (
+        isinstance(value, Mapping)
+        or speaks_arrow(value)
+        or (is_dataclass(value) and not isinstance(value, type))
+    )
 
 
 @contextmanager

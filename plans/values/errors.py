@@ -86,6 +86,14 @@ class TieError(MidstreamError):
     """
 
 
+class ThreadError(MidstreamError):
+    """A thread used an engine while another thread was inside it; nothing of its call was carried out.
+
+    An engine runs in one thread at a time. Let all threads put elements into one `queue.Queue`, and one
+    thread push them; or hold one `threading.Lock` during each call of the engine.
+    """
+
+
 class EndedError(MidstreamError):
     """An input delivered something after its end."""
 
@@ -129,3 +137,11 @@ class SqlError(MidstreamError):
 
 class Note(UserWarning):
     """A fact that the user of a running query should know, reported once; the commands print it."""
+
+
+class QueryNote(Note):
+    """A query may mean something else than its author thinks; reported once for each line that runs it.
+
+    The message says how to write what is meant. `warnings.simplefilter("ignore", ms.errors.QueryNote)` turns
+    these notes off.
+    """

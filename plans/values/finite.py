@@ -71,6 +71,19 @@ def integral(value: Any) -> Any:
         ) from None
 
 
+def python_value(value: Any) -> Any:
+    """The value of a number, truth value or text of NumPy as Python's; any other value itself.
+
+    >>> import numpy
+    >>> python_value(numpy.int64(7)), python_value(numpy.bool_(True)), python_value("a")
+    (7, True, 'a')
+    """
+    numpy = sys.modules.get("numpy")  # no value is of a library that is not loaded
+    if numpy is None or not isinstance(value, (numpy.number, numpy.bool_, numpy.str_)):
+        return value
+    return value if isinstance(value, numpy.timedelta64) else value.item()
+
+
 def defined(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of numbers that returns unknown if it is undefined, or if its value is not finite."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import Enum
@@ -11,11 +11,11 @@ from itertools import chain, count
 from math import isfinite
 from operator import itemgetter
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from midstream.plans.values.arguments import listed, require
 from midstream.plans.values.errors import SchemaError
-from midstream.plans.values.finite import finite, within_floats
+from midstream.plans.values.finite import finite, python_value, within_floats
 from midstream.plans.values.streams import Element
 
 _ALWAYS_FINITE = frozenset({int, str, bool, bytes, tuple, type(None)})
@@ -59,14 +59,32 @@ FROM_PYTHON: Mapping[type, Type] = {
 }
 """The Python types that may be written for a column's type."""
 
+BY_NAME: Mapping[str, Type] = {
+    **{type_.value: type_ for type_ in Type},
+    **{python.__name__: type_ for python, type_ in FROM_PYTHON.items()},
+    "bigint": Type.INTEGER,
+    **dict.fromkeys(("real", "double", "decimal"), Type.FLOAT),
+    **dict.fromkeys(("varchar", "text"), Type.STRING),
+}
+"""The types of columns by the names that may be written, those of Python and of SQL among them."""
+
+
+Time = Literal["date", "timestamp"]
+"""The forms in which users see integers that count chronons."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A named, typed attribute; None, SQL's NULL, is accepted only if it is `nullable`."""
+    """A named, typed attribute; None, SQL's NULL, is accepted only if it is `nullable`.
+
+    `time` marks integers that count chronons since 1970, so that results show them as dates. It does not
+    count for equality, so that plans of the builder equal plans of SQL.
+    """
 
     name: str
     type: Type = Type.ANY
     nullable: bool = False
+    time: Time | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         name: Any = self.name
@@ -218,7 +236,8 @@ class Schema:
         elif not found <= expected:
             odd = next(v for v in values if type(v) not in expected and not (v is None and column.nullable))
             raise SchemaError(
-                f"column {column.name}: found {odd!r} ({type(odd).__name__}), expected {column.type.value}",
+                f"column {column.name}: found {odd!r} ({type(odd).__name__}), expected {column.type.value}"
+                f"{_instead(odd)}",
                 column=column.name,
                 value=odd,
             )
@@ -236,15 +255,31 @@ class Schema:
                 )
 
 
+def _instead(value: Any) -> str:
+    """The advice on a value that no column takes, as part of a message; often nothing."""
+    if python_value(value) is not value:
+        return "; .item() gives the Python value of NumPy's"
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return "; None stands for an unknown value"
+    return "; instants are integers, counted in chronons" if isinstance(value, date) else ""
+
+
+TIMES: Mapping[type, Time] = {date: "date", datetime: "timestamp"}
+"""The Python types that may be written for columns of instants."""
+
 ColumnType = str | Type | type | UnionType
-"""The forms of a column's type: "integer", "string?", `Type.INTEGER`, `int`, `str | None`."""
+"""The forms of a column's type: "integer", "string?", `Type.INTEGER`, `int`, `str | None`, `datetime`."""
 
 
 def parse_column(name: str, type_: ColumnType) -> Column:
     """A column from its name and its type; "string?" and `str | None` allow None.
 
+    Timestamps and dates are integers that count chronons.
+
     >>> str(parse_column("item", int)), str(parse_column("note", str | None)), str(parse_column("x", "any?"))
     ('item integer', 'note string null', 'x any null')
+    >>> str(parse_column("price", "DOUBLE?"))
+    'price float null'
     """
     if isinstance(type_, Type):
         return Column(name, type_)
@@ -253,13 +288,24 @@ def parse_column(name: str, type_: ColumnType) -> Column:
         return replace(parse_column(name, one if other is NoneType else other), nullable=True)
     if isinstance(type_, type) and type_ in FROM_PYTHON:
         return Column(name, FROM_PYTHON[type_])
-    if isinstance(type_, str):
-        with suppress(SchemaError):
-            return Column(name, Type(type_.rstrip("?").lower()), type_.endswith("?"))
-    known = ", ".join([*(t.value for t in Type), *(t.__name__ for t in FROM_PYTHON)])
+    if isinstance(type_, type) and type_ in TIMES:
+        return Column(name, Type.INTEGER, time=TIMES[type_])
+    word = type_.rstrip("?").lower() if isinstance(type_, str) else ""
+    if word in BY_NAME:
+        return Column(name, BY_NAME[word], str(type_).endswith("?"))
+    if word in TIMES.values():
+        time: Time = "date" if word == "date" else "timestamp"
+        return Column(name, Type.INTEGER, str(type_).endswith("?"), time)
+    words = [*(t.value for t in Type), *TIMES.values()]
+    known = ", ".join(dict.fromkeys([*words, *(t.__name__ for t in (*FROM_PYTHON, *TIMES))]))
     shown = type_.__name__ if isinstance(type_, type) else repr(type_)
-    is_time = type_ in (date, datetime, timedelta)
-    hint = "; instants and durations are integers, counted in chronons" if is_time else ""
+    word = re.sub(r"[^a-z].*", "", str(shown).lower().removeprefix("dtype(").strip("'"))
+    if type_ is timedelta or word.startswith(("time", "interval")):
+        hint = "; durations are integers, counted in chronons"
+    elif word.startswith("date"):
+        hint = suggestion("timestamp")
+    else:
+        hint = suggestion(BY_NAME[word].value) if word in BY_NAME else suggest(word, BY_NAME)
     raise SchemaError(f"column {name}: found type {shown}, expected one of {known}{hint}", column=name)
 
 

@@ -11,15 +11,16 @@ Application time is counted in chronons by Python integers of any size and sign.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
-from operator import itemgetter
+from operator import index, itemgetter
 from typing import Any
 
-from midstream.plans.values.arguments import wrong
+from midstream.plans.values.arguments import require_elements, wrong
 from midstream.plans.values.errors import ArgumentError, IntervalError
+from midstream.plans.values.finite import python_value
 
 Payload = Any
 """The valid content of an element: any hashable value; a plain tuple if a schema is known."""
@@ -92,9 +93,14 @@ def instant(time: int | date | str, time_unit: str) -> int:
 
     if type(time) is int:
         return time
+    if type(time := python_value(time)) is int:
+        return time
+    if type(time).__name__ == "datetime64":  # NumPy's, as text in ISO 8601
+        time = str(time)
     if not isinstance(time, date | str):
+        hint = CUT if isinstance(time, float) else ""
         raise IntervalError(
-            f"instant: found {time!r}, expected an integer, a datetime, or a date and time in ISO 8601"
+            f"instant: found {time!r}, expected an integer, a datetime, or a date and time in ISO 8601{hint}"
         )
     if not isinstance(time_unit, str):
         raise IntervalError(f"instant: found {time_unit!r}, expected a unit of time such as 'seconds'")
@@ -121,6 +127,17 @@ class Chronons(Iterator[Element]):
         return next(self._elements)
 
 
+CUT = "; int(t) cuts a float t, and round(t * 1000) keeps milliseconds of seconds"
+"""The ways to make an integer of a float, as part of a message."""
+
+
+def _integer(time: Any) -> int:
+    """An integer of another library as Python's; raises TypeError for others."""
+    if type(time) is bool:
+        raise TypeError("a truth value")
+    return index(time)
+
+
 def chronons(rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | None = None) -> Chronons:
     """A raw stream `(timestamp, payload)` as a physical stream: each payload is valid for one chronon.
 
@@ -136,8 +153,7 @@ def chronons(rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | 
     >>> list(chronons([(datetime(1970, 1, 1, 0, 1), "a")], "seconds"))
     [(60, 61, 'a')]
     """
-    if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
-        raise wrong("chronons", rows, "rows (timestamp, payload)")
+    require_elements("chronons", rows, "rows (timestamp, payload)")
     if time_unit is None:
         return Chronons(_chronons(rows, None), None)
     if not isinstance(time_unit, str):
@@ -157,10 +173,15 @@ def _chronons(rows: Iterable[Any], time_unit: str | None) -> Iterator[Element]:
             time, payload = row
             if time_unit is not None:
                 time = instant(time, time_unit)
+            elif type(time) is not int:
+                time = _integer(time)
             element = (time, time + 1, payload)
         except (TypeError, ValueError) as error:
-            has_date = isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], date | str)
-            hint = "; datetimes need a unit of time: chronons(rows, 'seconds')" if has_date else ""
+            hint = ""
+            if isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], date | str):
+                hint = "; datetimes need a unit of time: chronons(rows, 'seconds')"
+            elif isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], float):
+                hint = CUT
             raise IntervalError(
                 f"chronons: found {row!r}, expected a row (timestamp, payload) with an integer{hint}"
             ) from error

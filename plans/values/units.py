@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from midstream.plans.values.arguments import require_name
+from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.instants import nanoseconds
 
 NANOSECONDS = {
@@ -180,6 +182,21 @@ MILLISECONDS = TimeUnit.of("milliseconds")
 
 MICROSECONDS = TimeUnit.of("microseconds")
 """The default unit of scripts, as fine as most programs write dates and times."""
+
+
+def unit_of(who: str, unit: TimeUnit | str) -> TimeUnit:
+    """A unit, or the unit of a name; raises ArgumentError for others.
+
+    >>> unit_of("rows", "seconds") == unit_of("rows", TimeUnit.of("s"))
+    True
+    """
+    if isinstance(unit, TimeUnit):
+        return unit
+    require_name(who, unit, "a unit of time such as 'seconds'")
+    try:
+        return TimeUnit.of(unit)
+    except ValueError as error:
+        raise ArgumentError(f"{who}: {error}") from error
 
 
 class WatchedUnit(TimeUnit):

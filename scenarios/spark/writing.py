@@ -11,7 +11,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from midstream.io.new_file import UNFINISHED, write_file
+from midstream.io.file_formats import UNFINISHED
+from midstream.io.new_file import write_file
 from midstream.plans.values.artefacts import artefact_text
 from midstream.plans.values.errors import InputFileError
 from midstream.scenarios.spark.sorted_files import write_sorted_files

@@ -40,7 +40,7 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import is_ordered, rows
 from midstream.testing.arrivals import ELEMENTS, GAPS, LATEST, later, placed, relations_for
 from midstream.testing.families import KINDS, Family, families, members, strategies_for
-from midstream.testing.law import REFUSALS, Runner, must_move, steps
+from midstream.testing.law import REFUSALS, LawRunner, must_move, steps
 
 FIRST, SECOND = "query", "other"
 
@@ -55,7 +55,7 @@ TALLY: Counter[tuple[str, str]] = Counter()
 """What came of the migrations of all runs in this process, by strategy; and how many runs there were."""
 
 
-class ChangingRunner(Runner):
+class ChangingRunner(LawRunner):
     """The same, whose queries also go, or become others."""
 
     def remove(self, name: str) -> None:

@@ -98,6 +98,7 @@ def decided(records: list[Record]) -> list[dict[str, Any]]:
 
 
 @EXAMPLES
+@example(0, 30.0, [1], 1, INTERMEDIATE)  # a migration ends at an instant at which nobody looks
 @given(
     seed=st.integers(0, 10**6),
     share=st.sampled_from([1.0, 30.0, 300.0]),

@@ -13,7 +13,7 @@ import pytest
 import midstream as ms
 
 GROUPS = {
-    "feeding": {"push", "advance", "tick", "end", "close", "streams", "progress"},
+    "feeding": {"push", "push_rows", "advance", "tick", "end", "close", "streams", "progress"},
     "queries": {
         "add", "remove", "replace", "subscribe", "resize", "change_granule", "keep_log", "query", "queries",
         "plan",

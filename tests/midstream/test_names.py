@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
+import pickle
 import re
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import midstream as ms
+import midstream.io
 from midstream.plans.values import errors as all_errors
 
 MODULES = (ms.autopilot, ms.boxes, ms.errors, ms.functions, ms.migration, ms.optimizer, ms.plans)
@@ -51,6 +56,33 @@ def test_other_names_raise_what_modules_raise() -> None:
     with pytest.raises(AttributeError, match="module 'midstream' has no attribute 'strem'") as raised:
         ms.strem  # noqa: B018
     assert (raised.value.name, raised.value.obj) == ("strem", ms)
+
+
+@pytest.mark.parametrize("package", [ms, ms.plans, midstream.io], ids=lambda package: package.__name__)
+def test_readers_of_the_code_see_the_names_that_are_imported_on_demand(package: ModuleType) -> None:
+    """The imports for type checkers are those that the package makes."""
+    assert package.__file__ is not None
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
+    imports = {
+        alias.name: node.module
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname == alias.name
+    }
+    modules = [last_name(module) for module in MODULES] if package is ms else []
+    assert sorted(imports) == sorted([*package.__all__, *modules])
+    for name, module in imports.items():
+        value = importlib.import_module(f"midstream.{name}") if name in modules else getattr(package, name)
+        assert value is getattr(importlib.import_module(str(module)), name)
+        assert value is getattr(package, name)
+
+
+def test_names_are_pickled_by_where_they_stand() -> None:
+    for name in ("Engine", "Statistics", "MidstreamError", "run"):
+        assert pickle.loads(pickle.dumps(getattr(ms, name))) is getattr(ms, name)
 
 
 def test_all_errors_stand_in_one_module() -> None:

@@ -147,10 +147,14 @@ SELECT item FROM bid WINDOW(RANGE 2 MINUTES);
 def test_explain_tells_what_the_queries_of_a_script_share(tmp_path: Path) -> None:
     script = tmp_path / "queries.sql"
     script.write_text(SCRIPT)
-    text = CliRunner().invoke(app, ["explain", str(script), "--no-notes"])
+    text = CliRunner().invoke(app, ["explain", str(script)])
     assert text.exit_code == 0, text.output
     (line,) = (line for line in text.output.splitlines() if " share " in line)
-    assert line.startswith("query_1 and query_2 share hash-join bid.item = ask.sought: ")
+    assert line == "query_1 and query_2 share hash-join bid.item = ask.sought"
+    known = tmp_path / "seen.json"
+    known.write_text('{"midstream_statistics": 1, "streams": {"bid": {"d": 1.0}, "ask": {"d": 2.0}}}')
+    text = CliRunner().invoke(app, ["explain", str(script), "--stats", str(known)])
+    assert f"{line}: " in text.output and "µs per chronon" in text.output
     result = CliRunner().invoke(app, ["explain", str(script), "--json"])
     explained = json.loads(result.output)
     (part,) = explained["query_1"]["shared"]

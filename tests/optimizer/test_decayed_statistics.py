@@ -244,8 +244,8 @@ def test_bad_arguments(options: dict[str, float]) -> None:
 
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 40), min_size=1, max_size=8))
 def test_cells_may_be_of_any_length(seed: int, lengths: list[int]) -> None:
-    """Rates by long cells are those by short ones, had the elements of each come evenly."""
-    rate = Random(seed).choice([0.05, 0.2, 1.0])
+    """Rates by long cells are those by short ones, had the elements of each come evenly, as they do here."""
+    rate = Random(seed).choice([0.04, 0.2, 1.0])
     known = DecayedStatistics(joined("abc"), HALF_LIFE, threshold=0)
     collector = Collector(joined("abc").sources, known.columns, STEP)
     end = 0

@@ -111,7 +111,7 @@ def test_no_rows_fit_any_schema() -> None:
         (lambda: BIDS.select(["item", "item"]), "column item occurs twice"),
         (lambda: Column(""), "must be a non-empty string, found ''"),
         (lambda: Column(None), "must be a non-empty string, found None"),
-        (lambda: Schema.of(x="int"), "column x: found type 'int', expected one of integer, float, string"),
+        (lambda: Schema.of(x="list"), "column x: found type 'list', expected one of integer, float, string"),
         (lambda: BIDS.index("prise"), r"there is no column prise in \(item .*; did you mean price\?"),
         (lambda: BIDS["zzz"], r"there is no column zzz in \([^?]*\)$"),
         (lambda: BIDS.select(["item", "pricee"]), "no column pricee"),

@@ -20,4 +20,4 @@ class ArrowSink(ParquetSink):
     def _new_writer(self, file: Any) -> Any:
         import pyarrow as pa
 
-        return pa.ipc.new_stream(file, self._fields)
+        return pa.ipc.new_stream(file, self._results.fields)

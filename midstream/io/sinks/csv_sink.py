@@ -8,13 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from midstream.io.errors import ConnectorError
+from midstream.io.file_formats import VALIDITY
 from midstream.io.sinks.sink import Times, integers
 from midstream.io.sinks.text_sink import Format, TextSink, line_format, value_part
 from midstream.plans.values.schema import Column, Schema, Type
 from midstream.plans.values.streams import BEGINNING, Batch
-
-VALIDITY = ("start", "end")
-"""The columns before those of the payload."""
 
 _SPECIAL = re.compile('[",\r\n]')
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, cast
 
+from midstream.io.file_formats import packing
 from midstream.io.readers import LONGEST_LINE
 from midstream.io.requirements import require_libraries
 from midstream.io.sources.source import FileProgress
@@ -59,11 +60,12 @@ def file_arrivals(path: Path, file_progress: FileProgress | None = None) -> Arri
     Raises   InputFileError; MissingExtra for .zst without pyarrow.
     """
     begun = 0 if file_progress is None else file_progress.read
-    if path.suffix.lower() == ".zst":
+    packed_by = packing(path)
+    if packed_by == ".zst":
         yield from _from_zstd(path, file_progress, begun)
         return
     with _named(str(path)):
-        if path.suffix.lower() == ".gz":
+        if packed_by == ".gz":
             with _Packed(path) as file, gzip.GzipFile(fileobj=file) as packed:
                 for some in _read(cast(_Readable, packed)):
                     if file_progress is not None:

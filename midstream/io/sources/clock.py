@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from midstream.plans.values.units import TimeUnit
+from midstream.plans.values.units import TimeUnit, unit_of
 
 Now = Callable[[], int]
 """Returns the present chronon."""
 
 
-def system_clock(unit: TimeUnit) -> Now:
-    """A clock that counts chronons since the beginning of 1970 in UTC."""
-    length = unit.nanoseconds
+def system_clock(unit: TimeUnit | str) -> Now:
+    """A clock that counts chronons, in a unit such as "seconds", since the beginning of 1970 in UTC."""
+    length = unit_of("system_clock", unit).nanoseconds
     return lambda: time.time_ns() // length
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from midstream.io.readers import other_separator
+from midstream.io.readers import other_separator, separated
 from midstream.io.sources.bad_rows import Misfit
 from midstream.plans.values.schema import suggest_in_any_case
 
@@ -27,11 +27,7 @@ def find_column(name: str, names: Sequence[str], delim: str = ",") -> int:
     match sum(found.lower() == wanted for found in names):
         case 0:
             if separator := other_separator(name, names, delim):
-                raise Misfit(
-                    name,
-                    f"names separated by {separator!r}",
-                    f"{delim!r} between fields; in a stream, delim = {separator!r} behind the path reads it",
-                )
+                raise Misfit(name, *separated(separator, delim))
             near = suggest_in_any_case(name, names)
             raise Misfit(name, "no such column", f"one of {', '.join(names) or 'none'}{near}")
         case 1:

@@ -15,6 +15,7 @@ from midstream.io.sources.converter import ODD, Converter, Converters
 from midstream.io.sources.rows import Rows, part
 from midstream.io.timestamps import Timestamps, UndeclaredUnit
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
+from midstream.plans.values.arguments import require
 from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Batch, Element
 from midstream.plans.values.unit_words import advice
@@ -43,6 +44,12 @@ class Candidate:
     values: Any
 
 
+def require_declaration(stream: object) -> None:
+    """Raise ArgumentError unless a stream is the declaration of one."""
+    expected = "the declaration of a stream: catalog.streams['bid']"
+    require("source", stream, StreamDeclaration, expected)
+
+
 class Conversion:
     """Converts rows to batches as a stream's declaration says.
 
@@ -64,16 +71,19 @@ class Conversion:
     def __init__(
         self,
         stream: StreamDeclaration,
-        unit: TimeUnit | Timestamps,
+        unit: TimeUnit | Timestamps | str,
         converters: Converters,
         clock: Now | None = None,
     ) -> None:
+        require_declaration(stream)
         self.stream = stream
         self.timestamps = Timestamps.of(unit)
         self.names: list[str] = [column.name for column in stream.columns]
         self._payload_names = list(stream.schema.names)
         self._now = never_back(clock or system_clock(self.timestamps.chronon))
         self._time = self.names.index(stream.ordered_by) if stream.ordered_by is not None else None
+        self.clock = self._now if self._time is None else None
+        """The clock that stamps rows; None if they have times."""
         stamp = ColumnDeclaration(stream.ordered_by or "timestamp", Type.INTEGER, False, True)
         self._stamp = converters(stamp, False, self.timestamps)
         self._converters = [

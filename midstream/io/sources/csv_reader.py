@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from midstream.io.readers import csv_fault
+from midstream.io.readers import SEPARATORS, csv_fault, other_separator, separated
 from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.columns import find_column
 from midstream.io.sources.conversion import Candidate, Conversion, convert_each
@@ -158,6 +158,8 @@ class CsvReader(TextReader):
         self.number = number + record.first + len(record.lines)
         try:
             if isinstance(record.fields, Misfit):
+                if one := other_separator(self.conversion.names[0], [record.text], self._delim):
+                    raise Misfit(None, *separated(one, self._delim))
                 raise record.fields
             names = record.fields
             self._positions = [find_column(name, names, self._delim) for name in self.conversion.names]
@@ -174,7 +176,11 @@ class CsvReader(TextReader):
                 assert self._positions is not None
                 fields = [fields[p] for p in self._positions]
             else:
-                fields = Misfit(None, f"{len(fields)} fields", f"{self._width}, as there are columns")
+                fault = f"{len(fields)} fields", f"{self._width}, as there are columns"
+                for separator in SEPARATORS:
+                    if separator != self._delim and record.text.count(separator) == self._width - 1 > 0:
+                        fault = separated(separator, self._delim, "fields")
+                fields = Misfit(None, *fault)
         return Candidate(self.number + record.first, partial(getattr, record, "text"), fields)
 
     def _first_lines(self, text: str, number: int) -> list[int]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import fields, is_dataclass
 from functools import partial
 from itertools import repeat
+from operator import attrgetter
 from typing import Any
 
 from midstream.io.errors import ConnectorError
@@ -29,7 +31,7 @@ NESTED = (tuple, list, Mapping)
 def rows_source(
     rows: Iterable[Any],
     stream: StreamDeclaration,
-    unit: TimeUnit | Timestamps,
+    unit: TimeUnit | Timestamps | str,
     *,
     bad_rows: BadRows | None = None,
     clock: Now | None = None,
@@ -38,9 +40,10 @@ def rows_source(
     """Make a source of rows in any of three forms.
 
     - tuples or lists of the declared columns, in order,
-    - mappings by column name, in any case,
+    - mappings by column name, in any case, or dataclasses,
     - pairs of a timestamp and one of these, without the column that the stream is ordered by.
 
+    unit        the chronon, which is also the unit of integers, such as "seconds"; Timestamps if these differ
     together    the number of rows in a batch; by default, 1,024 for a collection, and one for a generator,
                 which may wait for each row
 
@@ -54,15 +57,14 @@ def rows_source(
     [[(1000, 1001, (7,)), (2000, 2001, (8,)), (3000, 3001, (9,))]]
     """
     size = together or (BATCH if isinstance(rows, Sized) else 1)
-    reader = _RowReader(stream, unit, bad_rows or BadRows(), clock)
-
+    reader = RowReader(stream, unit, bad_rows or BadRows(), clock)
     return reader.source(lists_of(rows, size), is_live=not isinstance(rows, Sized))
 
 
 def async_rows_source(
     rows: AsyncIterable[Any],
     stream: StreamDeclaration,
-    unit: TimeUnit | Timestamps,
+    unit: TimeUnit | Timestamps | str,
     *,
     bad_rows: BadRows | None = None,
     clock: Now | None = None,
@@ -74,7 +76,7 @@ def async_rows_source(
 
     Raises   ConnectorError, when the first batch is asked for inside a running event loop.
     """
-    reader = _RowReader(stream, unit, bad_rows or BadRows(), clock)
+    reader = RowReader(stream, unit, bad_rows or BadRows(), clock)
     return reader.source(_ready_together(rows, stream.name), is_live=True)
 
 
@@ -118,11 +120,15 @@ async def _next(remaining: AsyncIterator[Any]) -> Any:
     return await anext(remaining)
 
 
-class _RowReader:
+class RowReader:
     """Converts rows to elements, and numbers them."""
 
     def __init__(
-        self, stream: StreamDeclaration, unit: TimeUnit | Timestamps, bad_rows: BadRows, clock: Now | None
+        self,
+        stream: StreamDeclaration,
+        unit: TimeUnit | Timestamps | str,
+        bad_rows: BadRows,
+        clock: Now | None,
     ) -> None:
         self._conversion = Conversion(stream, unit, value_converter, clock)
         self._origin = Origin(stream.name, "row")
@@ -133,10 +139,12 @@ class _RowReader:
 
     def source(self, lists: Iterator[list[Any]], *, is_live: bool) -> Source:
         """A source of elements, from lists of rows."""
-        batches = (batch for rows in lists if (batch := self._read(rows)))
-        return Source(self._origin.name, batches, is_live, self._conversion.timestamps, "row")
+        batches = (batch for rows in lists if (batch := self.read(rows)))
+        timestamps, clock = self._conversion.timestamps, self._conversion.clock
+        return Source(self._origin.name, batches, is_live, timestamps, "row", now=clock)
 
-    def _read(self, rows: Sequence[Any]) -> Batch:
+    def read(self, rows: Sequence[Any]) -> Batch:
+        """The elements of rows that follow those before."""
         number = self._number
         self._number += len(rows)
         try:
@@ -155,7 +163,13 @@ class _RowReader:
         if kinds == {dict}:
             return self._conversion.batch(self._keys.columns(rows), len(rows))
         if kinds != {tuple}:
-            raise TypeError(kinds)
+            (kind,) = kinds  # of several, each row is read by itself
+            if is_dataclass(kind):
+                names = self._keys.of(tuple(one.name for one in fields(kind)))
+                of_names = [[*map(attrgetter(name), rows)] for name in names if name is not None]
+                return self._conversion.batch(of_names, len(rows))
+            if not issubclass(kind, tuple):
+                raise TypeError(kind)
         columns = list(zip(*rows, strict=True))
         if len(columns) != 2 or not any(map(isinstance, columns[1], repeat(NESTED))):
             return self._conversion.batch(columns, len(rows))
@@ -174,10 +188,12 @@ class _RowReader:
 
     @staticmethod
     def _values(row: Any, keys: Keys) -> Sequence[Any]:
+        if is_dataclass(row):
+            row = {one.name: getattr(row, one.name) for one in fields(row)}
         if isinstance(row, Mapping):
             return keys.values({str(key): value for key, value in row.items()})
         if not isinstance(row, tuple | list):
-            raise Misfit(None, shown(row), "a tuple, a list or a mapping")
+            raise Misfit(None, shown(row), "a tuple, a list, a mapping or a dataclass")
         if len(row) != len(keys.names):
             expected = f"{len(keys.names)}: {', '.join(keys.names)}"
             raise Misfit(None, f"{len(row)} values", expected)

@@ -9,6 +9,7 @@ from itertools import repeat
 from operator import itemgetter, lt
 from typing import Any
 
+from midstream.io.readers import SEPARATORS, fields_of
 from midstream.io.sources.bad_rows import BadRows, Misfit, WrongSource, shown
 from midstream.io.sources.columns import find_column
 from midstream.io.sources.conversion import Candidate, Conversion, convert_each
@@ -185,10 +186,35 @@ class JsonReader(TextReader):
         except (RecursionError, Misfit, *ODD):
             return None
 
+    def _csv(self, line: str) -> Misfit | None:
+        """The misfit of a first line that seems to be CSV: the names of the columns, or as many fields."""
+        columns = {name.lower() for name in self.columns}
+        for separator in (",", *SEPARATORS):
+            fields = fields_of(line.strip().lower(), separator)
+            if not columns.isdisjoint(fields) or len(fields) == len(columns) > 1:
+                break
+        else:
+            return None
+        name = self.origin.name
+        host, _, port = name.rpartition(":")
+        if name == "stdin":
+            kind, arguments = "stdin", ["'csv'"]
+        elif host and port.isdigit():
+            kind, arguments = "socket", [repr(host), port, "'csv'"]
+        else:
+            kind, arguments = "csv", [repr(name)]
+        if separator != ",":
+            arguments.append(f"delim = {separator!r}")
+        what = "a row" if columns.isdisjoint(fields) else "the header"
+        expected = f"a JSON object; declare SOURCE {kind}({', '.join(arguments)})"
+        return WrongSource(None, f"what seems to be {what} of CSV", expected)
+
     def _candidates(self, text: str) -> Iterator[Candidate]:
         for number, line in enumerate(text.split("\n"), self.number):
             if line.strip():
-                found = _parsed(line, self.encoding)
+                found = parsed_line(line, self.encoding)
+                if number == 1 and isinstance(found, Misfit):
+                    found = self._csv(line) or found
                 if isinstance(found, Misfit) or self.reads(found):
                     yield Candidate(number, partial(str, line.rstrip("\r")), found)
 
@@ -270,12 +296,7 @@ class ElementReader(JsonReader):
 
     def element(self, record: Object) -> Element:
         self._require_one_query([_query_of(record)])
-        for key in ("start", "end", "row"):
-            if key not in record:
-                raise Misfit(key, "no such key", "start, end and row")
-        for key in ("start", "end", "row", "query"):
-            if _repeats(record, key):
-                raise Misfit(key, "several keys of this name", "one")
+        require_validity(record)
         start, end, row = record["start"], record["end"], record["row"]
         since = self._instant("start", start, INSTANT)
         expected = f"an integer after start, {start}, or null"
@@ -335,7 +356,18 @@ def _repeats(found: Object, key: str) -> bool:
     return isinstance(found, Repeated) and tuple(found).count(key) > 1
 
 
-def _parsed(line: str, encoding: str) -> Object | Misfit:
+def require_validity(record: Object) -> None:
+    """Raise Misfit unless an object has start, end and row, each once."""
+    for key in ("start", "end", "row"):
+        if key not in record:
+            raise Misfit(key, "no such key", "start, end and row")
+    for key in ("start", "end", "row", "query"):
+        if _repeats(record, key):
+            raise Misfit(key, "several keys of this name", "one")
+
+
+def parsed_line(line: str, encoding: str = "UTF-8") -> Object | Misfit:
+    """The JSON object of a line, or the misfit."""
     try:
         require_text(line, encoding)
         value = _DECODER.decode(line)

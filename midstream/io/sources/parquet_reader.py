@@ -46,10 +46,7 @@ def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> It
     with opened_parquet(path) as file:
         names = list(file.schema_arrow.names)
         try:
-            found = [names[find_column(name, names)] for name in conversion.names]
-            for column, name in zip(conversion.stream.columns, found, strict=True):
-                is_time = column.is_timestamp or column.name == conversion.stream.ordered_by
-                _require_type(file.schema_arrow.field(name).type, column, is_time=is_time)
+            found = [names[place] for place in matching_columns(file.schema_arrow, conversion)]
         except Misfit as misfit:
             raise InputFileError(
                 f"{path}, {misfit}",
@@ -60,12 +57,24 @@ def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> It
             ) from None
     read = 0
     for count, arrays in read_columns(path, found, BATCH):
-        columns = [_values(arrays[name]) for name in found]
-        yield from in_batches(_elements(columns, count, read + 1, conversion, origin, bad_rows))
+        columns = [values_of(arrays[name]) for name in found]
+        yield from in_batches(elements_of(columns, count, read + 1, conversion, origin, bad_rows))
         read += count
 
 
-def _elements(
+def matching_columns(schema: pa.Schema, conversion: Conversion) -> list[int]:
+    """The positions of a stream's columns, by name in any case.
+
+    Raises   Misfit for a column that is missing, or of another type.
+    """
+    places = [find_column(name, schema.names) for name in conversion.names]
+    for column, place in zip(conversion.stream.columns, places, strict=True):
+        is_time = column.is_timestamp or column.name == conversion.stream.ordered_by
+        _require_type(schema.field(place).type, column, is_time=is_time)
+    return places
+
+
+def elements_of(
     columns: list[list[Any]],
     count: int,
     number: int,
@@ -73,6 +82,7 @@ def _elements(
     origin: Origin,
     bad_rows: BadRows,
 ) -> Batch:
+    """The elements of columns of values, where the first row has a number."""
     try:
         return Rows(conversion.batch(columns, count), range(number, number + count))
     except ODD:
@@ -114,7 +124,7 @@ def _require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: boo
         raise Misfit(column.name, str(found), INSTANT if is_time else column.type.value)
 
 
-def _values(array: pa.Array | Moments) -> list[Any]:
+def values_of(array: pa.Array | Moments) -> list[Any]:
     """The values of a column; dates and timestamps as Moments, because datetime ends at microseconds."""
     import pyarrow as pa
     from pyarrow import types
@@ -123,9 +133,9 @@ def _values(array: pa.Array | Moments) -> list[Any]:
         return array
     if types.is_timestamp(array.type):
         size = NANOSECONDS[array.type.unit]
-        return Moments(v if v is None else v * size for v in _values(array.cast(pa.int64())))
+        return Moments(v if v is None else v * size for v in values_of(array.cast(pa.int64())))
     if types.is_date(array.type):
-        days = _values(array.cast(pa.date32()).cast(pa.int32()))
+        days = values_of(array.cast(pa.date32()).cast(pa.int32()))
         return Moments(v if v is None else v * NANOSECONDS["d"] for v in days)
     if array.type in (pa.int64(), pa.float64()) and array.null_count == 0:
         # Several times faster than to_pylist, which first makes an Arrow scalar for each value.

@@ -49,6 +49,16 @@ def of_file(batch: Batch, position: int) -> Batch:
     return Rows(batch, [position * FILE + number for number in batch.numbers])
 
 
+def stamped(batch: Batch, now: int) -> Batch:
+    """The rows of a batch as elements that arrive at an instant, with their numbers.
+
+    >>> stamped([(1, 2, ("a",)), (2, 3, ("b",))], 7)
+    [(7, 8, ('a',)), (7, 8, ('b',))]
+    """
+    made: Batch = [(now, now + 1, row) for _, _, row in batch]
+    return Rows(made, batch.numbers) if isinstance(batch, Rows) else made
+
+
 def number_of(element: object, batch: Batch) -> int | None:
     """The line or row of an element of a batch; None if it is unknown."""
     if isinstance(batch, Rows):

@@ -31,7 +31,7 @@ SELECTABLE = ("csv", "jsonl", "parquet")
 
 
 def conversion_of(
-    stream: StreamDeclaration, unit: TimeUnit | Timestamps, form: str, clock: Now | None = None
+    stream: StreamDeclaration, unit: TimeUnit | Timestamps | str, form: str, clock: Now | None = None
 ) -> Conversion:
     """The conversion of rows in some format to elements of a stream, as it declares them."""
     timestamps = Timestamps.of(unit)

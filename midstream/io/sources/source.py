@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from midstream.io.sources.clock import Now
 from midstream.io.sources.rows import FILE
 from midstream.io.timestamps import Timestamps
 from midstream.plans.values.streams import Batch
@@ -29,6 +30,7 @@ class Source:
     unit          the unit of its row numbers: lines or rows
     file_progress the number of bytes read from a file, if known
     files         the files of a source of several, in the order of reading
+    now           the clock that stamps its rows on arrival; None if the rows have times
 
     The order of timestamps is not checked here.
 
@@ -43,6 +45,7 @@ class Source:
     unit: str = "line"
     file_progress: FileProgress | None = None
     files: Sequence[str] = ()
+    now: Now | None = None
 
     def place(self, number: int) -> tuple[str, int]:
         """The name of the file, or of the source, and the line or row there, of a row by its number."""

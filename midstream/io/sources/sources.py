@@ -15,7 +15,7 @@ from midstream.io.ingested import is_ingested
 from midstream.io.sources.arrivals import Arriving, file_arrivals, socket_arrivals, stdin_arrivals
 from midstream.io.sources.bad_rows import BadRows
 from midstream.io.sources.clock import Now
-from midstream.io.sources.conversion import Conversion
+from midstream.io.sources.conversion import Conversion, require_declaration
 from midstream.io.sources.csv_reader import CsvReader
 from midstream.io.sources.ingested import ingested_batches
 from midstream.io.sources.json_reader import ElementReader, JsonReader
@@ -73,7 +73,7 @@ def required_format(path: str | os.PathLike[str]) -> str:
 
 def open_source(
     stream: StreamDeclaration,
-    unit: TimeUnit | Timestamps,
+    unit: TimeUnit | Timestamps | str,
     source: SourceClause | str | os.PathLike[str] | None = None,
     *,
     bad_rows: BadRows | None = None,
@@ -84,7 +84,7 @@ def open_source(
 
     Of rows that the declaration's WHERE leaves out, nothing else is read.
 
-    unit          the chronon, which is also the unit of integers; Timestamps if these differ
+    unit          the chronon, also the unit of integers, such as "seconds"; Timestamps if these differ
     bad_rows      handles rows that do not fit; without it the first one ends the run
     clock         stamps the rows of a stream without timestamps; system time by default
     has_header    True if CSV begins with the names of the columns; else they are in the declaration's order
@@ -102,6 +102,7 @@ def open_source(
     >>> list(open_source(bid, MILLISECONDS, "bids.csv"))
     [[(1000, 1001, (12.5,)), (2000, 2001, (None,))]]
     """
+    require_declaration(stream)
     clause = _clause(stream, source)
     kind, arguments = ALIASES.get(clause.kind.lower(), clause.kind.lower()), clause.arguments
     opening = _Opening(
@@ -231,7 +232,7 @@ class _Opening:
             reader = JsonReader(name, conversion, self.bad_rows, encoding=encoding, is_sparse=source.sparse)
         texts = arrivals if source.encoding is None else in_utf8(arrivals, source.encoding, name)
         batches = _closing(reader.batches(texts), arrivals)
-        return Source(name, self._own(batches), is_live, conversion.timestamps)
+        return Source(name, self._own(batches), is_live, conversion.timestamps, now=conversion.clock)
 
     def _own(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         return own_rows(batches) if self.stream.where else batches

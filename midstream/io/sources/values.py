@@ -16,6 +16,7 @@ from midstream.io.sources.converter import Converter, describe
 from midstream.io.sources.texts import text_converter
 from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import ISO, ColumnDeclaration
+from midstream.plans.values.finite import python_value
 from midstream.plans.values.schema import Type
 
 Values = Sequence[Any]
@@ -46,6 +47,7 @@ def value_converter(
         plain = PLAIN[column.type]
 
     def one(value: Any) -> Any:
+        value = scalar(value)
         return None if value is None and is_nullable else parse(value)
 
     def many(values: Values) -> Values:
@@ -68,6 +70,17 @@ def value_converter(
         return values
 
     return Converter(many, one, describe(column, "null" if is_nullable else None, formats))
+
+
+def scalar(value: Any) -> Any:
+    """The Python value of a scalar of NumPy or pandas, also of an instant; other values as they are."""
+    module, name = type(value).__module__, type(value).__name__
+    if module == "numpy" and name == "datetime64":
+        item = value.item()
+        return Nanoseconds(item) if type(item) is int else item
+    if module.startswith("pandas."):
+        return None if name in ("NAType", "NaTType") else scalar(value.asm8) if name == "Timestamp" else value
+    return python_value(value)
 
 
 def _integer(value: Any) -> int:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from operator import attrgetter
+from threading import current_thread, get_ident
 
 from midstream.operators.compile.inlets import Inlet, compile_inlet
 from midstream.operators.engine.graph.query_graph import QueryGraph
@@ -15,8 +16,9 @@ from midstream.operators.engine.input.entrance import Entrance
 from midstream.operators.engine.measuring.watching import IDLE, Watch, Watcher
 from midstream.operators.engine.running.queries import Stepwise
 from midstream.operators.engine.running.stream_path import StreamPath
-from midstream.plans.values.arguments import require, wrong
-from midstream.plans.values.errors import UnknownStreamError
+from midstream.plans.algebra.operators import Source
+from midstream.plans.values.arguments import require, shown, wrong
+from midstream.plans.values.errors import ThreadError, UnknownStreamError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import FOREVER, START, Batch, Element, Time
 
@@ -40,6 +42,15 @@ class _Release:
         return False
 
 
+def _second_thread() -> ThreadError:
+    """The error for a thread that comes while another one is inside."""
+    return ThreadError(
+        f"found thread {current_thread().name} in an engine while another thread is inside, expected one at "
+        "a time; let all threads put elements into one queue.Queue, and one thread push them, or hold one "
+        "threading.Lock during each call of the engine"
+    )
+
+
 class Feed:
     """Feeds a query graph, and checks elements at the entrance: order, validity and schema.
 
@@ -54,8 +65,11 @@ class Feed:
         self._references = graph.entrances.references
         self._under_way: list[Stepwise] = []
         """Work that is done a step at a time, one behind each event."""
-        self._is_inside = False
-        """True during an event or a step of such work, when changes may be incomplete."""
+        self._inside = 0
+        """The thread of the event, or of the step of such work, that is under way; 0 if there is none.
+
+        Changes may be incomplete then.
+        """
         self._watches: dict[str, tuple[Watch, ...]] = {}
         """The watches by stream."""
         self._waiting: dict[str, tuple[Batch, Time]] = {}
@@ -68,7 +82,11 @@ class Feed:
 
     def push(self, stream: str, elements: Iterable[Element]) -> None:
         """Take a batch of elements `(start, end, payload)` of a stream."""
-        was_inside, self._is_inside = self._is_inside, True
+        # CPython changes threads at calls and loops only, so none comes between this reading and writing.
+        thread, was_inside = get_ident(), self._inside
+        if was_inside and was_inside != thread:
+            raise _second_thread()
+        self._inside = thread
         try:
             try:
                 inlet = self._inlets.get(stream)
@@ -79,7 +97,7 @@ class Feed:
             else:
                 self._take(stream, elements)
         finally:
-            self._is_inside = was_inside
+            self._inside = was_inside
         if self._under_way:
             self.step()
 
@@ -107,12 +125,20 @@ class Feed:
     @contextmanager
     def _event(self) -> Iterator[None]:
         """Run a block as one event; a step of the waiting work follows."""
-        was_inside, self._is_inside = self._is_inside, True
+        thread, was_inside = get_ident(), self._inside
+        if was_inside and was_inside != thread:
+            raise _second_thread()
+        self._inside = thread
         try:
             yield
         finally:
-            self._is_inside = was_inside
+            self._inside = was_inside
         self.step()
+
+    def require_one_thread(self) -> None:
+        """Raise ThreadError if another thread is inside the engine."""
+        if self._inside and self._inside != get_ident():
+            raise _second_thread()
 
     def close(self) -> None:
         """End all streams."""
@@ -127,6 +153,10 @@ class Feed:
         if not self._paths:
             raise UnknownStreamError("no query runs, so that no stream has a progress; add a query")
         return min(self._graph.entrances[name].progress for name in self._paths)
+
+    def source(self, stream: str) -> Source:
+        """The declaration of a stream that is read."""
+        return self._entrance(stream).source
 
     def work_in_steps(self, work: Stepwise) -> None:
         """Do work a step at a time, one behind each event.
@@ -238,9 +268,9 @@ class Feed:
         """Process elements, cut at the instants of looks."""
         watches = self._watches[stream]
         is_early = stream not in self._waiting
-        is_early = is_early and all(progress < watch.marks[stream].limit for watch in watches)
-        if batch:
-            for watch in watches:
+        for watch in watches:
+            is_early = is_early and progress < watch.marks[stream].limit
+            if batch:
                 watch.note(stream, batch)
         if is_early:
             self._run(self._paths[stream], batch, progress)
@@ -257,7 +287,7 @@ class Feed:
 
     def run_all(self) -> None:
         """Run all elements that wait, before a query comes that must not see them; not within an event."""
-        if self._is_inside or not self._waiting:
+        if self._inside or not self._waiting:
             return
         with self._event():
             ahead = tuple(self._waiting)
@@ -364,9 +394,9 @@ class Feed:
         Within an event nothing is done, as a step follows each event. Once all streams have ended, no event
         follows, so all work is dropped after its step.
         """
-        if self._is_inside or not self._under_way:
+        if self._inside or not self._under_way:
             return
-        self._is_inside = True
+        self._inside = get_ident()
         has_ended = self._graph.has_ended()
         try:
             for work in tuple(self._under_way):
@@ -377,12 +407,17 @@ class Feed:
                     if not is_left:
                         self._under_way.remove(work)
         finally:
-            self._is_inside = False
+            self._inside = 0
 
     def _entrance(self, stream: object) -> Entrance:
         if isinstance(stream, str) and stream in self._paths:
             return self._graph.entrances[stream]
         known = self.streams
+        if not isinstance(stream, str):
+            raise UnknownStreamError(
+                f"found {shown(stream)}, expected the name of a stream; the query reads {', '.join(known)}",
+                stream=stream,
+            )
         reads = f"it reads {', '.join(known)}" if known else "no query runs"
         raise UnknownStreamError(
             f"the query reads no stream {stream}{suggest(stream, known)}; {reads}", stream=stream

@@ -36,7 +36,7 @@ from midstream.operators.engine.running.sharing import (
     unseen_sources,
     with_own_operators,
 )
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
@@ -93,7 +93,7 @@ class QueryGraph:
         self._gauges = Gauges(self.base)
         self._counting = Counting(self.base.running, self.base.paths, entrances)
 
-    def add(self, plan: Plan | Stream, sink: Take | None = None, name: str = QUERY) -> RunningQuery:
+    def add(self, plan: AnyPlan, sink: Take | None = None, name: str = QUERY) -> RunningQuery:
         """Run one more query from now on; it shares equal operators with those that run."""
         plan = plan_of("add", plan)
         require_name("add: name", name, "the name of the query")

@@ -9,8 +9,7 @@ from midstream.operators.base.walk import Take
 from midstream.operators.engine.graph.feed import Feed
 from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.running.queries import RunningQuery
-from midstream.plans.algebra.builder import Stream, plan_of
-from midstream.plans.algebra.plan import Plan
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.streams import FOREVER, Batch, Time
@@ -89,7 +88,7 @@ class Replacement:
 def replace(
     graph: QueryGraph,
     feed: Feed,
-    plan: Plan | Stream,
+    plan: AnyPlan,
     query: str | None = None,
     *,
     at: int | None = None,

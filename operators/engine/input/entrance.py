@@ -14,7 +14,7 @@ from midstream.operators.engine.input.key_checks import KeyChecks
 from midstream.operators.engine.input.reference_checks import ReferenceCheck, ReferenceChecks, report
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.values.arguments import listed, require_callable, require_mapping, shown
+from midstream.plans.values.arguments import ROWS, require_callable, require_elements, require_mapping, shown
 from midstream.plans.values.errors import (
     ArgumentError,
     DeclarationError,
@@ -23,7 +23,8 @@ from midstream.plans.values.errors import (
     PlanError,
     SchemaError,
 )
-from midstream.plans.values.schema import suggest
+from midstream.plans.values.finite import python_value
+from midstream.plans.values.schema import Type, suggest
 from midstream.plans.values.streams import BEGINNING, END, FOREVER, Batch, Chronons, Element, Time
 from midstream.plans.values.unit_words import ImplausibleTime, advice, implausible, usual_until
 
@@ -100,7 +101,9 @@ class Entrance:
 
     def push(self, elements: Iterable[Any]) -> tuple[Batch, Time]:
         """Take elements; returns those that are ready, in order, and the progress."""
-        batch = list(elements) if elements.__class__ is list else listed("push", elements, ELEMENTS)
+        if elements.__class__ is not list:
+            require_elements("push", elements, ELEMENTS)
+        batch = list(elements)
         if batch and self.source.unit is not None:
             self._look_at_times(elements.unit if isinstance(elements, Chronons) else None, batch)
         try:
@@ -181,22 +184,38 @@ class Entrance:
         return kept
 
     def _sift(self, batch: list[Any]) -> Batch:
-        """The elements that can be taken, where the quick check was not sure of all."""
+        """The elements that can be taken, where the quick check was not sure of all.
+
+        Numbers of NumPy become Python's, but in columns of any type, which may hold any value.
+        """
+        own = [self._of_python(element) for element in batch]
         try:
-            self._check(batch)
-            return batch
+            self._check(own)
+            return own
         except MidstreamError:
             if self._letters is None:
                 raise
         sound, refused = [], []
-        for element in batch:
+        for element, one in zip(batch, own, strict=True):
             try:
-                self._check([element])
-                sound.append(element)
+                self._check([one])
+                sound.append(one)
             except MidstreamError as error:
                 refused.append(dead_letter(self.source.stream, element, error, self.manager.progress))
         self._letters.take(refused)
         return sound
+
+    def _of_python(self, element: Any) -> Any:
+        """An element with Python's values in place of NumPy's; what is no element itself."""
+        if type(element) is not tuple or len(element) != 3:
+            return element
+        start, end, row = element
+        if type(row) is tuple and len(row) == len(self.source.columns):
+            row = tuple(
+                value if column.type is Type.ANY else python_value(value)
+                for value, column in zip(row, self.source.columns, strict=True)
+            )
+        return python_value(start), python_value(end), row
 
     def _check(self, batch: list[Any]) -> None:
         stream = self.source.stream
@@ -206,8 +225,8 @@ class Entrance:
             starts, ends, payloads = map(list, zip(*batch, strict=True))
         except (TypeError, ValueError):
             raise IntervalError(
-                f"stream {stream}: found {_odd(batch)}, "
-                "expected elements (start, end, payload), each a tuple",
+                f"stream {stream}: found {shown(_odd(batch))}, "
+                f"expected elements (start, end, payload), each a tuple{_of_rows(batch)}",
                 stream=stream,
             ) from None
         if set(map(type, starts)) != {int} or not set(map(type, ends)) <= {int, float}:
@@ -328,9 +347,17 @@ class Entrances(dict[str, Entrance]):
         return self[source.stream].max_end
 
 
-def _odd(batch: list[Any]) -> str:
+def _odd(batch: list[Any]) -> Any:
     """The first item of a batch that is no triple."""
-    return shown(next(item for item in batch if type(item) is not tuple or len(item) != 3))
+    return next(item for item in batch if type(item) is not tuple or len(item) != 3)
+
+
+def _of_rows(batch: list[Any]) -> str:
+    """The advice on a row, or on an element that is in no list, as part of a message; often nothing."""
+    odd = _odd(batch)
+    if isinstance(odd, dict) or (isinstance(odd, tuple) and len(odd) != 3):
+        return f"; {ROWS}"
+    return "; a single element goes into a list: [element]" if isinstance(odd, int | float) else ""
 
 
 def _hint(element: tuple[Any, ...]) -> str:

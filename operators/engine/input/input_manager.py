@@ -36,6 +36,7 @@ from midstream.plans.values.errors import (
     SchemaError,
     StreamOrderError,
 )
+from midstream.plans.values.finite import python_value
 from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Time
 
 Reason = Literal["late", "ended", "interval", "schema", "declaration"]
@@ -271,15 +272,14 @@ class InputManager:
 
     def advance(self, time: int) -> tuple[Batch, Time]:
         """A heartbeat: no later element starts before `time`; one without new information is ignored."""
-        self._check("heartbeat", time)
-        return self._reach(time)
+        return self._reach(self._check("heartbeat", time))
 
     def tick(self, now: int) -> tuple[Batch, Time]:
         """Set the time to `now`: all elements that start before `now - delay` have arrived.
 
         It does the same as a heartbeat there, so a time that goes back is ignored.
         """
-        self._check("time", now)
+        now = self._check("time", now)
         if self.delay is None:
             raise IntervalError(
                 f"stream {self.stream}: found time {now}, expected none where no delay is declared",
@@ -353,9 +353,13 @@ class InputManager:
         declared = ", ".join(f"{name} {bound}" for name, bound in self._declared.items())
         return LateElementError(f"{message}; declared: {declared}", **facts, **self._declared)
 
-    def _check(self, what: str, value: object, at_least: Time = BEGINNING) -> None:
+    def _check(self, what: str, value: object, at_least: Time = BEGINNING) -> int:
+        """The value, or that of NumPy's integer; raises IntervalError unless it is large enough."""
+        if type(value) is not int:
+            value = python_value(value)
         if type(value) is not int or value < at_least:
             expected = "an integer" if at_least == BEGINNING else "an integer from 0"
             raise IntervalError(
                 f"stream {self.stream}: found {what} {value!r}, expected {expected}", stream=self.stream
             )
+        return value

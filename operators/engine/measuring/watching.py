@@ -118,7 +118,9 @@ class Watch:
         for stream, mark in self.marks.items():
             elements, at = mark.first(len(mark.elements)), 0
             while at < len(elements):
-                end = self._instant(int(elements[at][0] // self.step) + 1)
+                # Looks that may be put off have cells of any number of steps.
+                last = elements[at if self._put_off is None else -1]
+                end = self._instant(int(last[0] // self.step) + 1)
                 since, at = at, bisect_left(elements, end, at, key=START)
                 self.watcher.take(stream, elements[since:at], end)
         self.next = FOREVER

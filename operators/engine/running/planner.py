@@ -13,7 +13,7 @@ from midstream.operators.base.running import Make
 from midstream.operators.joins import join, matching
 from midstream.operators.rows import distinct, multisets, stateless
 from midstream.operators.windows import arrangements, cql, granularity, time_window, windows
-from midstream.plans.algebra.builder import Stream, plan_of
+from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS, Implementation, implementation_of
 from midstream.plans.algebra.operators import Convert, Form, Leaf, Logical, Split
 from midstream.plans.algebra.physical import Boxed, Physical
@@ -39,7 +39,7 @@ RUNNING: dict[Implementation, Make] = {
 """The makers of running operators, by implementation."""
 
 
-def physical_plan(plan: Plan | Stream) -> Plan:
+def physical_plan(plan: AnyPlan) -> Plan:
     """Choose an implementation for every operator that has none yet; sources stay as they are.
 
     Splits and converters are added where an implementation needs them.

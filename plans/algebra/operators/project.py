@@ -17,7 +17,7 @@ from midstream.plans.algebra.operators.columns import (
     of_equal,
 )
 from midstream.plans.expressions.expressions import Col, Expression, compile_rows, expression_from_json
-from midstream.plans.values.schema import Column, Schema
+from midstream.plans.values.schema import Column, Schema, Time
 from midstream.plans.values.streams import Payload
 
 
@@ -36,7 +36,13 @@ class Project(RowByRow):
         return tuple(expression for _, expression in self.columns)
 
     def schema(self, inputs: Schemas) -> Schema:
-        return Schema(tuple(Column(name, *expression.kind(inputs[0])) for name, expression in self.columns))
+        (below,) = inputs
+        return Schema(
+            tuple(
+                Column(name, *expression.kind(below), time=_time(expression, below))
+                for name, expression in self.columns
+            )
+        )
 
     def of_row(self, schema: Schema) -> Callable[[Payload], Sequence[Payload]]:
         compute = compile_rows(self.expressions, schema)
@@ -93,6 +99,11 @@ class Project(RowByRow):
     def __str__(self) -> str:
         shown = (name if str(e) == name else f"{e} as {name}" for name, e in self.columns)
         return f"project {', '.join(shown)}"
+
+
+def _time(expression: Expression, below: Schema) -> Time | None:
+    """The form of the instants that a column copies."""
+    return below.columns[below.index(expression.name)].time if isinstance(expression, Col) else None
 
 
 def _named(columns: frozenset[str], names: Names) -> frozenset[str]:

@@ -26,7 +26,12 @@ def common_schema(name: str, inputs: tuple[Schema, ...]) -> Schema:
             raise PlanError(f"{name}: found inputs {first} and {other}, expected the same names and types")
     return Schema(
         tuple(
-            Column(column.name, column.type, any(schema.columns[i].nullable for schema in inputs))
+            Column(
+                column.name,
+                column.type,
+                any(schema.columns[i].nullable for schema in inputs),
+                column.time if all(schema.columns[i].time == column.time for schema in inputs) else None,
+            )
             for i, column in enumerate(first)
         )
     )

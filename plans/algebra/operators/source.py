@@ -34,6 +34,9 @@ class Source(Leaf):
 
     `elements` are those of a source that is known, such as a file; None if the program gives them. They are
     no part of the stream's meaning, and are not saved.
+
+    `ordered_by` is the column of rows that holds the timestamp, which is no part of the payload: its name,
+    and its place among the columns. It does not count for equality, and files of plans do not have it.
     """
 
     name = "source"
@@ -48,6 +51,7 @@ class Source(Leaf):
     unit: str | None = field(default=None, compare=False)
     is_assumed: bool = field(default=False, compare=False)
     elements: Iterable[Element] | None = field(default=None, compare=False, repr=False)
+    ordered_by: tuple[str, int] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_declarations(f"stream {self.stream}", self.columns, self.keys, self.references)

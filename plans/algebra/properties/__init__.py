@@ -39,6 +39,7 @@ from midstream.plans.algebra.properties.validity import (
     latest_end,
     longest_validity,
 )
+from midstream.plans.algebra.properties.windowless import windowless
 
 __all__ = [
     "Inclusion",
@@ -75,4 +76,5 @@ __all__ = [
     "makes_results",
     "reads_stream",
     "regions",
+    "windowless",
 ]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from midstream.io.distinct_files import Use, require_distinct_files
 from midstream.plans.values.errors import InputFileError, MidstreamError
-from midstream.scenarios.streams.recorded.declaration import Study
-from midstream.scenarios.streams.recorded.input_files import input_files
+
+if TYPE_CHECKING:
+    from midstream.scenarios.streams.recorded.declaration import Study
 
 STUDY = Annotated[
     str,
@@ -76,6 +77,8 @@ def make_folder(folder: Path) -> None:
 
 def is_small(study: Study) -> bool:
     """True if a study reads streams whose files are small together; false for URLs."""
+    from midstream.scenarios.streams.recorded.input_files import input_files
+
     if not study.streams:
         return False
     try:

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
+from midstream.io.file_formats import UNFINISHED
 from midstream.io.ingested import MANIFEST, is_ingested, read_manifest
-from midstream.io.new_file import UNFINISHED
 from midstream.plans.values.errors import InputFileError, MidstreamError
 
 RUN = "run-"

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from midstream.io.new_file import UNFINISHED, write_file
+from midstream.io.file_formats import UNFINISHED
+from midstream.io.new_file import write_file
 from midstream.plans.values.artefacts import ArtefactError, Header, artefact_text, parsed, read_artefact
 from midstream.scenarios.stages.base.stage import Outcome
 from midstream.scenarios.stages.ingest.folder import only_process

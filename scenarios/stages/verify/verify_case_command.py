@@ -10,9 +10,7 @@ import typer
 
 from midstream.console.help import examples
 from midstream.console.options import AsJson
-from midstream.io.plan_files import MOST_BYTES
 from midstream.io.requirements import require_libraries
-from midstream.io.text_file import read_text
 from midstream.plans.values.artefacts import parsed, typed
 from midstream.plans.values.errors import InputFileError, MidstreamError
 
@@ -28,6 +26,8 @@ def verify_case(
     Exit status 1 where it still breaks the law.
     """
     require_libraries(["hypothesis"], "testing", "trying a case needs")
+    from midstream.io.plan_files import MOST_BYTES
+    from midstream.io.text_file import read_text
     from midstream.testing.cases import case_from_json, failure_of
 
     try:

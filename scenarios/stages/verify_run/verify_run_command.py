@@ -14,8 +14,6 @@ from midstream.console.progress import telling
 from midstream.io.requirements import require_spark
 from midstream.plans.values.errors import InputFileError, PlanError
 from midstream.scenarios.stages.base.command_options import DATA, MASTER, PLAN, QUERY, STUDY, is_small
-from midstream.scenarios.streams.recorded.inputs import declared_plan
-from midstream.scenarios.streams.recorded.script import load_study
 
 if TYPE_CHECKING:
     from midstream.scenarios.stages.verify_run.recorded_run import RunCheck
@@ -48,6 +46,9 @@ def verify_run(
 
     Exit status 1 where they differ.
     """
+    from midstream.scenarios.streams.recorded.inputs import declared_plan
+    from midstream.scenarios.streams.recorded.script import load_study
+
     declared = load_study(study, data, query)
     ran = declared_plan(declared, plan)
     require_spark()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from midstream.console.options import STRATEGY_NAMES
 from midstream.console.progress import progress_bar
 from midstream.io.new_file import checked_folder
 from midstream.io.requirements import require_libraries
-from midstream.migration.strategies import STRATEGIES
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import suggest
 
@@ -48,7 +48,7 @@ def simulate(
         list[str] | None,
         typer.Option(
             help="A strategy to run, instead of the scenario's; may be given several times. There are "
-            f"{', '.join(STRATEGIES)}."
+            f"{STRATEGY_NAMES}."
         ),
     ] = None,
     repetitions: Annotated[int | None, typer.Option(help="How often, instead of the scenario's.")] = None,
@@ -164,6 +164,7 @@ def _files(name: str, scenario: Scenario) -> Iterator[tuple[str, Path]]:
 def _as_wished(
     scenario: Scenario, strategies: list[str] | None, repetitions: int | None, seed: int | None
 ) -> Scenario:
+    from midstream.migration.strategies import STRATEGIES
     from midstream.scenarios.trials.simulator.variants import Variant
 
     own = {variant.name: variant for variant in scenario.variants}

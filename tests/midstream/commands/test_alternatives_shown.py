@@ -102,15 +102,20 @@ def test_the_operators_that_differ_make_up_the_difference(text: str) -> None:
 def test_without_statistics_it_says_what_it_assumed() -> None:
     assert "no statistics were given: 1000 rows of every stream assumed" in invoke("--alternatives", 1).stdout
     assert json.loads(invoke("--alternatives", 1, "--json").stdout)["query_1"]["statistics"] == "assumed"
+    assert "per chronon" not in invoke("--alternatives", 3).stdout
+    assert "costs need statistics: " in invoke("--alternatives", 3).stdout
 
 
 def test_one_drawing_shows_all_plans() -> None:
-    result = invoke("--alternatives", 3, "--svg", "q.svg", "--dot", "q.dot")
+    result = invoke("--alternatives", 3, "--svg", "q.svg", "--dot", "q.dot", "--stats", "s.json")
     assert result.exit_code == 0
     words = "".join(ElementTree.parse("q.svg").getroot().itertext())
     assert all(f"plan {number}: " in words for number in (1, 2, 3))
     assert "elements kept" in words
     assert Path("q.dot").read_text().count("source\\nbids") == 1
+    invoke("--alternatives", 3, "--svg", "q.svg")
+    words = "".join(ElementTree.parse("q.svg").getroot().itertext())
+    assert "plan 3" in words and "elements kept" not in words
 
 
 @pytest.mark.parametrize(

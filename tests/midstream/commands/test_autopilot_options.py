@@ -16,8 +16,8 @@ from midstream.autopilot.records import Record
 from midstream.autopilot.settings import EAGER
 from midstream.cli import app
 from midstream.commands import autopilot_chart
-from midstream.commands.feeding import arrivals
 from midstream.io.sources.source import Source
+from midstream.runner import arrivals
 
 SQL = """
 CREATE STREAM a(x INT, at TIMESTAMP) ORDERED BY at TIME_UNIT s;

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 
-from midstream.commands.explaining import assumed_statistics, explain
+from midstream.commands.explaining import NO_COSTS, assumed_statistics, explain
 from midstream.operators.engine.running.planner import physical_plan
 from midstream.optimizer import Statistics, StreamStatistics, enumerate_plans, optimize
 from midstream.plans.algebra.builder import relation, stream
@@ -73,20 +73,21 @@ def test_a_query_is_explained_step_by_step() -> None:
     assert explanation.choice is not None
     assert explanation.stages[-2].plan == explanation.choice.plan
     assert names[-1] == "physical plan"
-    text = explanation.text()
+    text = explanation.all_text()
     assert "filter-below-right: filter(p, join(L, R)) = join(L, filter(p, R))" in text
     assert "key (a)" in text
     assert "subplans considered, all there are; no statistics were given" in text
-    assert explanation.text(with_notes=False).count("snapshot-reducible") == 0
+    assert explanation.all_text(with_notes=False).count("snapshot-reducible") == 0
 
 
 def test_a_plan_that_is_the_best_has_two_stages() -> None:
     explanation = explain(A.distinct().plan())
     assert [stage.name for stage in explanation.stages] == ["logical plan", "physical plan"]
-    assert explanation.text().endswith(
+    assert explanation.all_text().endswith(
         "3 subplans considered, all there are; "
-        "no statistics were given: 1000 rows of every stream assumed within the longest window"
+        f"no statistics were given: 1000 rows of every stream assumed within the longest window\n{NO_COSTS}"
     )
+    assert explanation.text().endswith(f"\n\nruns as the query says it\n{NO_COSTS}")
 
 
 def test_the_statistics_decide() -> None:
@@ -100,10 +101,30 @@ def test_the_statistics_decide() -> None:
     explanation = explain(plan, statistics(a=0.1, b=100.0, c=100.0))
     assert "join-associativity" in [stage.name for stage in explanation.stages]
     assert not explanation.is_assumed
-    assert explanation.text().endswith("by the statistics given")
+    assert explanation.all_text().endswith("by the statistics given")
     costs = [stage.cost for stage in explanation.stages[:-1]]
     assert costs[0] is not None and costs[-1] is not None
     assert costs[-1] < costs[0]
+    assert explanation.text().endswith(f"costs {costs[-1]:.4g} µs per chronon instead of {costs[0]:.4g}")
+    assert f"cost {costs[0]:.4g} µs per chronon" in explanation.all_text()
+
+
+@given(plans(**WHOLE))
+def test_guessed_costs_are_not_shown(plan: Plan) -> None:
+    explanation = explain(plan, budget=100)
+    for text in (explanation.text(), explanation.all_text()):
+        assert "per chronon" not in text
+        assert text.count(NO_COSTS) == 1
+
+
+def test_the_text_of_a_join_is_short() -> None:
+    """A tree of its operators, and at most four lines more."""
+    explanation = explain(PAIRS.filter(col("a2") > 7).select(s=A["a"]).plan())
+    lines = explanation.text().splitlines()
+    assert lines[0].startswith("map ")
+    assert len(lines) <= len(explanation.physical.plan.nodes) + 4 <= 20
+    assert "snapshot-reducible" not in explanation.text()
+    assert lines[-2].startswith("rewritten by filter-below-left")
 
 
 def test_missing_statistics_are_an_error() -> None:
@@ -113,8 +134,9 @@ def test_missing_statistics_are_an_error() -> None:
 
 def test_a_limit_is_told() -> None:
     plan = PAIRS.join(C, on=[("b", "c")]).plan()
-    assert explain(plan, budget=3).text().endswith("longest window")
-    assert "subplans considered, there are more" in explain(plan, budget=3).text()
+    assert "subplans considered, there are more" in explain(plan, budget=3).all_text()
+    assert "there may be cheaper plans: " in explain(plan, budget=3).text()
+    assert "there may be cheaper plans" not in explain(plan).text()
     assert len(enumerate_plans(plan)) > 3
 
 
@@ -142,7 +164,9 @@ def test_a_plan_that_names_implementations_is_explained_as_it_runs() -> None:
     assert physical.notes(signed)[0] == "gives signed elements"
     assert {str(logical(node)) for node in physical.placed} == {"convert to signs", "convert to intervals"}
     assert physical.reason.endswith("placed between them: convert to intervals, convert to signs")
-    assert explanation.text().endswith("or names implementations: it runs as it is")
+    assert explanation.all_text().endswith(f"or names implementations: it runs as it is\n{NO_COSTS}")
+    assert "or names implementations: it runs as it is" in explanation.text()
+    assert physical.reason in explanation.text()
     assert explanation.as_dict()["subplans_considered"] == 0
 
 
@@ -231,4 +255,4 @@ def test_a_stage_says_what_is_read_above_and_which_regions_there_are() -> None:
     told = stage.as_dict()
     assert told["regions"] == [[2, 3]]
     assert [node["read_above"] for node in told["nodes"]] == [["x", "y"], ["x", "y"], ["x"], ["x"]]
-    assert "read above: x" in explanation.text()
+    assert "read above: x" in explanation.all_text()

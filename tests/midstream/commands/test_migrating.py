@@ -16,7 +16,6 @@ from typer.testing import CliRunner, Result
 from midstream.arrivals import Event
 from midstream.cli import app
 from midstream.commands import migrating
-from midstream.commands.feeding import arrivals
 from midstream.engine import Engine
 from midstream.migration.strategies import STRATEGIES
 from midstream.plans.algebra.operators import CountWindow, Dstream, Split
@@ -25,6 +24,7 @@ from midstream.plans.algebra.serialise import dumps
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import FOREVER, Element
+from midstream.runner import arrivals
 from midstream.scenarios.streams.nexmark.scripts import SCRIPTS
 
 

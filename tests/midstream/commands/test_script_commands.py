@@ -142,7 +142,7 @@ def test_an_early_end_beside_an_open_standard_input_is_no_abort(
         running.stdin.flush()
         if number is not None:
             deadline = time.monotonic() + LIMIT
-            while not list(folder.glob(".*")) and time.monotonic() < deadline:
+            while not list(folder.glob("*.unfinished")) and time.monotonic() < deadline:
                 time.sleep(0.05)
             time.sleep(0.3)  # until the sources are being read
             running.send_signal(number)
@@ -168,7 +168,9 @@ def test_an_interrupted_run_leaves_complete_lines(number: signal.Signals, folder
     output = folder / "out.jsonl"
     with process("run", SCRIPTS[1], "--output", output) as running:
         deadline = time.monotonic() + LIMIT
-        while not any(one.stat().st_size for one in folder.glob(".*")) and time.monotonic() < deadline:
+        while (
+            not any(one.stat().st_size for one in folder.glob("*.unfinished")) and time.monotonic() < deadline
+        ):
             time.sleep(0.05)
         running.send_signal(number)
         status, error = finished(running)
@@ -182,6 +184,40 @@ def test_an_interrupted_run_leaves_complete_lines(number: signal.Signals, folder
     assert so_far.startswith("midstream: so far ") and so_far.endswith(f" elements, {count}")
     assert kept == f"midstream: {output}.unfinished holds {count}"
     assert sorted(one.name for one in folder.iterdir()) == ["out.jsonl.unfinished", "s.csv", "s.sql"]
+
+
+def test_results_can_be_read_while_a_run_goes_on(folder: Path) -> None:
+    """In whole lines, as soon as they are ready; the file gets its name at the end."""
+    growing = folder / "o.jsonl.unfinished"
+    with process("run", "s.sql", "--source", "s=-", "--output", "o.jsonl") as running:
+        assert running.stdin is not None
+        for count in (1, 2, 3):
+            running.stdin.write(b'{"ts": %d, "x": 7}\n' % count)
+            running.stdin.flush()
+            deadline = time.monotonic() + LIMIT
+            lines: list[str] = []
+            while len(lines) < count and time.monotonic() < deadline:
+                lines = growing.read_text().splitlines(keepends=True) if growing.exists() else []
+                assert all(json.loads(line) and line.endswith("\n") for line in lines)
+                time.sleep(0.02)
+            assert len(lines) == count
+            assert not Path("o.jsonl").exists()
+        running.stdin.close()
+        assert running.wait(LIMIT) == 0
+    assert not growing.exists()
+    assert len(Path("o.jsonl").read_text().splitlines()) == 3
+
+
+def test_what_an_earlier_run_has_left_stays_and_is_told(folder: Path) -> None:
+    Path("o.csv.unfinished").write_text("left")
+    result = invoke("run", "s.sql", "--source", "s=s.csv", "--output", "o.csv")
+    assert result.exit_code == 0
+    assert result.stderr.startswith(
+        "note: o.csv.unfinished is of an earlier command, or of one that still runs; this one writes to "
+        "o.csv.unfinished-2\n"
+    )
+    assert Path("o.csv").exists() and Path("o.csv.unfinished").read_text() == "left"
+    assert not Path("o.csv.unfinished-2").exists()
 
 
 def test_a_run_that_waits_for_rows_can_be_interrupted(folder: Path) -> None:
@@ -412,7 +448,7 @@ def test_the_place_of_a_tie_is_that_of_a_window_that_met_it(folder: Path) -> Non
 
 
 def test_explain_tells_every_stage(folder: Path) -> None:
-    result = invoke("explain", SCRIPTS[5])
+    result = invoke("explain", SCRIPTS[5], "--all")
     assert (result.exit_code, result.stderr) == (0, "")
     shown = json.loads(invoke("explain", SCRIPTS[5], "--json").stdout)
     assert list(shown) == ["query_1"]
@@ -423,7 +459,10 @@ def test_explain_tells_every_stage(folder: Path) -> None:
         assert all(below < node["id"] for node in stage["nodes"] for below in node["inputs"])
     assert all(node["implementation"] is None for node in stages[0]["nodes"])
     assert any(node["implementation"] for node in stages[-1]["nodes"])
-    assert len(invoke("explain", SCRIPTS[5], "--no-notes").stdout) < len(result.stdout)
+    assert len(invoke("explain", SCRIPTS[5], "--all", "--no-notes").stdout) < len(result.stdout)
+    short = invoke("explain", SCRIPTS[5]).stdout
+    assert len(short.splitlines()) <= 30
+    assert short.endswith("\n--all shows every rewriting, and the facts about each operator\n")
 
 
 def test_explain_draws_the_plan_that_is_asked_for(folder: Path) -> None:

@@ -262,7 +262,7 @@ def test_a_text_that_looks_like_infinity_is_a_text(tmp_path: Path) -> None:
         (
             "r.parquet",
             (2**63, 1.0, None),
-            "result 3, column item: found an integer beyond 64 bits, for which Parquet has no type",
+            "result 3, column item: found an integer beyond 64 bits, for which there is no type",
         ),
     ],
 )

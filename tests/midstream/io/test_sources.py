@@ -192,7 +192,7 @@ def test_bad_rows_of_parquet_are_counted_across_batches(tmp_path: Path) -> None:
 
 def test_a_slice_of_an_array_is_read_as_such() -> None:
     for array in (pa.array([1, 2, 3]), pa.array([1.0, 2.0, 3.0]), pa.array([1, 2, 3], pa.timestamp("ns"))):
-        assert parquet_reader._values(array.slice(1, 2)) == [2, 3]
+        assert parquet_reader.values_of(array.slice(1, 2)) == [2, 3]
 
 
 @pytest.mark.parametrize(
@@ -507,7 +507,7 @@ def test_rows_of_python() -> None:
         ({"item": 7, "ts": 1}, "bid, row 2, column price: found no such column, expected one of item, ts"),
         ((7, 1000, float("nan")), "bid, row 2, column price: found nan, expected float"),
         ((7, 1000, "2.5"), "bid, row 2, column price: found '2.5', expected float"),
-        (7, "bid, row 2: found 7, expected a tuple, a list or a mapping"),
+        (7, "bid, row 2: found 7, expected a tuple, a list, a mapping or a dataclass"),
     ],
 )
 def test_bad_rows_of_python(row: Any, message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from inspect import cleandoc
 from io import StringIO
 from pathlib import Path
 
@@ -45,6 +46,14 @@ def test_declarations_load_no_spark() -> None:
     code = "import sys, midstream.scenarios.stages.run.stages; print('pyspark' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_the_list_of_commands_shows_the_first_paragraph_of_each_stage() -> None:
+    """The commands know them without loading the stages, which need pydantic."""
+    lines = {name: " ".join(cleandoc(stage.help).split("\n\n")[0].split()) for name, stage in STAGES.items()}
+    assert lines == commands.STAGES
+    shown = " ".join(CliRunner().invoke(commands.app, ["--help"], env={"COLUMNS": "200"}).stdout.split())
+    assert all(f"│ {name} {line} │" in shown for name, line in lines.items())
 
 
 @pytest.mark.parametrize("name", commands.STAGES)
@@ -98,11 +107,6 @@ def test_a_table_that_is_too_wide_is_printed_in_parts(width: int) -> None:
     assert sum(line.startswith("item") for line in lines) == (2 if width == 15 else 1)
     cells = " ".join(lines).split()
     assert all(cells.count(cell) == 1 for row in TABLE.rows for cell in row[1:])
-
-
-def test_every_stage_has_a_command() -> None:
-    """The commands know the names without loading the stages, which need pydantic."""
-    assert tuple(sorted(STAGES)) == commands.STAGES
 
 
 def test_without_spark_random_migrations_name_the_other_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -246,7 +246,7 @@ def test_columns_that_no_comma_separates_are_told(separator: str) -> None:
     header = HEADER.strip().replace(b",", separator.encode()) + b"\n"
     with pytest.raises(
         InputFileError,
-        match=r"names separated by .*, expected .* between fields; in a stream, delim",
+        match=r"names separated by .*, expected commas between fields; declare SOURCE csv",
     ):
         read(CsvReader, [header, b"1\n"])
     with pytest.raises(InputFileError, match=r"found no such column, expected one of a"):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Container, Iterator, Mapping
 from functools import cached_property
 from math import lcm
-from types import FrameType, MappingProxyType
+from types import MappingProxyType
 from typing import Any
 
 import networkx as nx
@@ -16,7 +14,7 @@ from midstream.plans.algebra.drawing import tree
 from midstream.plans.algebra.operators import Logical, Relation, Source
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.values.arguments import wrong
-from midstream.plans.values.errors import PlanError, QueryNote
+from midstream.plans.values.errors import PlanError, QueryNote, tell
 from midstream.plans.values.schema import Schema
 
 Operator = Logical | Physical
@@ -175,12 +173,7 @@ class Plan:
 
     def tell_notes(self) -> None:
         """Warn of the notes, at the line outside of Midstream that runs or optimizes the plan."""
-        level = 2
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "midstream":
-            level, frame = level + 1, frame.f_back
-        for note in self.notes:
-            warnings.warn(note, QueryNote, stacklevel=level)
+        tell(self.notes, QueryNote)
 
     @property
     def root(self) -> Node:

@@ -6,6 +6,10 @@ was expected. The facts are attributes, too, so that a program need not parse a 
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterable
+from types import FrameType
 from typing import Any
 
 
@@ -145,3 +149,13 @@ class QueryNote(Note):
     The message says how to write what is meant. `warnings.simplefilter("ignore", ms.errors.QueryNote)` turns
     these notes off.
     """
+
+
+def tell(notes: Iterable[str], category: type[Note]) -> None:
+    """Warn of notes, at the line outside of Midstream that has led to them."""
+    level = 2
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "midstream":
+        level, frame = level + 1, frame.f_back
+    for note in notes:
+        warnings.warn(note, category, stacklevel=level)

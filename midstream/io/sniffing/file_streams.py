@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from midstream.io.sources.sources import open_source
 from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import OptionValue, StreamDeclaration, literal
 from midstream.plans.sql.statements import identifier
-from midstream.plans.values.errors import InputFileError, Note
+from midstream.plans.values.errors import InputFileError, Note, tell
 from midstream.plans.values.streams import Chronons, Element
 from midstream.plans.values.units import TimeUnit
 
@@ -62,8 +61,7 @@ class FileStreams:
         form = next(word for word, one in FUNCTIONS.items() if one == source.kind)
         call = f"{form}({literal(path)}", found.declaration.ordered_by
         self._functions.update(dict.fromkeys(files_of(path), call))
-        for note in found.notes:
-            warnings.warn(note, FileNote, stacklevel=2)
+        tell(found.notes, FileNote)
         return found.declaration
 
     def elements(self, stream: StreamDeclaration, unit: TimeUnit) -> FileElements | None:

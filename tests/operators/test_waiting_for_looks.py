@@ -132,6 +132,43 @@ def test_a_stream_does_not_wait_where_another_query_reads_less() -> None:
     assert len(results) == 2  # c is silent
 
 
+def test_a_stream_does_not_wait_below_a_window_of_rows() -> None:
+    """The next row tells where the last one ends, whose result starts earlier."""
+    lasting = ms.stream("a", ax="integer").window(None)
+    rows = ms.stream("b", bx="integer", by="integer").last(1)
+    results: list[Element] = []
+    engine = ms.Engine(lasting.join(rows, on=[("ax", "bx")]), results.extend)
+    engine.watch_streams(Looking(engine), 10)
+    engine.push("a", [(0, 1, (1,))])
+    engine.push("b", [(0, 1, (1, 1)), (15, 16, (2, 2))])
+    assert results == [(0, 15, (1, 1, 1))]
+
+
+@pytest.mark.parametrize("step", [4, 10])
+def test_nobody_waits_for_a_stream_whose_time_a_window_moves_on(step: int) -> None:
+    """A window that slides by 10 has come to 19 when its stream has come to 10."""
+    sliding = ms.stream("b", bx="integer", by="integer").window(30, slide=10)
+    results: list[Element] = []
+    engine = ms.Engine(A.join(sliding, on=[("ax", "bx")]), results.extend)
+    engine.watch_streams(Looking(engine), step)
+    engine.push("b", [(10, 11, (1, 1))])
+    engine.push("a", [(10, 11, (1,)), (19, 20, (1,))])
+    assert len(results) == 2
+
+
+def test_streams_do_not_wait_for_each_other_by_two_watches() -> None:
+    """A query over one stream goes on where another watch of it waits for a stream that waits itself."""
+    engine = ms.Engine(THREE)
+    alone: list[Element] = []
+    engine.add(A, alone.extend, "alone")
+    engine.watch_streams(Looking(engine), 10)
+    engine.push("c", [(0, 1, (1,))])
+    engine.push("b", [(0, 1, (1, 1)), (264, 265, (1, 1))])
+    engine.watch_streams(Looking(engine), 1, ["a", "b"])
+    engine.push("a", [(time, time + 1, (1,)) for time in range(50)])
+    assert len(alone) == 50
+
+
 def test_a_watch_that_ends_lets_all_elements_run() -> None:
     engine = ms.Engine(THREE)
     leave = engine.watch_streams(Looking(engine), 10)

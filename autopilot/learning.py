@@ -88,15 +88,12 @@ class Learning:
         since, before = self._course[0]
         if since == now:
             return statistics
-        return replace(
+        return _with_distances(
             statistics,
-            streams={
-                node: replace(
-                    stream, d=self._likely(stream.d, now - since, self.arrived[node] - before[node])
-                )
-                if node in self.arrived
-                else stream
-                for node, stream in statistics.streams.items()
+            {
+                node: self._likely(statistics.streams[node].d, now - since, count - before[node])
+                for node, count in self.arrived.items()
+                if node in statistics.streams
             },
         )
 
@@ -118,8 +115,12 @@ def with_rates(
 ) -> Statistics:
     """Replace the rates of streams by those of a period, from the counts of elements before and behind it."""
     came = {node: n - before.get(node, 0) for node, n in until.items()}
+    return _with_distances(statistics, {node: passed / n if n else inf for node, n in came.items()})
+
+
+def _with_distances(statistics: Statistics, distances: Mapping[Node, float]) -> Statistics:
     streams = {
-        node: replace(stream, d=passed / n if (n := came[node]) else inf) if node in came else stream
+        node: replace(stream, d=distances[node]) if node in distances else stream
         for node, stream in statistics.streams.items()
     }
     return replace(statistics, streams=streams)

@@ -81,7 +81,7 @@ class Runner:
             self._live = _Live(sources, grain, idle, now)
             self._arrivals = iter(self._live)
         else:
-            self._arrivals = arrivals(sources, grain)
+            self._arrivals = _recorded(sources, grain)
 
     def command(self, command: Command) -> Future[Any]:
         """Let the engine's thread carry out a command in front of its next event; from any thread.
@@ -184,7 +184,7 @@ class _Live:
         self._reached: dict[str, Any] = {}
         """The time to which each stream has come."""
         self._looked = -TICK
-        """When the clock was looked at last, by the monotonic clock."""
+        """The time of the last look at the clock, by the monotonic clock."""
         self._looks_at_clock = (
             idle is not None
             or now is not None
@@ -270,7 +270,7 @@ class _Reader:
     def __init__(self, name: str, source: Source) -> None:
         self.name, self.source = name, source
         self.came = time.monotonic()
-        """When a batch was taken last, by the monotonic clock."""
+        """The time at which the last batch was taken, by the monotonic clock."""
         self._batches: deque[Batch | BaseException | None] = deque()
         self._places = threading.Semaphore(AHEAD)
         self._is_over = threading.Event()

@@ -67,6 +67,13 @@ def read_columns(
             yield len(batch), columns
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """True for the types of texts."""
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
 def _is_int96(file: pq.ParquetFile, name: str) -> bool:
     leaves = (file.schema.column(position) for position in range(len(file.schema)))
     return any(leaf.path == name and leaf.physical_type == "INT96" for leaf in leaves)

@@ -7,6 +7,7 @@ import sys
 from collections import deque
 from typing import TYPE_CHECKING
 
+from midstream.io.file_formats import VALIDITY
 from midstream.io.output import STDOUT, TextOutput
 from midstream.io.sinks.sink import Sink, Times, integers
 from midstream.plans.values.instants import iso_format
@@ -91,7 +92,7 @@ class TableSink(Sink):
             header_style="",
             show_edge=False,
         )
-        for name in ("start", "end"):
+        for name in VALIDITY:
             table.add_column(name, justify="right", no_wrap=True)
         for column in self.schema:
             is_number = column.type in (Type.INTEGER, Type.FLOAT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from midstream.io.parquet import opened_parquet, read_columns
+from midstream.io.parquet import is_text, opened_parquet, read_columns
 from midstream.io.sniffing.tables import FoundColumn, Table
 from midstream.io.sniffing.times import forms_of
 from midstream.plans.sql.declarations import ISO
@@ -59,9 +59,7 @@ def _type(path: str, name: str, found: pa.DataType) -> tuple[Type, bool, bool]:
         return Type.FLOAT, False, False
     if types.is_boolean(plain):
         return Type.BOOLEAN, False, False
-    if types.is_null(plain) or any(
-        test(plain) for test in (types.is_string, types.is_large_string, types.is_string_view)
-    ):
+    if types.is_null(plain) or is_text(plain):
         return Type.STRING, False, False
     raise InputFileError(
         f"{path}, column {name}: found {found}, expected numbers, texts, booleans or dates; "

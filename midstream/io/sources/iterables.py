@@ -130,29 +130,33 @@ class RowReader:
         bad_rows: BadRows,
         clock: Now | None,
     ) -> None:
-        self._conversion = Conversion(stream, unit, value_converter, clock)
-        self._origin = Origin(stream.name, "row")
+        self.conversion = Conversion(stream, unit, value_converter, clock)
+        self.origin = Origin(stream.name, "row")
         self._bad_rows = bad_rows
-        self._keys = Keys(self._conversion.names)
+        self._keys = Keys(self.conversion.names)
         self._payload_keys = Keys(stream.schema.names)
-        self._number = 0
+        self._count = 0
 
     def source(self, lists: Iterator[list[Any]], *, is_live: bool) -> Source:
         """A source of elements, from lists of rows."""
         batches = (batch for rows in lists if (batch := self.read(rows)))
-        timestamps, clock = self._conversion.timestamps, self._conversion.clock
-        return Source(self._origin.name, batches, is_live, timestamps, "row", now=clock)
+        timestamps, clock = self.conversion.timestamps, self.conversion.clock
+        return Source(self.origin.name, batches, is_live, timestamps, "row", now=clock)
+
+    def number(self, rows: int) -> int:
+        """The number of the first of so many further rows."""
+        first, self._count = self._count + 1, self._count + rows
+        return first
 
     def read(self, rows: Sequence[Any]) -> Batch:
         """The elements of rows that follow those before."""
-        number = self._number
-        self._number += len(rows)
+        number = self.number(len(rows))
         try:
             return self._together(rows)
         except (Misfit, AttributeError, *ODD):
             pass
-        candidates = (Candidate(n, partial(_text, row), row) for n, row in enumerate(rows, number + 1))
-        return convert_each(candidates, self._element, self._origin, self._bad_rows)
+        candidates = (Candidate(n, partial(_text, row), row) for n, row in enumerate(rows, number))
+        return convert_each(candidates, self._element, self.origin, self._bad_rows)
 
     def _together(self, rows: Sequence[Any]) -> Batch:
         """The elements of rows that all have one form.
@@ -161,30 +165,30 @@ class RowReader:
         """
         kinds = set(map(type, rows))
         if kinds == {dict}:
-            return self._conversion.batch(self._keys.columns(rows), len(rows))
+            return self.conversion.batch(self._keys.columns(rows), len(rows))
         if kinds != {tuple}:
             (kind,) = kinds  # of several, each row is read by itself
             if is_dataclass(kind):
                 names = self._keys.of(tuple(one.name for one in fields(kind)))
                 of_names = [[*map(attrgetter(name), rows)] for name in names if name is not None]
-                return self._conversion.batch(of_names, len(rows))
+                return self.conversion.batch(of_names, len(rows))
             if not issubclass(kind, tuple):
                 raise TypeError(kind)
         columns = list(zip(*rows, strict=True))
         if len(columns) != 2 or not any(map(isinstance, columns[1], repeat(NESTED))):
-            return self._conversion.batch(columns, len(rows))
+            return self.conversion.batch(columns, len(rows))
         times, payloads = columns
         if set(map(type, payloads)) != {tuple}:
             raise TypeError("payloads of several kinds")
-        return self._conversion.stamped(times, list(zip(*payloads, strict=True)))
+        return self.conversion.stamped(times, list(zip(*payloads, strict=True)))
 
     def _element(self, row: Any) -> Element:
         if isinstance(row, tuple) and len(row) == 2 and isinstance(row[1], NESTED):
             time, payload = row
             values = self._values(payload, self._payload_keys)
-            start = self._conversion.instant(time)
-            return start, start + 1, self._conversion.payload(values)
-        return self._conversion.element(self._values(row, self._keys))
+            start = self.conversion.instant(time)
+            return start, start + 1, self.conversion.payload(values)
+        return self.conversion.element(self._values(row, self._keys))
 
     @staticmethod
     def _values(row: Any, keys: Keys) -> Sequence[Any]:

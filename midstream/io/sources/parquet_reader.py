@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from midstream.io.instants import Nanoseconds
-from midstream.io.parquet import Moments, opened_parquet, read_columns
+from midstream.io.parquet import Moments, is_text, opened_parquet, read_columns
 from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.columns import find_column
 from midstream.io.sources.conversion import (
@@ -108,16 +108,15 @@ def _require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: boo
     from pyarrow import types
 
     values = found.value_type if types.is_dictionary(found) else found
-    texts = (types.is_string, types.is_large_string, types.is_string_view)
     if is_time:
-        readable: tuple[Any, ...] = (types.is_integer, types.is_timestamp, types.is_date, *texts)
+        readable: tuple[Any, ...] = (types.is_integer, types.is_timestamp, types.is_date, is_text)
     elif column.type is Type.ANY:
         return
     else:
         readable = {
             Type.INTEGER: (types.is_integer, types.is_decimal),
             Type.FLOAT: (types.is_floating, types.is_integer, types.is_decimal),
-            Type.STRING: texts,
+            Type.STRING: (is_text,),
             Type.BOOLEAN: (types.is_boolean,),
         }[column.type]
     if not types.is_null(values) and not any(test(values) for test in readable):

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from midstream.io.requirements import require_libraries
 from midstream.io.sources.bad_rows import BadRows, Misfit
-from midstream.io.sources.conversion import BATCH, Conversion, Origin, lists_of
+from midstream.io.sources.conversion import BATCH, lists_of
 from midstream.io.sources.iterables import RowReader
 from midstream.io.sources.parquet_reader import elements_of, matching_columns, values_of
-from midstream.io.sources.values import value_converter
 from midstream.io.timestamps import Timestamps, UnitlessTimestamps
 from midstream.plans.algebra.operators import Source
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
@@ -67,10 +66,7 @@ class PushedRows:
         ]
         columns.insert(place, ColumnDeclaration(name, Type.INTEGER, nullable=False, is_timestamp=True))
         declaration = StreamDeclaration(source.stream, tuple(columns), ordered_by=name)
-        timestamps = _timestamps(source)
-        self._rows = RowReader(declaration, timestamps, BadRows(), None)
-        self._conversion = Conversion(declaration, timestamps, value_converter)
-        self._origin, self._count = Origin(source.stream, "row"), 0
+        self._rows = RowReader(declaration, _timestamps(source), BadRows(), None)
 
     def batches(self, data: object) -> Iterator[Batch]:
         """The elements of data, in its order; of an iterable, at most 1,024 rows are taken ahead."""
@@ -83,13 +79,13 @@ class PushedRows:
                 yield self._rows.read(rows)
 
     def _of_arrow(self, data: Any) -> Iterator[Batch]:
-        reader = _reader(data)
+        reader, conversion = _reader(data), self._rows.conversion
         names, kinds = reader.schema.names, list(map(_is_floating, reader.schema.types))
-        declared = {c.name.lower() for c in self._conversion.stream.columns if c.type is Type.INTEGER}
+        declared = {c.name.lower() for c in conversion.stream.columns if c.type is Type.INTEGER}
         # pandas has floats where a column of integers has missing values.
         whole = [is_float and name.lower() in declared for is_float, name in zip(kinds, names, strict=True)]
         try:
-            places = matching_columns(_with_integers(reader.schema, whole), self._conversion)
+            places = matching_columns(_with_integers(reader.schema, whole), conversion)
         except Misfit as misfit:
             raise SchemaError(
                 f"push_rows: stream {self.source.stream}, {misfit}", column=misfit.column
@@ -101,8 +97,8 @@ class PushedRows:
                     _integers(piece.column(place)) if whole[place] else values_of(piece.column(place))
                     for place in places
                 ]
-                number, self._count = self._count + 1, self._count + len(piece)
-                yield elements_of(columns, len(piece), number, self._conversion, self._origin, BadRows())
+                number = self._rows.number(len(piece))
+                yield elements_of(columns, len(piece), number, conversion, self._rows.origin, BadRows())
 
 
 def _reader(data: Any) -> pa.RecordBatchReader:

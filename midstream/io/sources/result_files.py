@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from midstream.io.file_formats import VALIDITY
 from midstream.io.new_file import is_special
 from midstream.io.output import STDOUT
-from midstream.io.parquet import SECOND, opened_parquet
+from midstream.io.parquet import opened_parquet
 from midstream.io.readers import PARSERS, csv_fault
 from midstream.io.sources.arrivals import Arriving, file_arrivals, stdin_arrivals, whole_lines
 from midstream.io.sources.bad_rows import BadRows, Misfit, shown
 from midstream.io.sources.json_reader import Repeated, parsed_line, require_validity
+from midstream.io.sources.parquet_reader import values_of
 from midstream.io.sources.sources import required_format
 from midstream.io.sources.text_reader import BYTE_ORDER_MARK, decode, require_text
 from midstream.plans.values.instants import nanoseconds
@@ -234,11 +235,8 @@ def _from_parquet(path: str) -> FileResults:
     return results
 
 
-def _times(column: pa.Array) -> list[int | None]:
+def _times(column: pa.Array) -> list[Any]:
     """Integers as they are, and instants in nanoseconds."""
     import pyarrow as pa
 
-    if not pa.types.is_timestamp(column.type):
-        return list(column.to_pylist())
-    length = SECOND // {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
-    return [None if value is None else value * length for value in column.cast(pa.int64()).to_pylist()]
+    return values_of(column) if pa.types.is_timestamp(column.type) else list(column.to_pylist())

@@ -23,7 +23,7 @@ from midstream.commands.sql_command import init, sql
 from midstream.commands.verify_command import verify
 from midstream.console.help import examples
 from midstream.console.options import AsJson
-from midstream.console.process import ErrorReportingGroup, as_process
+from midstream.console.process import ONLY_HELP, ErrorReportingGroup, as_process
 from midstream.console.progress import progress_bar
 from midstream.io.new_file import nothing_written
 from midstream.scenarios.stages.commands import app as study
@@ -111,7 +111,8 @@ def _options(
     costs: Costs = None,
 ) -> None:
     """Options of all commands."""
-    context.with_resource(costs_in_use(costs))
+    if not context.meta[ONLY_HELP]:  # a profile of costs loads all that is priced
+        context.with_resource(costs_in_use(costs))
 
 
 def demo(

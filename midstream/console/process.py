@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import signal
 import sys
@@ -26,6 +27,9 @@ INTERRUPTIONS = tuple(
 )
 
 TRACEBACK = "MIDSTREAM_TRACEBACK"
+
+ONLY_HELP = "midstream.only_help"
+"""In the `meta` of a group's context: whether a command of the group is only asked for its help."""
 
 
 def as_process(command: Callable[[], object]) -> int:
@@ -77,6 +81,8 @@ class QuickGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the options in front of the command."""
+        in_front = itertools.takewhile(lambda argument: argument != "--", args)
+        ctx.meta[ONLY_HELP] = not set(ctx.help_option_names).isdisjoint(in_front)
         if not args or args[0].startswith("-"):
             return super().parse_args(ctx, args)
         # There are none. Typer would load pydantic to find that out, a sixth of the time of help.

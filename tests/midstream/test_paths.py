@@ -521,6 +521,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     predictions = costs_benchmark.Predictions((point,), (point,))
     monkeypatch.setattr(costs_benchmark, "predict", lambda *_: predictions)
     monkeypatch.setattr(calibrating, "calibrate", lambda *_: (PROFILE, [], []))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", Figure.savefig)
     _without_spark(monkeypatch)
     return tmp_path

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from midstream.cli import app
+from midstream.commands.calibrate_command import default_place
 from midstream.console.options import STRATEGY_NAMES
 from midstream.migration import STRATEGIES
+from midstream.optimizer.cost.calibration import Profile
+from midstream.optimizer.cost.units import UnitCosts
 
 LARGE = {"networkx", "numpy", "sortedcontainers", "sqlglot", "pydantic"}
 LISTING = "print(*sorted(sys.modules), file=sys.stderr)"
@@ -55,7 +59,12 @@ def test_reading_a_name_loads_what_it_needs() -> None:
 @pytest.mark.parametrize(
     "arguments", [("--version",), ("--help",), *((name, "--help") for name in (*COMMANDS, "study"))]
 )
-def test_help_and_version_load_no_plan_and_no_engine(arguments: tuple[str, ...]) -> None:
+def test_help_and_version_load_no_plan_and_no_engine(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    default_place().parent.mkdir()
+    default_place().write_text(Profile(UnitCosts(), "", "", 0.0).dumps())
     names = loaded_by(*arguments)
     # Typer itself checks what stands in front of a command by pydantic.
     assert sorted(LARGE & names) in ([[], ["pydantic"]] if arguments[0].startswith("-") else [[]])

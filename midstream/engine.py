@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
 
@@ -21,9 +22,10 @@ from midstream.migration.strategies import find_strategy
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import UNPROVED, MigrationRequest, Transition
 from midstream.operators.base.walk import Take
-from midstream.operators.engine.graph.adjustment import change_granule, resize
+from midstream.operators.engine.graph.adjustment import Adjustment, adjust
 from midstream.operators.engine.graph.feed import Feed
 from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.graph.parting import Settling
 from midstream.operators.engine.graph.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.graph.replacement import Replacement, replace
 from midstream.operators.engine.input.entrance import Entrances
@@ -97,6 +99,7 @@ class Engine:
         self._graph = QueryGraph(Entrances(slack, delay, dead_letters), relations, compile=compile)
         self._feed = Feed(self._graph)
         self._host = Host(self._graph, self._feed)
+        self._settling = Settling(self._graph, self._feed)
         self._pushed: dict[tuple[str, str | None], PushedRows] = {}
         """By stream and column of time, what turns pushed rows into elements."""
         self._autopilots: list[EngineAutopilot] = []
@@ -252,21 +255,47 @@ class Engine:
         plan.tell_notes()
         return replacement
 
-    def resize(self, window: Node | Stream, size: int | None, at: int) -> list[str]:
-        """Give a time window another size from application time `at` on, in all queries that have it.
+    def adjust(
+        self, settings: Mapping[Node | Stream, int], *, at: int, queries: Iterable[str] = ()
+    ) -> Adjustment:
+        """Give windows and granules other settings from application time `at` on, in all queries with them.
 
-        Returns the names of these queries. Elements that start before `at` keep their validity.
+        If `queries` are named, it changes these alone; they part from others that have the same windows.
 
-        Raises   PlanError where no query has the window, the size is out of its bounds, `at` has been
-                 reached, or one of the queries is being migrated; then nothing has changed.
+        The keys are nodes of the running plans, declared with bounds: time windows, whose setting is the size
+        in chronons, count windows, whose setting is the number of rows, and granularity conversions, whose
+        setting is the granule. All change at once, also while a query is being migrated. Elements that start
+        before `at` keep the setting with which they came. The plans show the new settings from now on.
+
+        Returns the queries concerned, and the instant at which the change is complete.
+
+        Raises   PlanError where no query has the node, a setting is out of its bounds or does not fit others,
+                 or `at` has been reached; then nothing has changed.
+
+        >>> import midstream as ms
+        >>> s = ms.stream("s", x="integer")
+        >>> engine = ms.Engine(s.window(60, bounds=(10, 120)).distinct(), print)
+        >>> engine.push("s", [(0, 1, (7,))])
+        [(0, 60, (7,))]
+        >>> engine.adjust({s.window(60, bounds=(10, 120)): 20}, at=100)
+        Adjustment(queries=('query',), at=100, complete_at=160)
+        >>> engine.push("s", [(100, 101, (8,))])
+        [(100, 120, (8,))]
         """
         self._feed.require_one_thread()
-        return resize(self._graph, node_of("resize", window), size, at)
+        require("adjust", settings, Mapping, "settings by windows and granularity conversions: {window: 20}")
+        levers = {node_of("adjust", lever): setting for lever, setting in settings.items()}
+        names = listed("adjust: queries", queries, "names of queries: ['query']")
+        only = sorted({self._graph.query(name) for name in names}, key=attrgetter("number"))
+        return adjust(self._graph, self._settling, levers, at, only)
 
-    def change_granule(self, conversion: Node | Stream, granule: int, at: int) -> list[str]:
-        """Give a granularity conversion another granule from application time `at` on, like `resize`."""
-        self._feed.require_one_thread()
-        return change_granule(self._graph, node_of("change_granule", conversion), granule, at)
+    def resize(self, window: Node | Stream, size: int, at: int) -> Adjustment:
+        """Give one window another size: `adjust({window: size}, at=at)`."""
+        return self.adjust({node_of("resize", window): size}, at=at)
+
+    def change_granule(self, conversion: Node | Stream, granule: int, at: int) -> Adjustment:
+        """Give one granularity conversion another granule: `adjust({conversion: granule}, at=at)`."""
+        return self.adjust({node_of("change_granule", conversion): granule}, at=at)
 
     def keep_log(self, query: str | None = None) -> Time:
         """Log the valid elements of a query's windows, and of its results, for migrations that move states.

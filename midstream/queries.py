@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.running.queries import RunningQuery
-from midstream.plans.values.streams import FOREVER
+from midstream.plans.values.streams import BEGINNING, FOREVER
 
 if TYPE_CHECKING:
-    from midstream.plans.algebra.plan import Plan
+    from midstream.operators.engine.running.settings import History
+    from midstream.plans.algebra.plan import Node, Plan
     from midstream.plans.values.streams import Time
 
 
@@ -58,6 +59,26 @@ class Query:
     def is_logged(self) -> bool:
         """True if the query's windows and outputs are logged."""
         return self._running.is_logged
+
+    def settings(self, start: Time = BEGINNING, end: Time = FOREVER) -> dict[Node, History]:
+        """The settings of its levers with which results in an interval were computed (thesis, 21.4.3).
+
+        By the node of each lever, the settings of elements that can be valid from `start` up to, not
+        including, `end`, each with the instant from which it holds. A lever is a window, or a granularity
+        conversion, with bounds.
+
+        Cost     O(levers and their changes)
+
+        >>> import midstream as ms
+        >>> window = ms.stream("s", x="integer").window(60, bounds=(10, 120))
+        >>> engine = ms.Engine(window)
+        >>> _ = engine.adjust({window: 20}, at=100)
+        >>> list(engine.query().settings().values())
+        [((-inf, 60), (100, 20))]
+        >>> list(engine.query().settings(160, 200).values())
+        [((100, 20),)]
+        """
+        return self._running.settings.between(self._running.plan, start, end)
 
     @property
     def _runs(self) -> bool:

@@ -16,12 +16,16 @@ from midstream.operators.base.box import Box, require_box
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.graph.host import Host
 from midstream.operators.engine.running.guest import HostedBox
+from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import listed, require, wrong
 from midstream.plans.values.errors import MigrationRefused
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 T = TypeVar("T")
+
+Seat = tuple[int, int]
+"""The number of a Box and of one of its outputs, which stay when the node in the plan changes."""
 
 DEMAND_LEAST = ("genmig", "swap")
 """The strategies that require least: where they refuse, the others mostly refuse for the same reasons."""
@@ -48,15 +52,15 @@ class Prepared:
         """The predicted cost of this migration."""
         return predict(self.host, self.query, self.strategy.name, self.edits)
 
-    def begin(self) -> list[tuple[list[Node], Migration]]:
+    def begin(self) -> list[tuple[list[Seat], Migration]]:
         """Put Boxes in place of the parts to be replaced, and give out what is ready at once.
 
-        Returns the migrations, inputs before consumers, with the nodes of their outputs.
+        Returns the migrations, inputs before consumers, with the seats of their outputs.
         """
         host, query = self.host, self.query
         placed: dict[tuple[Node, Node], Node] = {}
         operators: dict[Node, Operator] = {}
-        parts: list[tuple[list[Node], Migration]] = []
+        parts: list[tuple[list[Seat], Migration]] = []
         ready: dict[Node, Batch] = {}
         # A swap ends the old operators, and what they give out then must count as theirs.
         host.count_results(query)
@@ -69,7 +73,7 @@ class Prepared:
             placed |= zip(part.change.pairs, nodes, strict=True)
             operators |= new.operators
             operators |= zip(nodes, HostedBox(migration, new.reached).guests, strict=True)
-            parts.append((nodes, migration))
+            parts.append(([seat for node in nodes if (seat := seat_of(node))], migration))
         physical, moved = self.changes.placed(placed)
         host.exchange(query, self.plan, physical, moved, operators)
         for node, batch in ready.items():
@@ -77,6 +81,12 @@ class Prepared:
         host.adopt_plans()
         host.compile_routes(query)
         return parts
+
+
+def seat_of(node: Node) -> Seat | None:
+    """The seat of a node in a running plan; None where no Box runs in its place."""
+    operator = node.operator
+    return (operator.number, operator.output) if isinstance(operator, Boxed) else None
 
 
 def prepare(

@@ -26,9 +26,9 @@ from midstream.migration.preconditions import (
     require_stateless,
 )
 from midstream.migration.strategy import Edit, NewPart, Part, Strategy, Subplan
-from midstream.operators.base.adjustable import Adjustable
 from midstream.operators.base.box import Box
 from midstream.operators.base.output import OrderedOutput
+from midstream.operators.base.setting import WithSetting
 from midstream.operators.engine.graph.host import Host
 from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.algebra.plan import Plan
@@ -207,9 +207,9 @@ def require_private(host: Host, query: str, change: Change) -> None:
         raise MigrationRefused(f"swap would {fault}; {instead}", operator=str(name))
     for node in gone:
         operator = operators.get(node)
-        if isinstance(operator, Adjustable) and len(operator.history) > 1:
+        if isinstance(operator, WithSetting) and len(operator.setting.history) > 1:
             raise MigrationRefused(
-                f"{logical(node)} of the old plan was resized while it ran, and a new one would not know "
+                f"{logical(node)} of the old plan was adjusted while it ran, and a new one would not know "
                 "from when on; add the new plan as another query",
                 operator=str(logical(node)),
             )

@@ -14,13 +14,13 @@ from typing import Any
 
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
-from midstream.migration.migrate import Prepared, prepare
+from midstream.migration.migrate import Prepared, Seat, prepare, seat_of
 from midstream.migration.preconditions import require_same_answers
 from midstream.migration.strategy import Strategy
 from midstream.migration.trace import TraceEntry
 from midstream.operators.engine.graph.host import Host
 from midstream.operators.engine.running.queries import RunningQuery
-from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.plan import Plan
 from midstream.plans.equivalence.comparison import Prover, compare, next_answer
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import MigrationRefused
@@ -54,18 +54,20 @@ class MigrationRequest:
         if self.unproved not in UNPROVED:
             raise MigrationRefused(f"found unproved {self.unproved!r}, expected {' or '.join(UNPROVED)}")
 
-    def prepare(self, host: Host) -> Prepared | None:
+    def prepare(self, host: Host, plan: Plan) -> Prepared | None:
         """The migration that can begin now; None where it must wait for another one.
+
+        `plan` is the plan with the present settings of levers.
 
         Raises   MigrationRefused, with the operator and the reason.
         """
         if not self.query.is_exchanged or self.when_busy == "chain":
-            return prepare(host, self.plan, self.strategy, self.query.name, replace_all=self.replace_all)
+            return prepare(host, plan, self.strategy, self.query.name, replace_all=self.replace_all)
         if self.when_busy == "refuse":
             raise MigrationRefused(
                 f"a migration of {self.query.name} is under way; wait until it is done, or abort it"
             )
-        require_same_answers(self.query.plan, self.plan)
+        require_same_answers(self.query.plan, plan)
         return None
 
 
@@ -94,7 +96,7 @@ class Transition:
         self._comparing = compare(request.query.plan, request.plan, prover=prover)
         self._own = Phase.CHECKING
         """The phase before it has begun; MOVING from then on, when the phases of its parts count."""
-        self._parts: Sequence[tuple[list[Node], Migration]] = ()
+        self._parts: Sequence[tuple[list[Seat], Migration]] = ()
         self._reason = ""
         self._listeners: list[Callable[[dict[str, Any]], object]] = []
 
@@ -107,18 +109,19 @@ class Transition:
         """
         host, request = self._host, self.request
         # Refuse at once what cannot be done, before the plans are compared.
-        prepared = request.prepare(host)
+        prepared = request.prepare(host, request.plan)
         if proof is not None:
             require_proof_of(proof, request.query.plan, request.plan)
         answer = next_answer(self._comparing) if proof is None else proof
         while answer is None and (wait or host.has_ended()):
             answer = next_answer(self._comparing)
         if answer is None:
+            request.query.targets[self] = request.plan
             host.work_in_steps(self)
         else:
             require_equivalence(answer, request.unproved)
             self.equivalence = answer
-            self._begin(prepared)
+            self._begin(prepared, request.plan)
 
     def step(self) -> bool:
         """Take the next step if it is due; returns True if one is due behind the next event, too.
@@ -141,6 +144,7 @@ class Transition:
                     pass  # the Boxes move on by themselves; see Migration
                 case Phase.DONE | Phase.ABORTED | Phase.REFUSED:
                     self._comparing.close()  # its state is not needed any more
+                    self.request.query.targets.pop(self, None)
         except MigrationRefused as refusal:
             self._own, self._reason = Phase.REFUSED, str(refusal)
         return self.phase is Phase.CHECKING
@@ -150,11 +154,13 @@ class Transition:
 
         Raises   MigrationRefused, with the operator and the reason.
         """
-        self._begin(self.request.prepare(self._host))
+        plan = self.request.query.targets.pop(self, self.request.plan)
+        self._begin(self.request.prepare(self._host, plan), plan)
 
-    def _begin(self, prepared: Prepared | None) -> None:
+    def _begin(self, prepared: Prepared | None, plan: Plan) -> None:
         if prepared is None:
             self._own = Phase.QUEUED
+            self.request.query.targets[self] = plan
             self.request.query.waiting.append(self)
             return
         self._parts, self._reason, self._own = prepared.begin(), prepared.reason, Phase.MOVING
@@ -208,16 +214,16 @@ class Transition:
             return
         if self._is_gone:
             raise MigrationRefused(f"query {self.query} has been removed, and its new plan as well")
-        running = self.request.query.physical.nodes
         moving = [(seats, part) for seats, part in self._parts if part.phase is Phase.MOVING]
         if not moving:
             raise MigrationRefused(f"the migration is {self.phase.value}, which is too late to abort it")
+        running = {seat: node for node in self.request.query.physical.nodes if (seat := seat_of(node))}
         if any(seat not in running for seats, _ in moving for seat in seats):
             raise MigrationRefused("a later migration has begun that includes this one; abort that one first")
         self._reason = reason
         for seats, part in moving:
             for seat, batch in zip(seats, part.abort(reason), strict=True):
-                self._host.emit(seat, batch)
+                self._host.emit(running[seat], batch)
         self._host.adopt_plans()
         self._host.step()
 

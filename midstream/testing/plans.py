@@ -140,9 +140,9 @@ def plans(
     relations       adds the relations `constant` and `temporal`, which are joined and compared with streams
     tuples          adds top_k, whose values cannot be compared with numbers
     shared          lets several operators read one subplan
-    adjustable      gives bounds to granularities and to bounded time windows, from one granule to at least
-                    LARGEST_SETTING granules; all bounds differ, so that they can be found in plans that rules
-                    make
+    adjustable      gives bounds to granularities and to bounded windows, from one granule, or one row, to at
+                    least LARGEST_SETTING of them; all bounds differ, so that they can be found in plans that
+                    rules make
 
     `WHOLE` is all of windows, arrangements, relations, tuples and shared.
     """
@@ -285,7 +285,8 @@ def _followed(draw: st.DrawFn, one: Stream, below: st.SearchStrategy[Stream], op
             keys = draw(st.lists(st.sampled_from(one.schema.names), max_size=1))
             # At every instant there is one row of each group: no ties.
             most = one.group_by(*keys).aggregate(**{f"w{options.number()}": max_(_numbers(one.schema)[0])})
-            return most.last(draw(st.integers(1, 3)), by=keys, slide=draw(st.integers(1, 2)))
+            rows, slide = draw(st.integers(1, 3)), draw(st.integers(1, 2))
+            return most.last(rows, by=keys, slide=slide, bounds=options.bounds())
         case _:
             size, granule = draw(st.sampled_from((1, 2, 4))), one.node.granule
             slide = draw(st.sampled_from((1, 1, 3)))

@@ -8,6 +8,7 @@ from midstream.operators.base.pairing import Pairing, equal_columns, pairing
 from midstream.operators.base.running import operator_of
 from midstream.plans.algebra.operators import (
     Aggregate,
+    Bounds,
     CountWindow,
     Filter,
     Join,
@@ -52,13 +53,13 @@ def aggregate_facts(node: Node) -> tuple[Sequence[str], list[AggregateCall], Sch
     return operator.keys, [call for _, call in operator.calls], node.inputs[0].schema
 
 
-def time_window_facts(node: Node) -> tuple[int | None, int]:
-    """The size and the slide of a time window, in chronons."""
+def time_window_facts(node: Node) -> tuple[int | None, int, Bounds | None]:
+    """The size and the slide of a time window, in chronons, and the bounds of its size."""
     operator = operator_of(node, TimeWindow)
-    return operator.size, operator.slide
+    return operator.size, operator.slide, operator.bounds
 
 
-def count_window_facts(node: Node) -> tuple[int | None, int, Ties]:
-    """The rows, the slide and the treatment of ties of a count window."""
+def count_window_facts(node: Node) -> tuple[int | None, int, Ties, Bounds | None]:
+    """The rows, the slide, the treatment of ties and the bounds of a count window."""
     operator = operator_of(node, CountWindow)
-    return operator.rows, operator.slide, operator.ties
+    return operator.rows, operator.slide, operator.ties, operator.bounds

@@ -15,14 +15,14 @@ class Code(NamedTuple):
     """Generated source of an operator that is a function of single elements and keeps their starts.
 
     It uses `start`, `end` and `row`. If the condition holds, the result is `(start, end, row)` with a new end
-    or row.
+    or row. It holds for events whose progress is before the `until` of the setting.
     """
 
     condition: str | None = None
     end: str | None = None
     row: str | None = None
-    last_start: str | None = None
-    """The attribute in which the operator keeps the start of the last element that it got, if any."""
+    setting: str | None = None
+    """The name of the setting that it reads, if that can change."""
 
 
 class Operator(ABC):

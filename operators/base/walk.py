@@ -55,8 +55,8 @@ class Stop:
     """The operator; None for an input or a relation, whose elements come from outside."""
     users: dict[Any, None] = field(default_factory=dict)
     """The queries that use it."""
-    readers: dict[Node, int] = field(default_factory=dict)
-    """The nodes that read it, each with the number of its ports that do."""
+    readers: dict[Stop, int] = field(default_factory=dict)
+    """The stops that read it, each with the number of its ports that do."""
     sinks: Sinks = field(default_factory=dict)
     tap: Tap | None = None
     measured: ProcessEvent | None = None

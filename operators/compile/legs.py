@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from midstream.operators.base.walk import RunStops, Stop
 from midstream.operators.compile.routes import compile_step
-from midstream.plans.algebra.plan import Node
 
 LEG = 32
 """The largest number of operators that run as one function.
@@ -90,16 +89,15 @@ class Legs:
         self._legs = merged
 
     def _compile(self, leg: Leg) -> RunStops:
-        nodes = {stop.node for stop in leg.stops}
         inner = {stop.number for stop in leg.stops}
         below = {number for stop in leg.stops for number in stop.below if number in self._numbers}
-        kept = {stop.number for stop in leg.stops if stop.readers and not _is_inside(stop, nodes)}
+        kept = {stop.number for stop in leg.stops if stop.readers and not _is_inside(stop, leg)}
         return compile_step(sorted(below - inner), list(leg.stops), kept, f"path of {self._stream}")
 
 
-def _is_inside(stop: Stop, nodes: set[Node]) -> bool:
-    """True if one node alone reads a stop, nobody else sees it, and that node is among some nodes.
+def _is_inside(stop: Stop, leg: Leg) -> bool:
+    """True if one stop alone reads a stop, nobody else sees it, and that one is in the leg.
 
     A second reader changes the stop.
     """
-    return stop.is_alone and nodes.issuperset(stop.readers)
+    return stop.is_alone and leg.stops.keys() >= stop.readers.keys()

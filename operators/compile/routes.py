@@ -4,8 +4,7 @@ window 60, distinct        def step(flow, ready):
                                b0, p0 = flow[number0]
                                reached1[0] = p0
                                if b0:
-                                   b1 = [(start, start + 60, row) for start, end, row in b0]
-                                   operator1.latest = b0[-1][0]
+                                   b1 = [(start, start + setting0, row) for start, end, row in b0]
                                    operator1.emitted += len(b0)
                                else:
                                    b1 = []
@@ -130,24 +129,37 @@ class Route:
         if below not in self.certain:
             counted = self._counted(chain, f"b{source}", f"b{target}")
             loop = [f"b{target} = {chain.loop(f'b{source}')}", *counted]
+            loop = self._while_settings_hold(chain, progress, loop)
             self.lines += [f"if b{source}:", *indented(loop), "else:", f"    b{target} = []"]
         else:
-            self._one(chain, below, target)
+            if self._unpacked != below:
+                self.lines.append(f"(start, end, row), = b{source}")
+                self._unpacked = below
+            self.lines += self._while_settings_hold(chain, progress, self._one(chain, target))
         self._tap(stop)
 
-    def _one(self, chain: Chain, below: int, target: int) -> None:
-        """Add the results of a chain for one element: no loop, and no list that nobody reads."""
-        if self._unpacked != below:
-            self.lines.append(f"(start, end, row), = b{self._places[below]}")
-            self._unpacked = below
+    def _while_settings_hold(self, chain: Chain, progress: str, lines: list[str]) -> list[str]:
+        """Statements of a chain; an event at which a setting changes runs the operators one by one."""
+        settings = [code.setting for _, code in chain.links if code.setting is not None]
+        if not settings:
+            return lines
+        results = f"b{self._places[chain.below]}"
+        for stop, _ in chain.links:
+            i = self.name(stop.number, process=_operator(stop).process)
+            results = f"process{i}(0, {results}, {progress})"
+        changed = f"b{self._places[chain.links[-1][0].number]} = {results}"
+        condition = " and ".join(f"{progress} < {setting}.until" for setting in settings)
+        return [f"if {condition}:", *indented(lines), "else:", f"    {changed}"]
+
+    def _one(self, chain: Chain, target: int) -> list[str]:
+        """Statements that make the results of a chain for one element: no loop."""
         made = [f"b{target} = [{chain.made}]"]
         if chain.condition is None:
-            self.lines += [*made, *self._counted(chain, None, None)]
             self.certain.add(chain.links[-1][0].number)
-            return
+            return [*made, *self._counted(chain, None, None)]
         before, behind = self._counts(chain, None, None)
-        self.lines += [*before, f"if {chain.condition}:", *indented([*made, *behind]), "else:"]
-        self.lines.append(f"    b{target} = []")
+        passed = [f"if {chain.condition}:", *indented([*made, *behind])]
+        return [*before, *passed, "else:", f"    b{target} = []"]
 
     def _counted(self, chain: Chain, source: str | None, target: str | None) -> list[str]:
         before, behind = self._counts(chain, source, target)
@@ -165,10 +177,10 @@ class Route:
         is_behind = False
         for stop, code in chain.links:
             i = self._places[stop.number]
-            if code.last_start is not None:
+            if code.setting is not None:
                 read = target if is_behind else source
                 last = "start" if read is None else f"{read}[-1][0]"
-                parts[is_behind].append(f"operator{i}.{code.last_start} = {last}")
+                parts[is_behind].append(f"{code.setting}.latest = {last}")
             is_behind = is_behind or code.condition is not None
             read = target if is_behind else source
             count = "1" if read is None else f"len({read})"

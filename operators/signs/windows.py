@@ -8,21 +8,24 @@ from itertools import chain
 
 from midstream.operators.base.facts import count_window_facts, time_window_facts
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.row_groups import RowGroup
 from midstream.operators.base.running import Running, operator_of
+from midstream.operators.base.setting import Setting, WithSetting
 from midstream.operators.signs.converters import IntervalsToSigns
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import signs as facts
+from midstream.plans.algebra.operators import Bounds
 from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col, compile_rows
 from midstream.plans.values.errors import TieError
 from midstream.plans.values.schema import Schema
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Payload, Time, later
 
 
-class SignedTimeWindow(IntervalsToSigns):
+class SignedTimeWindow(WithSetting, IntervalsToSigns):
     """Give a positive when a row enters the window of `size` chronons, and a negative when it leaves.
 
-        window(w, S)@t  =  sum of S@u for t - w < u <= t
+        window(w, S)@t  =  sum of S@u for t - w(u) < u <= t,        w(u) the size in force at u
 
     With a slide of a, t is replaced by the last instant before it at which the window moves: one of a - 1, 2a
     - 1, and so on.
@@ -39,40 +42,38 @@ class SignedTimeWindow(IntervalsToSigns):
     [(9, 1, 'b'), (9, 1, 'a'), (9, 1, 'c')]
     """
 
-    def __init__(self, size: int | None, slide: int = 1) -> None:
+    def __init__(self, size: int | None, slide: int = 1, bounds: Bounds | None = None) -> None:
         super().__init__()
-        self._size = size
+        self.setting: Setting[Time] = Setting(FOREVER if size is None else size)
         self._slide = slide
         self._rows: deque[Element] = deque()
 
     def _process(self, port: int, batch: Batch) -> Batch:
+        parts = self.setting.parts(batch, self.reached[0])
         if self._slide > 1:
-            batch = self._enter(batch)
-        elif self._size is None:
-            batch = [(time, FOREVER, row) for time, _, row in batch]
-        else:
-            size = self._size
-            batch = [(time, time + size, row) for time, _, row in batch]
-        return super()._process(port, batch)
+            return super()._process(port, self._enter(parts))
+        return super()._process(
+            port, [(time, later(time, size), row) for size, part in parts for time, _, row in part]
+        )
 
-    def _enter(self, batch: Batch) -> Batch:
+    def _enter(self, parts: Iterable[tuple[Time, Batch]]) -> Batch:
         """The rows that the window has reached."""
         rows, reached = self._rows, self.reached[0]
+        valid = (
+            (self._moved(time), self._moved(later(time, size)), row)
+            for size, part in parts
+            for time, _, row in part
+        )
         # A window that moves by more than its size skips rows.
-        rows.extend(row for row in (self._valid(*element) for element in batch) if row[0] < row[1])
+        rows.extend(row for row in valid if row[0] < row[1])
         entering: Batch = []
         while rows and rows[0][0] <= reached:
             entering.append(rows.popleft())
         return entering
 
-    def _valid(self, time: Time, end: Time, row: Payload) -> Element:
-        """A row with the validity that the window gives it."""
-        left = FOREVER if self._size is None else self._moved(time + self._size)
-        return self._moved(time), left, row
-
     def _moved(self, time: Time) -> Time:
         """The first instant, at or after a time, at which the window moves."""
-        return -(-(time + 1) // self._slide) * self._slide - 1
+        return time if time == FOREVER else -(-(time + 1) // self._slide) * self._slide - 1
 
     def progress(self) -> Time:
         """The instant at which the window moves next."""
@@ -88,25 +89,13 @@ class SignedTimeWindow(IntervalsToSigns):
         return chain(super().state(), self._rows)
 
 
-class _Rows:
-    """The rows of one group: those in the window, and those that came since it moved."""
-
-    __slots__ = ("arrived", "fresh", "valid")
-
-    def __init__(self, rows: int | None) -> None:
-        self.valid: deque[Payload] = deque()
-        self.fresh: deque[Payload] = deque(maxlen=rows)
-        self.arrived = 0
-        """The number of rows since the window moved; of these, only the last ones can enter it."""
-
-    def __len__(self) -> int:
-        return len(self.valid) + len(self.fresh)
-
-
-class SignedPartitionedWindow(Operator):
+class SignedPartitionedWindow(WithSetting):
     """Give a positive when a row enters its group's window of `rows` rows, and a negative when it leaves.
 
         window(S)@t  =  for each key, the last rows of S until t with that key
+
+    If the number of rows changes, a row that came when it was n leaves when n later rows of its group have
+    come.
 
     A row enters when it arrives, and another one of its group leaves. The end of its validity is not needed,
     so nothing waits, and no group holds back another. With a slide of A, A rows enter at once.
@@ -132,11 +121,11 @@ class SignedPartitionedWindow(Operator):
         ties: logical.Ties = "error",
     ) -> None:
         super().__init__()
-        self._limit = rows
+        self.setting: Setting[Time] = Setting(FOREVER if rows is None else rows)
         self._slide = slide
         self._ties = ties
         self._key: Callable[[Payload], Payload] = compile_rows([Col(key) for key in keys], schema)
-        self._groups: dict[Payload, _Rows] = {}
+        self._groups: dict[Payload, RowGroup[Payload]] = {}
         self._kept = 0
         self._seen: tuple[Time, set[Payload]] = (FOREVER, set())
         """The instant of the last row, and the keys that have one at it."""
@@ -149,35 +138,33 @@ class SignedPartitionedWindow(Operator):
 
     def _process(self, port: int, batch: Batch) -> Batch:
         out: Batch = []
-        for time, _, row in batch:
-            key = self._key(row)
-            group = self._groups.pop(key, None) or _Rows(self._limit)
-            self._kept -= len(group)
-            out += self._enter(group, time, row)
-            self._kept += len(group)
-            if len(group):
-                self._groups[key] = group
+        for rows, part in self.setting.parts(batch, self.reached[0]):
+            for time, _, row in part:
+                self._take(time, row, rows, out)
         if self.reached[0] == FOREVER:
             # Valid rows stay valid: they need no negative.
             self._groups.clear()
             self._kept = 0
         return out
 
-    def _enter(self, group: _Rows, time: Time, row: Payload) -> Batch:
-        group.fresh.append(row)
-        group.arrived += 1
-        if group.arrived < self._slide:
-            return []
-        valid, fresh = group.valid, list(group.fresh)
-        group.fresh.clear()
-        group.arrived = 0
-        out: Batch = []
-        if self._limit is not None:
-            while len(valid) + len(fresh) > self._limit:
-                out.append((time, -1, valid.popleft()))
-            valid.extend(fresh)
-        out += [(time, 1, entering) for entering in fresh]
-        return out
+    def _take(self, time: Time, row: Payload, rows: Time, out: Batch) -> None:
+        """Let a row enter its group's window, at once or with the next advance, and others leave."""
+        key = self._key(row)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = RowGroup()
+        self._kept -= len(group.waiting)
+        entering = group.take(row, rows, self._slide)
+        leaving = group.leaving()
+        self._kept += len(group.waiting) - len(leaving)
+        out += [(time, -1, gone) for gone in leaving]
+        for leaves, coming in entering:
+            out.append((time, 1, coming))
+            if leaves != FOREVER:
+                group.keep(leaves, coming)
+                self._kept += 1
+        if group.is_over(self._slide):
+            del self._groups[key]
 
     def _refuse_ties(self, batch: Batch, progress: Time) -> None:
         last, seen = self._seen
@@ -204,7 +191,7 @@ class SignedPartitionedWindow(Operator):
     def state(self) -> Iterable[Element]:
         """The rows in the state; their ends are not known."""
         for group in self._groups.values():
-            for row in chain(group.valid, group.fresh):
+            for row in chain(group.inside(), (row for _, row in group.waiting)):
                 yield self.reached[0], FOREVER, row
 
 
@@ -232,6 +219,6 @@ def _partitioned_window(node: Node) -> Operator:
 
 RUNNING: Running = {
     facts.SIGNED_TIME_WINDOW: lambda node: SignedTimeWindow(*time_window_facts(node)),
-    facts.SIGNED_COUNT_WINDOW: lambda node: SignedCountWindow(*count_window_facts(node)),
+    facts.SIGNED_COUNT_WINDOW: lambda node: SignedCountWindow(*count_window_facts(node)[:3]),
     facts.SIGNED_PARTITIONED_WINDOW: _partitioned_window,
 }

@@ -10,8 +10,10 @@ from operator import lt
 
 from midstream.operators.base.facts import count_window_facts
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.row_groups import RowGroup
 from midstream.operators.base.running import Running, operator_of
 from midstream.operators.base.segment import Segment, closed
+from midstream.operators.base.setting import Setting, WithSetting
 from midstream.plans.algebra import operators as logical
 from midstream.plans.algebra.implementations import windows as facts
 from midstream.plans.algebra.operators import Ties
@@ -25,19 +27,21 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, P
 class _Queue:
     """The rows since the last advance of a window, as far as the next one can take them in."""
 
-    __slots__ = ("_count", "_slide", "rows")
+    __slots__ = ("_count", "_room_from", "_slide", "rows")
 
     def __init__(self, rows: int | None, slide: int) -> None:
-        # The row that lets the window advance is one of those that it has room for.
-        self.rows: deque[Payload] = deque(maxlen=None if rows is None else rows - 1)
+        self.rows: list[Payload] = []
         self._count = 0
         self._slide = slide
+        self._room_from = 1 if rows is None else slide - rows + 1
+        """The number, since the last advance, of the first row for which the window will have room."""
 
     def advance(self, payload: Payload) -> Sequence[Payload]:
         """Take one more row; returns the rows that enter the window if it advances with this row."""
         self._count += 1
         if self._count < self._slide:
-            self.rows.append(payload)
+            if self._count >= self._room_from:
+                self.rows.append(payload)
             return ()
         entering = (*self.rows, payload)
         self.rows.clear()
@@ -48,9 +52,9 @@ class _Queue:
 class _RowWindow(Operator):
     """A window of rows, in which ties may be errors."""
 
-    def __init__(self, rows: int | None, slide: int, ties: Ties) -> None:
+    def __init__(self, ties: Ties) -> None:
         super().__init__()
-        self._rows, self._slide, self._ties = rows, slide, ties
+        self._ties = ties
         self._latest: Time = BEGINNING
 
     def process(self, port: int, batch: Batch, progress: Time) -> Batch:
@@ -92,7 +96,8 @@ class CountWindow(_RowWindow):
     """
 
     def __init__(self, rows: int | None, slide: int = 1, ties: Ties = "error") -> None:
-        super().__init__(rows, slide, ties)
+        super().__init__(ties)
+        self._rows = rows
         self._queue = _Queue(rows, slide) if slide > 1 else None
         self._window: deque[Element] = deque()
 
@@ -151,10 +156,13 @@ class CountWindow(_RowWindow):
             yield from ((self.reached[0], FOREVER, payload) for payload in self._queue.rows)
 
 
-class PartitionedWindow(_RowWindow):
+class PartitionedWindow(WithSetting, _RowWindow):
     """Keep the last `rows` rows of each group valid, all if None.
 
         window(keys, N, A, S)  =  union of window(N, A, G) for the groups G of S's rows that agree on keys
+
+    If the number changes, a row that came when it was n leaves when n later rows of its group have come.
+    Without keys, all rows are one group.
 
     Rows are listed as they enter, which is in order of their starts, and leave from the front of the list
     when their end is known. So a group without new rows holds back the others. If a row has been held for
@@ -190,14 +198,14 @@ class PartitionedWindow(_RowWindow):
         *,
         schema: Schema,
     ) -> None:
-        super().__init__(rows, slide, ties)
+        super().__init__(ties)
+        self.setting: Setting[Time] = Setting(FOREVER if rows is None else rows)
+        self._slide = slide
         self._key: Callable[[Payload], Payload] = compile_rows([Col(key) for key in keys], schema)
         self._delay = delay
-        self._windows: dict[Payload, deque[Segment]] = {}
-        self._queues: dict[Payload, _Queue] = {}
-        """The queues of groups with rows that wait for an advance."""
+        self._groups: dict[Payload, RowGroup[Segment]] = {}
         self._waiting = 0
-        """The number of rows in the queues."""
+        """The number of rows that wait for an advance."""
         self._segments: deque[Segment] = deque()
         self._met: set[Payload] = set()
         """The groups with a row at the latest instant, where ties are errors."""
@@ -214,8 +222,9 @@ class PartitionedWindow(_RowWindow):
                     at, met = start, set()
                 key = self._key(payload)
                 if key in met or (at == self._latest and key in self._met):
+                    group = f" of group {key!r}" if key else ""
                     raise TieError(
-                        f"{self.name}: found two rows of group {key!r} at {at}, expected one; declare "
+                        f"{self.name}: found two rows{group} at {at}, expected one; declare "
                         'ties="arrival" where the order of arrival is to decide which are the last',
                         operator=self.name,
                         at=at,
@@ -229,18 +238,32 @@ class PartitionedWindow(_RowWindow):
 
     def _process(self, port: int, batch: Batch) -> Batch:
         out: Batch = []
-        for start, _, payload in batch:
-            if self._delay is not None:
-                self._cut(start, start - self._delay, out)
-            key = self._key(payload)
-            entering = (payload,) if self._slide == 1 else self._advance(key, payload)
-            if self._rows is None:
-                self._segments.extend([start, FOREVER, row] for row in entering)
-            elif entering:
-                self._replace(self._rows, key, start, entering)
+        for rows, part in self.setting.parts(batch, self.reached[0]):
+            for start, _, payload in part:
+                if self._delay is not None:
+                    self._cut(start, start - self._delay, out)
+                self._take(start, payload, rows)
         if self.reached[0] == FOREVER:
             self._end()
         return out + closed(self._segments)
+
+    def _take(self, start: Time, payload: Payload, rows: Time) -> None:
+        """Let a row enter its group's window, at once or with the next advance, and others leave."""
+        key = self._key(payload)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = RowGroup()
+        self._waiting -= len(group.waiting)
+        entering = group.take(payload, rows, self._slide)
+        self._waiting += len(group.waiting)
+        for segment in group.leaving():
+            segment[1] = start
+        for leaves, row in entering:
+            segment = [start, FOREVER if leaves == FOREVER else None, row]
+            self._segments.append(segment)
+            group.keep(leaves, segment)
+        if rows == FOREVER and group.is_over(self._slide):
+            del self._groups[key]
 
     def _cut(self, now: Time, until: Time, out: Batch) -> None:
         """Give out rows that started before a time; those without an end go on from now."""
@@ -255,35 +278,11 @@ class PartitionedWindow(_RowWindow):
             elif start < end:
                 out.append((start, end, payload))
 
-    def _advance(self, key: Payload, payload: Payload) -> Sequence[Payload]:
-        queue = self._queues.get(key)
-        if queue is None:
-            queue = self._queues[key] = _Queue(self._rows, self._slide)
-        self._waiting -= len(queue.rows)
-        entering = queue.advance(payload)
-        self._waiting += len(queue.rows)
-        if entering:
-            del self._queues[key]
-        return entering
-
-    def _replace(self, rows: int, key: Payload, start: Time, entering: Sequence[Payload]) -> None:
-        """Let each row replace the first one in its group's window, if that is full."""
-        window = self._windows.get(key)
-        if window is None:
-            window = self._windows[key] = deque()
-        for payload in entering:
-            if len(window) == rows:
-                window.popleft()[1] = start
-            segment: Segment = [start, None, payload]
-            window.append(segment)
-            self._segments.append(segment)
-
     def _end(self) -> None:
-        for window in self._windows.values():
-            for segment in window:
+        for group in self._groups.values():
+            for segment in group.inside():
                 segment[1] = FOREVER
-        self._windows.clear()
-        self._queues.clear()
+        self._groups.clear()
         self._waiting = 0
         self._met.clear()
 
@@ -299,8 +298,15 @@ class PartitionedWindow(_RowWindow):
         """The rows in the windows and behind them, and those that wait; unknown ends are FOREVER."""
         for start, end, payload in self._segments:
             yield start, FOREVER if end is None else end, payload
-        for queue in self._queues.values():
-            yield from ((self.reached[0], FOREVER, payload) for payload in queue.rows)
+        for group in self._groups.values():
+            yield from ((self.reached[0], FOREVER, payload) for _, payload in group.waiting)
+
+
+def _count_window(node: Node) -> Operator:
+    rows, slide, ties, bounds = count_window_facts(node)
+    if bounds is None:
+        return CountWindow(rows, slide, ties)
+    return PartitionedWindow((), rows, slide, ties, schema=node.inputs[0].schema)
 
 
 def _partitioned_window(node: Node) -> Operator:
@@ -316,6 +322,6 @@ def _partitioned_window(node: Node) -> Operator:
 
 
 RUNNING: Running = {
-    facts.COUNT_WINDOW: lambda node: CountWindow(*count_window_facts(node)),
+    facts.COUNT_WINDOW: _count_window,
     facts.PARTITIONED_WINDOW: _partitioned_window,
 }

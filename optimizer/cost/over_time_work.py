@@ -152,8 +152,8 @@ def to_intervals_work(costing: Costing, output: Estimate) -> Work:
 def _queued(operator: CountWindow | PartitionedWindow, s: Estimate) -> float:
     """Average number of rows that wait for the next advance.
 
-    Of the 0 to A - 1 that have come, those for which the window has room beside the one that advances it.
+    Of the 0 to A - 1 that have come, those that the window will still contain when it advances.
     """
     slide = operator.slide
     room = slide if operator.rows is None else min(slide, operator.rows)
-    return (room - 1) * (slide - room / 2) / slide if s.rate else 0.0
+    return room * (room - 1) / (2 * slide) if s.rate else 0.0

@@ -186,19 +186,24 @@ class Stream:
         slide: int = 1,
         ties: Ties = "error",
         delay: Duration | None = None,
+        bounds: tuple[int, int] | None = None,
     ) -> Stream:
         """Keep the last `rows` rows valid, None for all; with `by`, those of each group of equal columns.
+
+        `bounds` are the smallest and the largest number of rows that can be set at run time; without them it
+        is fixed. A row stays until as many later ones have come as the number was when it came.
 
         The window advances once every `slide` rows. Rows with equal timestamps are refused, unless
         `ties="arrival"` declares that they count in order of arrival. A group without new rows holds back the
         other groups by at most `delay` chronons.
         """
+        extremes = _least_and_greatest("last: bounds", bounds)
         if by:
             names, most = tuple(_names("last: by", by)), self._chronons("last: delay", delay)
-            return self._then(PartitionedWindow(names, rows, slide, ties, most))
+            return self._then(PartitionedWindow(names, rows, slide, ties, most, extremes))
         if delay is not None:
             raise PlanError("found a delay without groups, expected `by`: no group can hold back another")
-        return self._then(CountWindow(rows, slide, ties))
+        return self._then(CountWindow(rows, slide, ties, extremes))
 
     def granularity(self, granule: Duration, *, bounds: tuple[Duration, Duration] | None = None) -> Stream:
         """Look at the rows at multiples of `granule` chronons only, and hold them until the next multiple.
@@ -355,12 +360,18 @@ class Stream:
 
     def _bounds(self, who: str, bounds: Any) -> Any:
         """Bounds in chronons; the operator checks numbers."""
-        if bounds is None:
-            return None
-        both = listed(who, bounds, "the least and the greatest, as in (1, 60)")
-        if len(both) != 2:
-            raise wrong(who, bounds, "the least and the greatest, as in (1, 60)")
-        return tuple(self._chronons(who, one) for one in both)
+        both = _least_and_greatest(who, bounds)
+        return None if both is None else tuple(self._chronons(who, one) for one in both)
+
+
+def _least_and_greatest(who: str, bounds: Any) -> Any:
+    """The least and the greatest setting; the operator checks numbers."""
+    if bounds is None:
+        return None
+    both = listed(who, bounds, "the least and the greatest, as in (1, 60)")
+    if len(both) != 2:
+        raise wrong(who, bounds, "the least and the greatest, as in (1, 60)")
+    return tuple(both)
 
 
 @dataclass(frozen=True, slots=True)

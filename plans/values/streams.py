@@ -69,6 +69,11 @@ def just_before(chronon_end: int) -> Time:
     return Fraction(2 * chronon_end - 1, 2)
 
 
+def later(time: Time, chronons: Time) -> Time:
+    """The instant some chronons later; FOREVER if they are, also where an integer is beyond all floats."""
+    return FOREVER if chronons == FOREVER else time + chronons
+
+
 def chronon_end(instant: Time) -> Time:
     """The first integer at or after an instant; FOREVER and BEGINNING do not change.
 

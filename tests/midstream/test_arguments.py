@@ -140,6 +140,10 @@ RIGHT: dict[str, Call] = {
     "Engine.tick": of(lambda now: ms.Engine(PLAN, delay={"s": 3}).tick(now), 5),
     "Engine.end": on_engine("end", "s"),
     "Engine.progress": on_engine("progress", "s"),
+    "Engine.adjust": of(
+        lambda settings, at: ms.Engine(S.window(5, bounds=(1, 20)).plan()).adjust(settings, at=at),
+        {S.window(5, bounds=(1, 20)).node: 20}, 50,
+    ),
     "Engine.resize": of(
         lambda node, size, at: ms.Engine(S.window(5, bounds=(1, 20)).plan()).resize(node, size, at),
         S.window(5, bounds=(1, 20)).node, 20, 50,
@@ -404,7 +408,7 @@ def test_a_stream_under_construction_stands_for_its_plan() -> None:
     assert ms.physical_plan(query) == ms.physical_plan(PLAN)
     assert ms.signed_plan(query) == ms.signed_plan(PLAN)
     wavering = S.window(10, bounds=(1, 20))
-    assert ms.Engine(wavering).resize(wavering, 20, at=50) == ["query"]
+    assert ms.Engine(wavering).resize(wavering, 20, at=50).queries == ("query",)
 
 
 PARAMETERS = inspect.signature(ms.Engine.migrate).parameters

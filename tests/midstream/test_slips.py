@@ -315,7 +315,7 @@ def test_a_plan_with_one_output_stands_for_its_stream() -> None:
     assert W.union(W.plan()) == W.union(W)
     assert W.join(T.plan()) == W.join(T)
     wavering = S.window(10, bounds=(1, 20))
-    assert ms.Engine(wavering).resize(wavering.plan(), 20, at=50) == ["query"]
+    assert ms.Engine(wavering).resize(wavering.plan(), 20, at=50).queries == ("query",)
     assert (
         ms.Statistics({S: SOURCES.streams[S.node]})
         == ms.Statistics({S.plan(): SOURCES.streams[S.node]})

@@ -310,7 +310,7 @@ def test_refused_where_a_window_was_resized() -> None:
     engine = Engine(window.filter(ODD).plan())
     engine.push("a", chronons([(0, (1,))]))
     engine.resize(window.node, 20, at=5)
-    with pytest.raises(MigrationRefused, match=r"window 20 .* of the old plan was resized while it ran"):
+    with pytest.raises(MigrationRefused, match=r"window 20 .* of the old plan was adjusted while it ran"):
         engine.migrate(A.filter(ODD).window(20, bounds=(1, 20)).plan(), "swap")
 
 

@@ -62,10 +62,10 @@ class Run:
         else:
             with pytest.raises(PlanError, match="found a change"):
                 self.change(setting, at)
-        assert self.operator.history == self.history
+        assert self.operator.setting.history == [(at, _in_chronons(value)) for at, value in self.history]
         assert self.operator.progress() >= promised
         in_force = [value for since, value in self.history if since <= self.reached]
-        assert self.operator.setting == in_force[-1]
+        assert self.operator.setting.at(self.reached) == _in_chronons(in_force[-1])
 
 
 def drive(
@@ -93,6 +93,10 @@ def drive(
     assert run.operator.size() == 0
 
 
+def _in_chronons(setting: Any) -> Any:
+    return FOREVER if setting is None else setting
+
+
 def in_force(history: History, time: Time) -> Any:
     return [setting for since, setting in history if since <= time][-1]
 
@@ -109,7 +113,7 @@ def test_a_row_has_the_size_that_is_in_force_at_its_timestamp(
     data: st.DataObject, slide: int, size: int | None
 ) -> None:
     operator = TimeWindow(size, slide)
-    run = Run(operator, operator.resize, size)
+    run = Run(operator, lambda size, at: operator.change(_in_chronons(size), at), size)
     rows = data.draw(elements(chronons=True))
     drive(data, run, rows, SIZES)
     for instant in range(-3, 45):
@@ -125,7 +129,7 @@ def granulated(complete: Sequence[Element], history: History, instant: int) -> C
 @given(data=st.data(), granule=GRANULES)
 def test_an_element_has_the_granule_that_is_in_force_at_its_start(data: st.DataObject, granule: int) -> None:
     operator = Granularity(granule)
-    run = Run(operator, operator.change_granule, granule)
+    run = Run(operator, operator.change, granule)
     complete = data.draw(elements())
     drive(data, run, complete, GRANULES, lambda new, old, at: new % old == 0 or at % old == 0)
     common = math.lcm(*(g for _, g in run.history))
@@ -144,8 +148,8 @@ def test_a_size_counts_from_its_instant_on_wherever_batches_end() -> None:
     expected = [(1, 11, 1), (4, 14, 4), (5, 7, 5), (5, 7, 5), (9, FOREVER, 9)]
     for size in (1, 2, 5):
         window = TimeWindow(10)
-        window.resize(2, at=5)
-        window.resize(None, at=9)
+        window.change(2, at=5)
+        window.change(FOREVER, at=9)
         out: list[Element] = []
         for i in range(0, 5, size):
             out += window.push(0, rows[i : i + size])
@@ -154,12 +158,12 @@ def test_a_size_counts_from_its_instant_on_wherever_batches_end() -> None:
 
 def test_a_later_call_makes_void_what_was_announced_for_its_time_or_after() -> None:
     window = TimeWindow(10)
-    window.resize(2, at=5)
-    window.resize(3, at=8)
-    window.resize(4, at=8)
-    assert window.history == [(BEGINNING, 10), (5, 2), (8, 4)]
-    window.resize(7, at=4)
-    assert window.history == [(BEGINNING, 10), (4, 7)]
+    window.change(2, at=5)
+    window.change(3, at=8)
+    window.change(4, at=8)
+    assert window.setting.history == [(BEGINNING, 10), (5, 2), (8, 4)]
+    window.change(7, at=4)
+    assert window.setting.history == [(BEGINNING, 10), (4, 7)]
     assert window.push(0, [(3, 4, "a"), (4, 5, "b"), (8, 9, "c")]) == [
         (3, 13, "a"),
         (4, 11, "b"),
@@ -170,19 +174,19 @@ def test_a_later_call_makes_void_what_was_announced_for_its_time_or_after() -> N
 @pytest.mark.parametrize("make", [lambda: TimeWindow(4), lambda: Granularity(1)])
 def test_a_change_may_come_at_the_progress_unless_an_element_was_first(make: Callable[[], Any]) -> None:
     def change(operator: Any, at: Any) -> None:
-        (operator.resize if isinstance(operator, TimeWindow) else operator.change_granule)(2, at)
+        operator.change(2, at)
 
     operator = make()
     operator.advance(0, 5)
     with pytest.raises(PlanError, match="found a change at 4, expected one at 5 or later"):
         change(operator, 4)
     change(operator, 5)
-    assert operator.setting == 2
+    assert operator.setting.at(5) == 2
     operator.push(0, [(6, 7, "a")])
     with pytest.raises(PlanError, match="found a change at 6, expected one at 7 or later") as refused:
         change(operator, 6)
     assert (refused.value.at, refused.value.progress) == (6, 6)
-    assert operator.history[1:] == [(5, 2)]
+    assert operator.setting.history[1:] == [(5, 2)]
     operator.end(0)
     with pytest.raises(PlanError, match="found a change at 900"):
         change(operator, 900)
@@ -195,9 +199,9 @@ def test_a_change_in_force_shows_in_the_progress_at_once() -> None:
     granularity = Granularity(2)
     granularity.advance(0, 7)
     assert granularity.progress() == 8
-    granularity.change_granule(10, at=7)
+    granularity.change(10, at=7)
     assert granularity.progress() == 10
-    granularity.change_granule(5, at=20)
+    granularity.change(5, at=20)
     granularity.advance(0, 21)
     assert granularity.progress() == 25
 
@@ -219,9 +223,9 @@ def test_a_granule_changes_where_order_is_kept(old: int, new: int, at: int, is_a
     granularity = Granularity(old)
     if not is_allowed:
         with pytest.raises(PlanError, match=f"from granule {old} to {new} at {at}, expected one at a mult"):
-            granularity.change_granule(new, at)
+            granularity.change(new, at)
         return
-    granularity.change_granule(new, at)
+    granularity.change(new, at)
     assert is_ordered(granularity.push(0, [(t, t + 40, t) for t in range(at - 5, at + 5)]))
 
 
@@ -232,28 +236,11 @@ def test_without_the_rule_a_later_element_would_come_out_earlier() -> None:
     assert not is_ordered(early + late)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            lambda: TimeWindow(3).resize(0, at=5),
-            "found a window of 0, expected a positive number",
-        ),
-        (lambda: TimeWindow(3).resize(2.5, at=5), "found a window of 2.5"),
-        (lambda: Granularity(3).change_granule(0, at=6), "found a granule of 0"),
-        (lambda: Granularity(3).change_granule(None, at=6), "found a granule of None"),
-    ],
-)
-def test_what_is_no_setting_is_refused(change: Callable[[], None], message: str) -> None:
-    with pytest.raises(PlanError, match=message):
-        change()
-
-
 def test_a_change_may_follow_another_one_at_its_instant() -> None:
     granularity = Granularity(4)
-    granularity.change_granule(2, at=8)
+    granularity.change(2, at=8)
     granularity.advance(0, 8)
     with pytest.raises(PlanError, match="from granule 4 to 3 at 9"):
-        Granularity(4).change_granule(3, at=9)
-    granularity.change_granule(3, at=8)
-    assert granularity.history == [(BEGINNING, 4), (8, 3)]
+        Granularity(4).change(3, at=9)
+    granularity.change(3, at=8)
+    assert granularity.setting.history == [(BEGINNING, 4), (8, 3)]

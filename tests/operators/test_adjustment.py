@@ -11,8 +11,9 @@ from midstream.driving import run
 from midstream.engine import Engine
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import input_nodes, logical_plan
+from midstream.plans.algebra.properties import input_nodes, logical, logical_plan
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.snapshots import equivalent
@@ -35,7 +36,7 @@ def test_from_an_instant_on_a_window_has_another_size(
     early = [e for e in bids if e[0] < at]
     cut = data.draw(st.integers(0, len(early)))
     engine.push("bids", early[:cut])
-    assert engine.resize(WIDE.node, size, at) == ["query"]
+    assert engine.adjust({WIDE: size}, at=at).queries == ("query",)
     assert engine.plan == BIDS.window(size, bounds=BOUNDS).filter(BIDS["price"] > 0).distinct().plan()
     split = data.draw(st.integers(cut, len(bids)))
     engine.push("bids", bids[cut:split])
@@ -56,7 +57,7 @@ def test_all_queries_with_a_window_are_changed() -> None:
     engine.add(WIDE.aggregate(n=count()).plan(), second.extend, name="counts")
     engine.add(BIDS.window(5).plan(), other.extend, name="other")
     engine.push("bids", chronons([(0, (1, 1))]))
-    assert engine.resize(WIDE.node, 2, at=3) == ["query", "counts"]
+    assert engine.adjust({WIDE: 2}, at=3).queries == ("query", "counts")
     engine.push("bids", chronons([(2, (2, 2)), (3, (3, 3))]))
     engine.close()
     assert first == [(0, 10, (1, 1)), (2, 12, (2, 2)), (3, 5, (3, 3))]
@@ -64,27 +65,23 @@ def test_all_queries_with_a_window_are_changed() -> None:
     assert [end - start for start, end, _ in other] == [5, 5, 5]
 
 
-def test_a_window_on_positives_and_negatives_keeps_its_size() -> None:
+def test_a_window_that_gives_positives_and_negatives_has_another_size() -> None:
     results: list = []
     engine = Engine(signed_plan(WIDE), results.extend)
-    with pytest.raises(PlanError, match=r"runs as signed-time-window .*; run the query on intervals"):
-        engine.resize(WIDE.node, 2, at=3)
-    engine.push("bids", chronons([(4, (1, 1))]))
+    engine.adjust({WIDE: 2}, at=5)
+    engine.push("bids", chronons([(4, (1, 1)), (5, (2, 2))]))
     engine.close()
-    assert results == [(4, 14, (1, 1))]
+    assert equivalent(results, [(4, 14, (1, 1)), (5, 7, (2, 2))])
 
 
 def test_after_a_change_the_window_is_what_the_plan_says() -> None:
-    """It can be shared, changed again, and migrated."""
+    """It can be changed again, and migrated."""
     results: list = []
     query = WIDE.filter(BIDS["price"] > 0).distinct()
     engine = Engine(query.plan(), results.extend)
     engine.resize(WIDE.node, 4, at=1)
     engine.push("bids", chronons([(1, (1, 1))]))
     narrow = BIDS.window(4, bounds=BOUNDS)
-    shared = engine.add(narrow.plan(), name="narrow").physical.nodes
-    assert {node for node in shared if node in base_of(engine).running}
-    engine.remove("narrow")
     migration = engine.migrate(narrow.distinct().filter(BIDS["price"] > 0).plan())
     engine.push("bids", chronons([(2, (1, 1)), (9, (1, 1))]))
     assert migration.phase.value == "done"
@@ -115,13 +112,11 @@ def test_a_granule_is_changed() -> None:
         (lambda e: e.resize(WIDE.node, 6, at=4), "found a change at 4, expected one at"),
         (lambda e: e.resize(WIDE.node, 0, at=9), "found a window of 0"),
         (lambda e: e.resize(WIDE.node, 6, at=9.5), "found a change at 9.5, expected an integer"),
-        (lambda e: e.resize(WIDE.distinct().node, 5, at=9), "found distinct, expected a time window"),
+        (lambda e: e.resize(WIDE.distinct().node, 5, at=9), "found distinct, expected a window or a granul"),
         (
             lambda e: e.resize(BIDS.window(7, bounds=BOUNDS).node, 5, at=9),
             r"no query has window 7 .* of bids",
         ),
-        (lambda e: e.change_granule(WIDE.node, 5, at=9), r"found window 10 .*, expected a granularity"),
-        (lambda e: e.resize(WIDE.node, 5, at=9), r"time-window 5 .* of bids runs already"),
         (lambda e: e.resize(WIDE.node, 61, at=9), "found a window of 61, expected one from 1 to 60"),
         (lambda e: e.resize(WIDE.node, None, at=9), "found a window of None, expected one from 1 to 60"),
         (lambda e: e.resize(BIDS.window(7).node, 5, at=9), r"window 7 is fixed, .* RANGE MIN …, MAX …"),
@@ -143,12 +138,72 @@ def test_what_cannot_be_changed_stays(change, message: str) -> None:
     assert engine.plan == WIDE.plan()
 
 
-def test_a_window_does_not_change_during_a_migration() -> None:
-    engine = Engine(WIDE.filter(BIDS["price"] > 0).distinct().plan())
+def test_a_window_changes_during_a_migration() -> None:
+    results: list = []
+    engine = Engine(WIDE.filter(BIDS["price"] > 0).distinct().plan(), results.extend)
+    engine.push("bids", chronons([(4, (1, 1))]))
+    migration = engine.migrate(WIDE.distinct().filter(BIDS["price"] > 0).plan())
+    engine.adjust({WIDE: 5}, at=9)
+    assert migration.phase.value == "moving"
+    engine.push("bids", chronons([(8, (2, 2)), (9, (3, 3)), (20, (4, 4))]))
+    assert migration.phase.value == "done"
+    assert engine.plan == BIDS.window(5, bounds=BOUNDS).distinct().filter(BIDS["price"] > 0).plan()
+    engine.close()
+    assert equivalent(results, [(4, 14, (1, 1)), (8, 18, (2, 2)), (9, 14, (3, 3)), (20, 25, (4, 4))])
+
+
+def test_a_migration_that_waits_has_the_settings_of_the_moment_at_which_it_begins() -> None:
+    results: list = []
+    engine = Engine(WIDE.filter(BIDS["price"] > 0).distinct().plan(), results.extend)
     engine.push("bids", chronons([(4, (1, 1))]))
     engine.migrate(WIDE.distinct().filter(BIDS["price"] > 0).plan())
-    with pytest.raises(PlanError, match="query query is being migrated"):
-        engine.resize(WIDE.node, 5, at=9)
+    back = engine.migrate(WIDE.filter(BIDS["price"] > 0).distinct().plan(), when_busy="queue")
+    engine.adjust({WIDE: 5}, at=9)
+    for time in (9, 20, 30):
+        engine.push("bids", chronons([(time, (3, 3))]))
+    assert back.phase.value == "done"
+    assert engine.plan == BIDS.window(5, bounds=BOUNDS).filter(BIDS["price"] > 0).distinct().plan()
+
+
+def test_a_migration_can_be_aborted_after_a_change() -> None:
+    results: list = []
+    engine = Engine(WIDE.filter(BIDS["price"] > 0).distinct().plan(), results.extend)
+    engine.push("bids", chronons([(4, (1, 1))]))
+    migration = engine.migrate(WIDE.distinct().filter(BIDS["price"] > 0).plan())
+    engine.adjust({WIDE: 5}, at=9)
+    engine.push("bids", chronons([(9, (3, 3))]))
+    migration.abort()
+    engine.push("bids", chronons([(20, (4, 4))]))
+    engine.close()
+    assert equivalent(results, [(4, 14, (1, 1)), (9, 14, (3, 3)), (20, 25, (4, 4))])
+
+
+def test_windows_that_become_equal_go_on_with_elements_of_their_own() -> None:
+    """Each still has rows by its earlier size."""
+    twice, once = BIDS.window(20, bounds=BOUNDS).distinct(), BIDS.window(10, bounds=BOUNDS).distinct()
+    first: list = []
+    second: list = []
+    engine = Engine(twice.plan(), first.extend)
+    engine.add(once.plan(), second.extend, name="once")
+    engine.push("bids", chronons([(4, (1, 1))]))
+    assert engine.adjust({BIDS.window(20, bounds=BOUNDS): 10}, at=10).queries == ("query",)
+    assert engine.plan == engine.query("once").plan
+    engine.push("bids", chronons([(12, (1, 1)), (60, (2, 2))]))
+    engine.close()
+    assert equivalent(first, [(4, 24, (1, 1)), (60, 70, (2, 2))])
+    assert equivalent(second, [(4, 14, (1, 1)), (14, 22, (1, 1)), (60, 70, (2, 2))])
+
+
+def test_all_levers_change_at_once_or_none() -> None:
+    narrow = BIDS.window(5, bounds=BOUNDS)
+    engine = Engine(WIDE.join(narrow.rename({"item": "i", "price": "p"}), on=[("item", "i")]).plan())
+    before = engine.plan
+    with pytest.raises(PlanError, match="found a window of 61"):
+        engine.adjust({WIDE: 20, narrow: 61}, at=9)
+    assert engine.plan == before
+    engine.adjust({WIDE: 20, narrow: 10}, at=9)
+    windows = {str(node.operator) for node in engine.plan.nodes if isinstance(node.operator, TimeWindow)}
+    assert windows == {"window 20 (from 1 to 60)", "window 10 (from 1 to 60)"}
 
 
 @pytest.mark.parametrize(
@@ -180,9 +235,6 @@ def test_a_migration_waits_for_what_was_valid_before_the_change(query, change, l
     alone.push("bids", chronons([(0, (7, 7))]))
     change(alone)
     assert input_max_ends(engine)[0] >= largest
-    late = engine.add(engine.plan, name="late").complete_from
-    assert late >= largest
-    engine.remove("late")
     conversion = Plan(input_nodes(logical_plan(engine.plan))[0])
     new = Stream(conversion.root)
     engine.migrate(new.distinct().filter(BIDS["price"] > 0).plan())
@@ -194,3 +246,54 @@ def test_a_migration_waits_for_what_was_valid_before_the_change(query, change, l
     engine.close()
     alone.close()
     assert equivalent(results, expected)
+
+
+def running_windows(engine: Engine) -> list[str]:
+    """The time windows that run."""
+    return [str(n.operator.logical) for n in base_of(engine).running if isinstance(logical(n), TimeWindow)]
+
+
+def test_windows_that_have_become_equal_meet_when_earlier_elements_have_expired_and_part_again() -> None:
+    one, two = BIDS.window(20, bounds=BOUNDS), BIDS.window(10, bounds=BOUNDS)
+    first: list = []
+    second: list = []
+    engine = Engine(one.distinct().plan(), first.extend)
+    engine.add(two.distinct().plan(), second.extend, name="second")
+    engine.adjust({one: 10}, at=10)
+    for time in (5, 9, 12, 28):
+        engine.push("bids", chronons([(time, (1, 1))]))
+    assert len(running_windows(engine)) == 2
+    engine.push("bids", chronons([(30, (1, 1))]))
+    assert len(running_windows(engine)) == 1
+    assert engine.adjust({two: 5}, at=40, queries=["query"]).queries == ("query",)
+    assert sorted(running_windows(engine)) == ["window 10 (from 1 to 60)", "window 5 (from 1 to 60)"]
+    for time in (38, 39, 60):
+        engine.push("bids", chronons([(time, (1, 1))]))
+    engine.close()
+    assert equivalent(first, [(5, 49, (1, 1)), (60, 65, (1, 1))])
+    assert equivalent(second, [(5, 22, (1, 1)), (28, 49, (1, 1)), (60, 70, (1, 1))])
+
+
+def test_a_new_query_shares_a_window_again_when_earlier_elements_have_expired() -> None:
+    engine = Engine(WIDE.distinct().plan())
+    engine.adjust({WIDE: 5}, at=10)
+    narrow = BIDS.window(5, bounds=BOUNDS).distinct().plan()
+    engine.add(narrow, name="alone")
+    assert len(running_windows(engine)) == 2
+    engine.push("bids", chronons([(9, (1, 1))]))
+    engine.remove("alone")
+    engine.push("bids", chronons([(20, (1, 1))]))
+    engine.add(narrow, name="together")
+    assert len(running_windows(engine)) == 1
+    assert engine.query("together").physical == engine.query().physical
+
+
+def test_a_query_does_not_part_from_others_with_which_it_has_elements_in_common() -> None:
+    engine = Engine(WIDE.distinct().plan())
+    engine.add(WIDE.distinct().plan(), name="second")
+    with pytest.raises(PlanError, match="distinct holds elements for second as well, so that second must be"):
+        engine.adjust({WIDE: 5}, at=10, queries=["query"])
+    with pytest.raises(PlanError, match="second does not have window 5"):
+        engine.adjust({BIDS.window(5, bounds=BOUNDS): 6}, at=10, queries=["second"])
+    assert engine.plan == engine.query("second").plan == WIDE.distinct().plan()
+    assert engine.adjust({WIDE: 5}, at=10, queries=["query", "second"]).queries == ("query", "second")

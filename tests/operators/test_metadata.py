@@ -61,7 +61,7 @@ def test_what_is_not_watched_is_not_measured() -> None:
 def steps(engine: Engine) -> set[str]:
     """What an event at the first stream runs: operators, or what measures them."""
     path = next(iter(base_of(engine).paths.values()))
-    return {"measured" if stop.measured else type(stop.operator).__name__ for stop in path.stops.values()}
+    return {"measured" if stop.measured else type(stop.operator).__name__ for stop in path.stops}
 
 
 def test_a_watch_is_on_one_query() -> None:

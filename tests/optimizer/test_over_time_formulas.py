@@ -144,8 +144,8 @@ def test_rows_of_a_partitioned_window_with_a_slide(rows: int, slide: int) -> Non
 
 
 def test_rows_that_wait_for_a_window_that_passes_over_some() -> None:
-    """Of 5 rows that one advances by, a window of 2 has room for one that came before: 0, 1, 1, 1, 1 wait."""
-    assert root(S.last(2, slide=5)).state == pytest.approx(2 + 4 / 5)
+    """Of 5 rows that one advances by, a window of 2 takes the last ones: 0, 0, 0, 0, 1 wait."""
+    assert root(S.last(2, slide=5)).state == pytest.approx(2 + 1 / 5)
 
 
 def test_cuts_of_a_partitioned_window() -> None:

@@ -57,10 +57,6 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     ),
     "io/sources/pushed.py": ({"Source"}, "pushed rows become elements of a source"),
     "operators/engine/*.py": (LEAVES, "what comes from outside enters here"),
-    "operators/engine/graph/adjustment.py": (
-        {"TimeWindow", "Granularity"},
-        "their settings change while they run",
-    ),
     "operators/engine/running/planner.py": (
         {"Split", "Convert"},
         "they are placed between what does not fit",

@@ -2,6 +2,7 @@
 specification that knows which setting was in force when.
 
     window        S@u counts at t where T - w(u) < u <= T,       w(u) the size in force at u (thesis, 21.3.1)
+    rows          a row counts until n(u) later ones of its group have come
     granularity   an element is rounded by the granule in force at its start (thesis, 21.3.2)
 
 What a granularity makes of an element depends on its start. So above anything but a stream, of which the
@@ -14,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -23,7 +24,16 @@ from midstream.autopilot.settings import EAGER
 from midstream.driving import run
 from midstream.engine import Engine
 from midstream.optimizer.search import enumerate_plans
-from midstream.plans.algebra.operators import Granularity, Leaf, Logical, Source, TimeWindow
+from midstream.plans.algebra.operators import (
+    Adjustable,
+    CountWindow,
+    Granularity,
+    Leaf,
+    Logical,
+    PartitionedWindow,
+    Source,
+    TimeWindow,
+)
 from midstream.plans.algebra.operators.base import History, OverTime, RowByRow, Snapshot
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan
@@ -42,13 +52,15 @@ Settings = list[tuple[Time, Any]]
 
 @dataclass(frozen=True)
 class Step:
-    """Before an event: a setting for one of the adjustable operators, some time later; or a move."""
+    """Before an event: settings for levers of a query, some time later; or a move; or a query that comes or
+    goes."""
 
-    lever: int
-    setting: int
+    query: int
+    levers: Mapping[int, int]
+    """Settings by the places of levers."""
     delay: int
     move: str
-    """To which plan: "", "rules", "optimizer"."""
+    """To which plan: "", "rules", "optimizer"; or what else happens: "comes", "goes"."""
     choice: int
 
 
@@ -68,10 +80,10 @@ def cases(draw: st.DrawFn) -> Case:
     workload = draw(workloads(plan, forever=False))
     step = st.builds(
         Step,
-        st.integers(0, 9),
-        st.integers(0, LARGEST_SETTING + 2),
+        st.integers(0, 2),
+        st.dictionaries(st.integers(0, 9), st.integers(0, LARGEST_SETTING + 2), min_size=1, max_size=3),
         st.integers(1, 12),
-        st.sampled_from(("",) * 6 + ("rules", "optimizer")),
+        st.sampled_from(("",) * 6 + ("rules", "optimizer", "comes", "goes")),
         st.integers(0, 200),
     )
     steps = {i: draw(step) for i in range(len(workload.events)) if draw(st.integers(0, 3))}
@@ -86,22 +98,41 @@ def levers(plan: Plan) -> dict[Bounds, Node]:
 
 def _bounds(node: Node) -> Bounds | None:
     operator = logical(node)
-    return operator.bounds if isinstance(operator, TimeWindow | Granularity) else None
+    return operator.bounds if isinstance(operator, Adjustable) else None
+
+
+class Subject:
+    """A query that runs: its plan as it was given, its results, and which settings it has been given."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.results: list[Element] = []
+        self.settings: dict[Bounds, Settings] = {
+            bounds: [(BEGINNING, _setting(node))] for bounds, node in levers(plan).items()
+        }
+        self.since: Time = BEGINNING
+        """From when on its results are complete."""
+        self.until: Time = FOREVER
+        """Until when they are; a query that goes gives no more."""
 
 
 class Trial:
-    """A case under way: the engine, and which settings it has been given."""
+    """A case under way: the engine, its queries, and which settings they have been given."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self.results: list[Element] = []
-        self.engine = Engine(case.workload.plan, self.results.extend)
-        self.settings: dict[Bounds, Settings] = {
-            bounds: [(BEGINNING, _setting(node))] for bounds, node in levers(case.workload.plan).items()
-        }
-        self.changed = self.refused = self.moved = 0
+        first = Subject(case.workload.plan)
+        self.queries = {"query": first}
+        self.gone: list[Subject] = []
+        self.engine = Engine(first.plan, first.results.extend)
+        self.changed = self.refused = self.moved = self.met = self.amid = self.parted = 0
         if case.is_piloted:
             self.engine.autopilot(settings=replace(EAGER, budget=None), every=5)
+
+    @property
+    def results(self) -> list[Element]:
+        """Those of the first query."""
+        return self.queries["query"].results
 
     def run(self) -> None:
         """All events, with what is done before each."""
@@ -111,103 +142,170 @@ class Trial:
                 self._adjust(step)
             drive(self.engine, [event])
         self.engine.close()
-        assert is_ordered(self.results)
+        for subject in self.queries.values():
+            assert is_ordered(subject.results)
+
+    def _chosen(self, number: int) -> str:
+        return list(self.queries)[number % len(self.queries)]
 
     def _move(self, step: Step) -> None:
+        name = self._chosen(step.query)
+        plan = self.engine.query(name).plan
         try:
             match step.move:
                 case "rules":
-                    others = enumerate_plans(self.engine.plan)
-                    chosen = [plan for plan, _ in zip(others, range(step.choice % 40 + 1), strict=False)][-1]
-                    self.engine.migrate(chosen, "auto")
+                    others = enumerate_plans(plan)
+                    chosen = [other for other, _ in zip(others, range(step.choice % 40 + 1), strict=False)][
+                        -1
+                    ]
+                    self.engine.migrate(chosen, "auto", name, when_busy=("chain", "queue")[step.choice % 2])
                 case "optimizer":
-                    self.engine.migrate(self.engine.optimize(), "auto")
+                    self.engine.migrate(self.engine.optimize(query=name), "auto", name)
+                case "comes":
+                    self._come(plan if step.choice % 2 else self.case.workload.plan, f"query {step.choice}")
+                case "goes" if name != "query":
+                    gone = self.queries.pop(name)
+                    gone.until = self.engine.query(name).progress()
+                    self.gone.append(gone)
+                    self.engine.remove(name)
         except MigrationRefused:
             return
-        self.moved += bool(step.move)
+        self.moved += step.move in ("rules", "optimizer")
+
+    def _come(self, plan: Plan, name: str) -> None:
+        if name not in self.queries and len(self.queries) < 3:
+            subject = Subject(plan)
+            subject.since = self.engine.add(plan, subject.results.extend, name=name).complete_from
+            self.queries[name] = subject
 
     def _adjust(self, step: Step) -> None:
-        """Change a setting, or see that it is refused with a reason, and that nothing has changed."""
-        known = sorted(self.settings)
-        reached = [self.engine.progress(name) for name in self.engine.streams]
-        if not known or FOREVER in reached:
+        """Change settings, or see that this is refused with a reason, and that nothing has changed."""
+        name = self._chosen(step.query)
+        subject = self.queries[name]
+        all_bounds = sorted(subject.settings)
+        reached = [self.engine.progress(stream) for stream in self.engine.streams]
+        if not all_bounds or FOREVER in reached:
             return
-        bounds = known[step.lever % len(known)]
-        if not _is_specified(self.case.workload.plan, bounds):
+        chosen = {all_bounds[place % len(all_bounds)]: setting for place, setting in step.levers.items()}
+        chosen = {bounds: new for bounds, new in chosen.items() if _is_specified(subject.plan, bounds)}
+        running = self.engine.query(name).plan
+        wanted = {
+            lever: new * bounds[0] for bounds, new in chosen.items() for lever in _copies(running, bounds)
+        }
+        if not wanted:
             return
-        setting = step.setting * bounds[0]
         at = max((int(time) for time in reached if time != BEGINNING), default=0) + step.delay
-        before, old = self.engine.plan, _in_force(self.settings[bounds], at - 1)
         if step.choice % 2:
-            at += -at % old
+            at += -at % math.lcm(*(_in_force(subject.settings[bounds], at - 1) for bounds in chosen))
+        before = {other: self.engine.query(other).plan for other in self.queries}
         try:
-            for copy in range(len(_copies(before, bounds))):
-                lever = _copies(self.engine.plan, bounds)[copy]
-                if isinstance(lever.operator, TimeWindow):
-                    self.engine.resize(lever, setting, at)
-                else:
-                    self.engine.change_granule(lever, setting, at)
+            only = [name] if step.choice % 3 == 0 else []
+            adjusted = self.engine.adjust(wanted, at=at, queries=only)
         except PlanError as error:
-            is_ahead = "have been given out" in str(error) and not _is_of_elements(lever)
-            assert is_ahead or self._may_refuse(bounds, setting, at), (bounds, setting, at, str(error))
-            assert self.engine.plan == before
+            is_ahead = "have been given out" in str(error) and not all(map(_is_of_elements, wanted))
+            is_together = only and "as well, so that" in str(error)
+            assert is_ahead or is_together or self._may_refuse(wanted, before, at), (wanted, at, str(error))
+            assert before == {other: self.engine.query(other).plan for other in self.queries}
             self.refused += 1
             return
-        assert bounds[0] <= setting <= bounds[1]
-        settings = self.settings[bounds]
-        settings[:] = [*(entry for entry in settings if entry[0] < at), (at, setting)]
+        assert name in adjusted.queries
+        self.parted += bool(only)
+        for other in adjusted.queries:
+            shared = set(wanted) & set(before[other].nodes)
+            for bounds, new in {(_bounds(lever), wanted[lever]) for lever in shared}:
+                assert bounds is not None and bounds[0] <= new <= bounds[1]
+                settings = self.queries[other].settings[bounds]
+                settings[:] = [*(entry for entry in settings if entry[0] < at), (at, new)]
+        self.met += len(adjusted.queries) > 1
+        self.amid += any(self.engine.query(other).is_exchanged for other in adjusted.queries)
         self.changed += 1
 
-    def _may_refuse(self, bounds: Bounds, setting: int, at: int) -> bool:
-        """Whether a change is to be refused: out of bounds, during a migration, where later elements would
-        come out earlier, or where granules do not fit each other."""
-        if not bounds[0] <= setting <= bounds[1] or self.engine.query().is_exchanged:
-            return True
-        old = _in_force(self.settings[bounds], at - 1)
-        is_granule = isinstance(_copies(self.engine.plan, bounds)[0].operator, Granularity)
-        if is_granule and setting % old and at % old:
-            return True
+    def _may_refuse(self, wanted: Mapping[Node, int], plans: Mapping[str, Plan], at: int) -> bool:
+        """Whether a change is to be refused: out of bounds, where later elements would come out earlier, or
+        where granules do not fit each other."""
+        for lever, setting in wanted.items():
+            least, most = _bounds(lever) or (0, 0)
+            if not least <= setting <= most:
+                return True
+            if isinstance(lever.operator, Granularity):
+                # Queries with one node can have been given their granules at different times.
+                histories = [
+                    subject.settings[least, most]
+                    for name, subject in self.queries.items()
+                    if lever in plans[name].nodes
+                ]
+                olds = [_in_force(history, at - 1) for history in histories]
+                if any(setting % old and at % old for old in olds):
+                    return True
         try:
-            _replaced(
-                self.engine.plan, lambda node: _given(node, setting) if _bounds(node) == bounds else node
-            )
+            for plan in plans.values():
+                _replaced(
+                    plan, lambda node: _given(node, wanted[node]) if node in wanted else node, keep=True
+                )
         except PlanError:
             return True
         return False
 
 
 def check(case: Case) -> Trial:
-    """Run a case, and compare its results with what is specified."""
+    """Run a case, and compare the results of its queries with what is specified."""
     trial = Trial(case)
     trial.run()
-    plan, streams = case.workload.plan, dict(case.workload.streams)
+    for subject in (*trial.queries.values(), *trial.gone):
+        _check(subject, case.workload.streams)
+    return trial
+
+
+def _check(subject: Subject, of_streams: Mapping[str, Sequence[Element]]) -> None:
+    plan, streams = subject.plan, dict(of_streams)
     for bounds in levers(plan):
         (lever,) = _copies(plan, bounds)
-        settings = trial.settings[bounds]
-        if isinstance(lever.operator, TimeWindow):
-            known = _WindowWithHistory(_setting(lever), lever.operator.slide, settings=tuple(settings))
-            plan = _replaced(
-                plan, lambda node, at=bounds, known=known: _as(node, known) if _bounds(node) == at else node
-            )
-        elif len(settings) > 1 and _is_of_elements(lever):
-            name = f"rounded {bounds[1]}"
-            streams[name] = _rounded(run(Plan(lever.inputs[0]), _of(lever, streams)), settings)
-            leaf = Node(Source(name, lever.schema, intervals=True))
-            plan = _replaced(plan, lambda node, at=bounds, leaf=leaf: leaf if _bounds(node) == at else node)
-    expected = specified(plan, _of(plan.root, streams))
-    found = normal_form(trial.results)
+        settings = subject.settings[bounds]
+        if isinstance(lever.operator, Granularity):
+            if len(settings) > 1 and _is_of_elements(lever):
+                name = f"rounded {bounds[1]}"
+                streams[name] = _rounded(run(Plan(lever.inputs[0]), _of(lever, streams)), settings)
+                leaf = Node(Source(name, lever.schema, intervals=True))
+                plan = _replaced(
+                    plan, lambda node, at=bounds, leaf=leaf: leaf if _bounds(node) == at else node
+                )
+            continue
+        known = _with_history(lever.operator, tuple(settings))
+        plan = _replaced(
+            plan, lambda node, at=bounds, known=known: _as(node, known) if _bounds(node) == at else node
+        )
+    expected = _during(specified(plan, _of(plan.root, streams)), subject)
+    found = _during(normal_form(subject.results), subject)
     granules = [
         value
-        for bounds, node in levers(case.workload.plan).items()
+        for bounds, node in levers(subject.plan).items()
         if isinstance(node.operator, Granularity) and not _is_of_elements(node)
-        for _, value in trial.settings[bounds]
-        if len(trial.settings[bounds]) > 1
+        for _, value in subject.settings[bounds]
+        if len(subject.settings[bounds]) > 1
     ]
     if granules:
         expected, found = (_seen_at_multiples(form, math.lcm(*granules)) for form in (expected, found))
     verdict = compare(expected, found)
-    assert verdict, f"{verdict}\n{case.workload.plan}\n{trial.settings}"
-    return trial
+    assert verdict, f"{verdict}\n{subject.plan}\n{subject.settings}\n{subject.since} to {subject.until}"
+
+
+def _during(form: NormalForm, subject: Subject) -> NormalForm:
+    """What is valid while a query's results are complete."""
+    since, until = subject.since, subject.until
+    steps = [
+        (max(s, since), min(e, until), row) for row, of in form.items() for s, e, n in of for _ in range(n)
+    ]
+    return normal_form([step for step in steps if step[0] < step[1]])
+
+
+def _with_history(operator: Logical, settings: tuple[tuple[Time, int], ...]) -> Logical:
+    kinds = {
+        TimeWindow: _WindowWithHistory,
+        CountWindow: _CountWindowWithHistory,
+        PartitionedWindow: _PartitionedWindowWithHistory,
+    }
+    parameters = {each.name: getattr(operator, each.name) for each in fields(operator)}
+    return kinds[type(operator)](**parameters | {"bounds": None}, settings=settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +325,36 @@ class _WindowWithHistory(TimeWindow):
     @property
     def reach(self) -> int:
         return max(size for _, size in self.settings) + self.slide - 1
+
+
+class _CountingWithHistory:
+    """Shows a row until as many later ones of its group have come as the setting was at its timestamp."""
+
+    settings: tuple[tuple[Time, int], ...]
+
+    def snapshot(self, history: History, instant: int) -> Snapshot:
+        columns = self.grouped_by(history.schema)
+        self.check_ties(history.rows(), columns)
+        groups: dict[Any, list[tuple[int, Any]]] = {}
+        for t, e in history.rows():
+            if t <= instant:
+                groups.setdefault(tuple(e[i] for i in columns), []).append((t, e))
+        shown: Snapshot = Counter()
+        for rows in groups.values():
+            last = len(rows) // self.slide * self.slide
+            for number, (t, e) in enumerate(rows, start=1):
+                shown[e] += number <= last < number + _in_force(self.settings, t)
+        return +shown
+
+
+@dataclass(frozen=True, slots=True)
+class _CountWindowWithHistory(_CountingWithHistory, CountWindow):
+    settings: tuple[tuple[Time, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _PartitionedWindowWithHistory(_CountingWithHistory, PartitionedWindow):
+    settings: tuple[tuple[Time, int], ...] = ()
 
 
 def _rounded(elements: Sequence[Element], settings: Settings) -> list[Element]:
@@ -251,7 +379,7 @@ def _is_specified(plan: Plan, bounds: Bounds) -> bool:
     """Whether it is known what a change of it means: of a window always, of a granularity where its elements
     are known, or nobody sees other instants than the multiples of all granules."""
     (lever,) = _copies(plan, bounds)
-    if isinstance(lever.operator, TimeWindow) or _is_of_elements(lever):
+    if not isinstance(lever.operator, Granularity) or _is_of_elements(lever):
         return True
     above = (node for node in plan.nodes if node != lever and lever in node.walk())
     return not any(isinstance(logical(node), OverTime) for node in above)
@@ -279,19 +407,22 @@ def _in_force(settings: Sequence[tuple[Time, Any]], time: int) -> Any:
 
 
 def _setting(node: Node) -> Any:
-    operator = logical(node)
-    return operator.size if isinstance(operator, TimeWindow) else operator.granule
+    return logical(node).setting
 
 
 def _given(node: Node, setting: int) -> Node:
-    name = "size" if isinstance(node.operator, TimeWindow) else "granule"
-    return _as(node, replace(node.operator, **{name: setting}))
+    return _as(node, node.operator.with_setting(setting))
 
 
 def _as(node: Node, operator: Logical) -> Node:
     return Node(operator, node.inputs)
 
 
-def _replaced(plan: Plan, change: Callable[[Node], Node]) -> Plan:
-    """A plan with other nodes for some, from the inputs up."""
-    return logical_plan(plan).map(change)
+def _replaced(plan: Plan, change: Callable[[Node], Node], *, keep: bool = False) -> Plan:
+    """A plan with other nodes for some, from the inputs up; with `keep`, nodes are asked for as they were."""
+    if not keep:
+        return logical_plan(plan).map(change)
+    made: dict[Node, Node] = {}
+    for node in logical_plan(plan).nodes:
+        made[node] = change(node).with_inputs(tuple(made[child] for child in node.inputs))
+    return Plan({name: made[root] for name, root in logical_plan(plan).outputs.items()})

@@ -1,103 +1,124 @@
-"""Changes of an operator's setting while queries run (thesis, 21.3)."""
+"""Levers: settings of windows and granules that change while queries run (thesis, 21.3)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
-from midstream.operators.base.adjustable import Adjustable
+from midstream.operators.base.setting import WithSetting
+from midstream.operators.engine.graph.parting import Settling, parted
 from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.running.plan_box import label
-from midstream.plans.algebra.operators import Granularity, TimeWindow
+from midstream.operators.engine.running.queries import RunningQuery
+from midstream.operators.engine.running.renaming import Renaming
+from midstream.operators.engine.running.settings import complete_at
+from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.physical import Physical
-from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_node, logical_plan
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical, logical_node
 from midstream.plans.values.errors import PlanError
+from midstream.plans.values.streams import Time
 
 
-def resize(graph: QueryGraph, window: Node, size: int | None, at: int) -> list[str]:
-    """Give a window another size from an instant on; returns the names of the affected queries.
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """A change of settings at an instant, and when its effect is complete (thesis, 23.2)."""
 
-    It works as `Engine.resize`; see also the operator's own `resize`. The plans of these queries show the new
-    size from now on.
+    queries: tuple[str, ...]
+    """The names of the queries with one of the levers."""
+    at: int
+    """The first instant with the new settings."""
+    complete_at: Time
+    """The instant from which on nothing is valid that came with an earlier setting.
+
+    FOREVER where rows are counted, as it depends on later rows.
     """
-    operator = logical(window)
-    if not isinstance(operator, TimeWindow):
-        raise PlanError(f"found {operator}, expected a time window")
-    _require_bounds(operator, "window(…, bounds=(least, greatest)), or RANGE MIN …, MAX … in SQL")
-    new = replace(operator, size=size)
-    return _adjust(graph, window, new, lambda running: running.resize(size, at))
 
 
-def change_granule(graph: QueryGraph, conversion: Node, granule: int, at: int) -> list[str]:
-    """Give a granularity conversion another granule from an instant on.
+def adjust(
+    graph: QueryGraph,
+    settling: Settling,
+    settings: Mapping[Node, Any],
+    at: int,
+    only: Sequence[RunningQuery] = (),
+) -> Adjustment:
+    """Give levers other settings from an instant on, as `Engine.adjust` does; by default in all queries.
 
-    It works as `Engine.change_granule`; the operator's own method tells when this is possible.
+    The plans of the queries concerned show the new settings from now on. As long as anything is valid that
+    came with another setting, a lever is private to the queries that have it now: no other query shares it.
+
+    Cost     O(plans of the queries concerned)
+    Raises   PlanError; then nothing has changed.
     """
-    operator = logical(conversion)
-    if not isinstance(operator, Granularity):
-        raise PlanError(f"found {operator}, expected a granularity conversion")
-    _require_bounds(operator, "granularity(…, bounds=(least, greatest)), or COARSEST …, FINEST … in SQL")
-    new = replace(operator, granule=granule)
-    return _adjust(graph, conversion, new, lambda running: running.change_granule(granule, at))
+    levers = {logical_node(lever): _adjusted(lever, setting) for lever, setting in settings.items()}
+    carriers = {node: new for lever, new in levers.items() for node in _carriers(graph, lever, only)}
+    for node, new in carriers.items():
+        _running(graph, node).require_change(new.setting, at)
+    queries = only or _users(graph, carriers)
+    renaming = _renaming(graph, levers, carriers, queries)
+    if only:
+        own = parted(graph, carriers, only)
+        carriers = {own[node]: new for node, new in carriers.items()}
+        renaming = _renaming(graph, levers, carriers, queries)
+    for query in queries:
+        query.settings.adjust(query.plan, renaming.moved, at)
+    graph.rename(queries, renaming)
+    ends: list[Time] = [at]
+    for node, new in carriers.items():
+        moved = renaming.moved[node]
+        setting = _running(graph, moved).setting
+        setting.change(new.setting, at)
+        ends.append(complete_at(node, setting.history, at))
+        settling.add(graph.base.stop(moved), ends[-1])
+    return Adjustment(tuple(query.name for query in queries), at, max(ends))
 
 
-def _require_bounds(operator: TimeWindow | Granularity, declaration: str) -> None:
-    """Refuse to change an operator that is declared without bounds: plans rely on its size."""
+def _renaming(
+    graph: QueryGraph,
+    levers: Mapping[Node, Adjustable],
+    carriers: Mapping[Node, Adjustable],
+    queries: Iterable[RunningQuery],
+) -> Renaming:
+    """The new nodes of all plans of some queries; the levers are private."""
+    private = {
+        node: replace(cast(Physical, node.operator), logical=new, copy=next(graph.copies))
+        for node, new in carriers.items()
+    }
+    renaming = Renaming(levers, private)
+    for query in queries:
+        for plan in (query.plan, query.physical, *query.targets.values()):
+            renaming.plan(plan)
+    return renaming
+
+
+def _running(graph: QueryGraph, node: Node) -> WithSetting:
+    return cast(WithSetting, graph.base.running[node])
+
+
+def _adjusted(lever: Node, setting: Any) -> Adjustable:
+    """The operator of a lever with another setting."""
+    operator = logical(lever)
+    if not isinstance(operator, Adjustable):
+        raise PlanError(f"found {operator}, expected a window or a granularity conversion")
     if operator.bounds is None:
-        raise PlanError(f"{operator} is fixed, as it has no bounds; to change it, write {declaration}")
+        raise PlanError(
+            f"{operator} is fixed, as it has no bounds; to change it, write {operator.declaration}"
+        )
+    return operator.with_setting(setting)
 
 
-def _adjust(
-    graph: QueryGraph, old: Node, new: TimeWindow | Granularity, change: Callable[[Any], None]
-) -> list[str]:
-    old = logical_node(old)
-    affected = [q for q in graph.queries.values() if old in logical_plan(q.plan).nodes]
-    if not affected:
-        raise PlanError(f"no query has {label(old)}")
-    for query in affected:
-        if query.is_exchanged:
-            raise PlanError(f"query {query.name} is being migrated; wait until that is done")
-    moved: dict[Node, Node] = {}
-    plans = {q.name: (_with(q.plan, old, new, {}), _with(q.physical, old, new, moved)) for q in affected}
-    _refuse_clash(moved, graph.base.running)
-    adjusted = {node: op for node, op in graph.base.running.items() if _carries_out(node, old)}
-    _refuse_fixed(adjusted)
-    for operator in adjusted.values():
-        change(operator)
-    graph.rewire(moved, plans)
-    return [query.name for query in affected]
+def _carriers(graph: QueryGraph, lever: Node, only: Sequence[RunningQuery]) -> list[Node]:
+    """The running nodes that carry out a lever; those of some queries alone, unless there are none."""
+    carriers = graph.base.carriers(lever)
+    found = [node for node in carriers if not only or any(query in graph.base.users(node) for query in only)]
+    if not found:
+        names = " or ".join(query.name for query in only) or "no query"
+        raise PlanError(f"{names} {'does not have' if only else 'has'} {label(lever)}")
+    return found
 
 
-def _with(plan: Plan, old: Node, new: TimeWindow | Granularity, moved: dict[Node, Node]) -> Plan:
-    """Replace the operator of all nodes that carry out a logical node; fills `moved` with new nodes."""
-    for node in plan.nodes:
-        inputs = tuple(moved[child] for child in node.inputs)
-        if not _carries_out(node, old):
-            moved[node] = node.with_inputs(inputs)
-        elif isinstance(node.operator, Physical):
-            moved[node] = Node(replace(node.operator, logical=new), inputs)
-        else:
-            moved[node] = Node(new, inputs)
-    return Plan({name: moved[root] for name, root in plan.outputs.items()})
-
-
-def _carries_out(node: Node, old: Node) -> bool:
-    """True if a node carries out a logical one, and is no equivalent arrangement above it."""
-    return logical(node) == logical(old) and logical_node(node) == old
-
-
-def _refuse_fixed(adjusted: Mapping[Node, object]) -> None:
-    for node, operator in adjusted.items():
-        if not isinstance(operator, Adjustable):
-            raise PlanError(
-                f"{label(node)} runs as {node.operator}, which has one setting for all time; "
-                "run the query on intervals"
-            )
-
-
-def _refuse_clash(moved: Mapping[Node, Node], running: Mapping[Node, Any]) -> None:
-    for old, new in moved.items():
-        if new != old and new in running:
-            raise PlanError(f"{label(new)} runs already, with a state of its own; remove that query")
+def _users(graph: QueryGraph, nodes: Iterable[Node]) -> list[RunningQuery]:
+    """The queries that use one of some nodes, in their order of arrival."""
+    users = {query for node in nodes for query in graph.base.users(node)}
+    return sorted(users, key=lambda query: query.number)

@@ -235,7 +235,7 @@ class Feed:
         }
         marks = [watch.marks[stream] for watch in self._watches.get(stream, ())]
         is_timed = entrance.source.unit is not None
-        stops, sinks = list(path.stops.values()), path.sinks()
+        stops, sinks = list(path.stops), path.sinks()
         return compile_inlet(path.source, stops, sinks, entrance.checks, names, marks, is_timed=is_timed)
 
     def _take(self, stream: str, elements: Iterable[Element]) -> None:

@@ -6,7 +6,7 @@ The plan of each query can be exchanged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from itertools import chain, count
 from types import MappingProxyType
@@ -29,6 +29,7 @@ from midstream.operators.engine.running.log import Log
 from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.operators.engine.running.planner import form, physical_plan
 from midstream.operators.engine.running.queries import RunningQuery, carried_out, lowest, missed_until
+from midstream.operators.engine.running.renaming import Renaming
 from midstream.operators.engine.running.sharing import (
     below_windows,
     read_late,
@@ -86,7 +87,7 @@ class QueryGraph:
         )
         self.guests = Guests()
         self._query_numbers = count()
-        self._copies = count(1)
+        self.copies = count(1)
         """The numbers of future operators that run beside equal ones."""
         self.meters = Meters(self.base)
         self.ends = Ends(self.queries, self.base.running, self.meters, self.relations)
@@ -279,6 +280,24 @@ class QueryGraph:
             self.guests.listen(query.physical, running)
         self._gauges.place()
 
+    def rename(self, queries: Iterable[RunningQuery], renaming: Renaming) -> None:
+        """Put running operators, and all above them, under other nodes; nothing else changes.
+
+        They are used by these queries.
+        """
+        for query in queries:
+            query.plan, query.physical = renaming.plan(query.plan), renaming.plan(query.physical)
+            query.targets = {asked: renaming.plan(plan) for asked, plan in query.targets.items()}
+            self._counting.rename(query.tally, renaming.node)
+        moved = renaming.moved
+        self._companions.clear()
+        self.base.rename(moved)
+        self.guests.rename(moved)
+        self.meters.move(moved)
+        self._gauges.move(moved)
+        for query in queries:
+            self.guests.listen(query.physical, self.base.running)
+
     def _meter(self, query: RunningQuery) -> None:
         """Meter the windows and sources that a query has now; a metered source stays metered."""
         windows = lowest(query.physical)
@@ -343,7 +362,7 @@ class QueryGraph:
         """The physical plan of a new query, with running nodes as far as it may share them."""
         physical = self.base.with_running(physical_plan(plan))
         late = read_late(physical, self.base)
-        owned = with_own_operators(physical, late, sources, self._copies, are_bounded=are_bounded)
+        owned = with_own_operators(physical, late, sources, self.copies, are_bounded=are_bounded)
         return self.base.with_running(owned)
 
     def _has_begun(self, plan: Plan) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -83,6 +83,17 @@ class Counting:
         """
         self._change(tally, self._labels(tally, plan, physical))
         tally.read(giver for root in physical.outputs.values() if (giver := self._giver(root)) is not None)
+
+    def rename(self, tally: Tally, renamed: Callable[[Node], Node]) -> None:
+        """Count under other nodes from now on what a query's givers give."""
+        before = tally.labels().items()
+        self._change(
+            tally,
+            {
+                giver: {renamed(of) if isinstance(of, Node) else of for of in labels}
+                for giver, labels in before
+            },
+        )
 
     def remove(self, tally: Tally) -> None:
         """Remove a query."""

@@ -157,8 +157,10 @@ class Gauges:
             self.place()
 
     def move(self, moved: Mapping[Node, Node]) -> None:
-        """Take note that operators run under other nodes; the gauges must be placed anew."""
+        """Take note that operators run under other nodes."""
         self._gauges = {moved.get(node, node): gauge for node, gauge in self._gauges.items()}
+        for node, gauge in self._gauges.items():
+            gauge.node = node
 
     def read(self, query: RunningQuery) -> list[Metadata]:
         """The measurements so far of a query's operators, inputs before consumers."""

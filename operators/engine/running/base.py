@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from midstream.operators.engine.running.queries import RunningQuery
 from midstream.operators.engine.running.stream_path import StreamPath
 from midstream.plans.algebra.operators import Leaf, Relation, Source
 from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import is_lever, logical_node
 from midstream.plans.values.streams import FOREVER, Element, Time
 
 SHARED = 2
@@ -50,6 +52,8 @@ class Base:
         """The stops of running nodes, inputs before consumers."""
         self._operators: dict[Node, Operator] = {}
         """The operators of these nodes."""
+        self._carriers: defaultdict[Node, dict[Stop, None]] = defaultdict(dict)
+        """By logical node of a lever, the stops that carry it out."""
         self._numbers = count()
 
     # Queries come and go
@@ -113,7 +117,7 @@ class Base:
             stop = Stop(node, next(self._numbers), tuple(stop.number for stop in below), tuple(streams))
             self._stops[node] = stop
             for child in below:
-                child.readers[node] = child.readers.get(node, 0) + 1
+                child.readers[stop] = child.readers.get(stop, 0) + 1
                 if len(child.readers) <= SHARED:
                     self._change(child)
             if isinstance(node.operator, Source):
@@ -121,6 +125,8 @@ class Base:
                 self.paths[node.operator.stream] = StreamPath(stop, reached, is_compiled=self._is_compiled)
             elif not isinstance(node.operator, Leaf):
                 stop.operator = self._operators[node] = operators[node]
+                if is_lever(node):
+                    self._carriers[logical_node(node)][stop] = None
                 for stream in streams:
                     self.paths[stream].enter(stop)
                     self._changed(stream)
@@ -149,9 +155,14 @@ class Base:
             for stream in stop.streams:
                 self.paths[stream].leave(stop)
                 self._changed(stream)
+            if is_lever(node):
+                carriers = self._carriers[lever := logical_node(node)]
+                del carriers[stop]
+                if not carriers:
+                    del self._carriers[lever]
         for child in dict.fromkeys(node.inputs):
             below = self._stops[child]
-            del below.readers[node]
+            del below.readers[stop]
             if len(below.readers) < SHARED:
                 self._change(below)
 
@@ -160,6 +171,25 @@ class Base:
         for stream in stop.streams:
             self.paths[stream].change(stop)
             self._changed(stream)
+
+    def rename(self, moved: Mapping[Node, Node]) -> None:
+        """Put running nodes, and all above them, under other nodes; operators and their paths stay.
+
+        `moved` has the logical nodes of levers as well.
+        """
+        changed = {old: new for old, new in moved.items() if new is not old}
+        stops = {new: self._stops.pop(old) for old, new in changed.items() if old in self._stops}
+        operators = {new: self._operators.pop(old) for old, new in changed.items() if old in self._operators}
+        levers = [(new, self._carriers.pop(old)) for old, new in changed.items() if old in self._carriers]
+        renamed = set(stops.values())
+        for node, stop in stops.items():
+            stop.node = node
+        self._stops |= stops
+        self._operators |= operators
+        for new, carriers in levers:
+            for stop in carriers:
+                # Others, of queries that go on as they are, carry out the old lever.
+                self._carriers[new if stop in renamed else logical_node(stop.node)][stop] = None
 
     # Readers of results
 
@@ -188,6 +218,14 @@ class Base:
     def nodes(self) -> tuple[Node, ...]:
         """The nodes of all sources."""
         return tuple(path.source.node for path in self.paths.values())
+
+    def carriers(self, lever: Node) -> tuple[Node, ...]:
+        """The running nodes that carry out a logical window or granularity conversion with bounds."""
+        return tuple(stop.node for stop in self._carriers.get(lever, ()))
+
+    def stop(self, node: Node) -> Stop:
+        """The stop of a running node; it stays when the node is another one."""
+        return self._stops[node]
 
     def users(self, node: Node) -> Mapping[RunningQuery, None]:
         """The queries that use a node."""

@@ -156,6 +156,14 @@ class Guests:
         for node in nodes:
             self._blocked.setdefault(node, []).append(guest)
 
+    def rename(self, moved: Mapping[Node, Node]) -> None:
+        """Take note that guests, and the nodes for which they wait, have other nodes."""
+        self.ready = [moved.get(node, node) for node in self.ready]
+        self._blocked = {
+            moved.get(node, node): [moved.get(guest, guest) for guest in guests]
+            for node, guests in self._blocked.items()
+        }
+
     def unblock(self, plan: Plan, base: Base) -> None:
         """Process the guests again that wait for nodes of a plan, as far as these have gone."""
         for node in plan.nodes:

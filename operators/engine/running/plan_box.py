@@ -197,7 +197,7 @@ def _stops(
         for number in stop.below:
             if number >= 0:
                 readers = stops[number].readers
-                readers[stop.node] = readers.get(stop.node, 0) + 1
+                readers[stop] = readers.get(stop, 0) + 1
     return stops
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from midstream.operators.base.walk import Take
 from midstream.operators.engine.running.log import Log
+from midstream.operators.engine.running.settings import LeverSettings
 from midstream.operators.engine.running.tally import Tally
 from midstream.plans.algebra.operators import OverTime, Source
 from midstream.plans.algebra.physical import Boxed
@@ -52,8 +53,12 @@ class RunningQuery:
     """The numbers of Boxes that have become plans and stay Boxes, as another query runs equal operators."""
     waiting: deque[Stepwise] = field(default_factory=deque)
     """The queued migrations; they begin when no part of the plan is being exchanged any more."""
+    targets: dict[Stepwise, Plan] = field(default_factory=dict)
+    """The plans to which migrations that have not begun will move it, with the present settings of levers."""
     tally: Tally = field(default_factory=Tally)
     """The counts since it runs."""
+    settings: LeverSettings = field(default_factory=LeverSettings)
+    """The settings of its levers."""
 
     first: dict[str, Batch] = field(default_factory=dict)
     """By output, its results before anything arrives: those of rows of relations."""

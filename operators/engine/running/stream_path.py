@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from midstream.operators.base.walk import Flow, Ready, Stop, Take, deliver, walk
 from midstream.operators.compile.legs import Legs
-from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import Batch, Time
 
 
@@ -22,7 +21,7 @@ class StreamPath:
         """The progress of the stream."""
         self.emitted = 0
         """The number of elements that arrived."""
-        self.stops: dict[Node, Stop] = {}
+        self.stops: dict[Stop, None] = {}
         """The stops, inputs before consumers."""
         (self.stream,) = source.streams
         self._legs = Legs(source)
@@ -30,12 +29,12 @@ class StreamPath:
 
     def enter(self, stop: Stop) -> None:
         """Add a stop, behind all that it reads."""
-        self.stops[stop.node] = stop
+        self.stops[stop] = None
         self._legs.enter(stop)
 
     def leave(self, stop: Stop) -> None:
         """Remove a stop."""
-        del self.stops[stop.node]
+        del self.stops[stop]
         self._legs.leave(stop)
 
     def change(self, stop: Stop) -> None:
@@ -59,13 +58,13 @@ class StreamPath:
             for step in self._legs.steps():
                 step(flow, ready)
         else:
-            walk(self.stops.values(), flow, ready)
+            walk(self.stops, flow, ready)
         if ready:
             deliver(ready)
 
     def sinks(self) -> list[tuple[Stop, Take]]:
         """The sinks in order, each with the stop of its results."""
         places = sorted(
-            (place, stop.number, stop) for stop in (self.source, *self.stops.values()) for place in stop.sinks
+            (place, stop.number, stop) for stop in (self.source, *self.stops) for place in stop.sinks
         )
         return [(stop, sink) for place, _, stop in places for sink in stop.sinks[place]]

@@ -2,6 +2,7 @@
 
 from inspect import isabstract
 
+from midstream.plans.algebra.operators.adjustable import Adjustable
 from midstream.plans.algebra.operators.aggregate import Aggregate
 from midstream.plans.algebra.operators.arrangement import Arrangement
 from midstream.plans.algebra.operators.base import (
@@ -32,6 +33,7 @@ from midstream.plans.algebra.operators.union import Union
 
 __all__ = [
     "KINDS",
+    "Adjustable",
     "Aggregate",
     "AntiJoin",
     "Arrangement",

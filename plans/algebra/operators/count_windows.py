@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
+from midstream.plans.algebra.operators.adjustable import Adjustable
 from midstream.plans.algebra.operators.base import History, Names, OverTime, Row, Schemas, Snapshot
 from midstream.plans.algebra.operators.checks import (
     Bounds,
@@ -15,6 +16,7 @@ from midstream.plans.algebra.operators.checks import (
     bounds_text,
     check_bounds,
     check_positive,
+    most,
     slide_text,
     unusual,
 )
@@ -26,8 +28,12 @@ from midstream.plans.values.streams import FOREVER, Payload, Time
 Ties = Literal["error", "arrival"]
 
 
-class Counting(OverTime):
+class Counting(Adjustable, OverTime):
     """Base class of the windows that keep the last `rows` rows of each group, or all if `rows` is None.
+
+    With `bounds`, the size can change at run time, from the smallest to the largest (21.2), and derived
+    properties hold for each. A row stays until as many later rows of its group have come as the size was when
+    it came. Without bounds it is fixed.
 
     With a `slide` of A, the window advances once every A rows (17.2). Two rows of a group must not have equal
     timestamps, since it is not defined which of them is the last; `ties="arrival"` declares that the order of
@@ -39,6 +45,8 @@ class Counting(OverTime):
     is_stateless = False
     reach = 0
     cell = 1
+    lever = "rows"
+    declaration = "last(…, bounds=(least, greatest)), or ROWS MIN …, MAX … in SQL"
 
     rows: int | None
     slide: int
@@ -127,11 +135,11 @@ class CountWindow(Counting):
         return []
 
     def orders_ends(self, inputs: Sequence[bool]) -> bool:
-        """Rows leave in the order in which they came."""
-        return True
+        """Rows leave in the order in which they came; if the size can change, a later row may leave first."""
+        return self.bounds is None
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return (frozenset(),) if self.rows == 1 else inputs[0].lasting_keys
+        return (frozenset(),) if most(self.rows, self.bounds) == 1 else inputs[0].lasting_keys
 
     def to_json(self) -> dict[str, Any]:
         return {"rows": self.rows, **unusual(slide=self.slide, ties=self.ties, bounds=self.bounds)}
@@ -185,7 +193,7 @@ class PartitionedWindow(Counting):
         return False
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        alone = [frozenset(self.keys)] if self.rows == 1 else []
+        alone = [frozenset(self.keys)] if most(self.rows, self.bounds) == 1 else []
         return shortest([*alone, *inputs[0].lasting_keys])
 
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from midstream.plans.algebra.operators.adjustable import Adjustable
 from midstream.plans.algebra.operators.base import History, Names, OverTime, Schemas, Snapshot, unchanged
 from midstream.plans.algebra.operators.checks import (
     Bounds,
@@ -23,7 +24,7 @@ from midstream.plans.values.streams import FOREVER, Time
 
 
 @dataclass(frozen=True, slots=True)
-class Granularity(OverTime):
+class Granularity(Adjustable, OverTime):
     """The snapshots at the multiples of `granule` chronons, each held until the next multiple (20.1).
 
     With `bounds`, the granule can change at run time, from the smallest to the largest (21.2), and derived
@@ -34,6 +35,8 @@ class Granularity(OverTime):
     symbol = "Γ"
     formulas = "granularity"
     is_stateless = True
+    lever = "granule"
+    declaration = "granularity(…, bounds=(least, greatest)), or COARSEST …, FINEST … in SQL"
 
     granule: int
     bounds: Bounds | None = None

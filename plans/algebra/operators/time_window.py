@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from midstream.plans.algebra.operators.adjustable import Adjustable
 from midstream.plans.algebra.operators.base import History, Names, OverTime, Schemas, Snapshot, unchanged
 from midstream.plans.algebra.operators.checks import (
     Bounds,
@@ -25,7 +26,7 @@ from midstream.plans.values.streams import FOREVER, Time
 
 
 @dataclass(frozen=True, slots=True)
-class TimeWindow(OverTime):
+class TimeWindow(Adjustable, OverTime):
     """At an instant, the rows of the last `size` chronons (8.17); of all time so far if `size` is None.
 
     With `bounds`, the size can change at run time, from the smallest to the largest (21.2), and derived
@@ -39,6 +40,8 @@ class TimeWindow(OverTime):
     symbol = "ω"
     formulas = "time_window"
     is_stateless = True
+    lever = "size"
+    declaration = "window(…, bounds=(least, greatest)), or RANGE MIN …, MAX … in SQL"
 
     size: int | None
     slide: int = 1

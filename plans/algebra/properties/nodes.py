@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from math import lcm
 
-from midstream.plans.algebra.operators import Arrangement, Logical, OverTime, Source
+from midstream.plans.algebra.operators import Adjustable, Arrangement, Logical, OverTime, Source
 from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import Expression
@@ -16,6 +16,12 @@ from midstream.plans.expressions.expressions import Expression
 def logical(node: Node) -> Logical:
     """The logical operator of a node of a logical or physical plan."""
     return node.operator.logical if isinstance(node.operator, Physical) else node.operator
+
+
+def is_lever(node: Node) -> bool:
+    """True if a node of a logical or physical plan has a setting that can change at run time."""
+    operator = logical(node)
+    return isinstance(operator, Adjustable) and operator.bounds is not None
 
 
 def logical_nodes(nodes: Iterable[Node]) -> dict[Node, Node]:
@@ -42,7 +48,7 @@ def logical_plan(plan: Plan) -> Plan:
 @lru_cache(maxsize=4096)
 def logical_node(node: Node) -> Node:
     """The logical node that a physical node implements."""
-    return logical_plan(Plan(node)).root
+    return logical_nodes(node.walk())[node]
 
 
 def counted_node(node: Node, means: Mapping[Node, Node] | None = None) -> Node:

@@ -27,14 +27,9 @@ def adjust(engine: Engine, changes: Iterable[AdjustmentSpec]) -> None:
     Raises   PlanError where the engine refuses a change.
     """
     for change in changes:
-        for i in range(len(adjusted_nodes(engine.plan, change))):
-            # A change replaces all nodes above the changed one.
-            node = adjusted_nodes(engine.plan, change)[i]
-            if change.window is not None:
-                engine.resize(node, change.window, change.at)
-            else:
-                assert change.granule is not None
-                engine.change_granule(node, change.granule, change.at)
+        setting = change.granule if change.window is None else change.window
+        assert setting is not None
+        engine.adjust(dict.fromkeys(adjusted_nodes(engine.plan, change), setting), at=change.at)
 
 
 def _reads(node: Node, stream: str) -> bool:

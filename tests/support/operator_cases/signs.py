@@ -361,7 +361,8 @@ class SignedRowsCase(SignedCase):
         arrived = [(count // slide * slide, count % slide) for count in counts.values()]
         # A window that takes whole blocks holds, of each, no more than it has room for.
         entered = [min(rows, last // slide * min(slide, rows)) for last, _ in arrived]
-        return sum(entered) + sum(min(fresh, rows) for _, fresh in arrived)
+        # The first rows after it has moved leave again before it moves next, if it is small.
+        return sum(entered) + sum(max(fresh - max(slide - rows, 0), 0) for _, fresh in arrived)
 
 
 class ToSignsCase(SignedCase):

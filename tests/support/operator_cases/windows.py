@@ -92,7 +92,8 @@ class RowsCase(Case):
         """How many rows wait for an advance that will take them in."""
         rows, slide = self.plan.root.operator.rows, self.plan.root.operator.slide
         counts = Counter(map(self._group, history)).values()
-        return sum(n % slide if rows is None else min(n % slide, rows - 1) for n in counts)
+        passed_over = 0 if rows is None else max(slide - rows, 0)
+        return sum(max(n % slide - passed_over, 0) for n in counts)
 
     def check_size(self, size: int, histories: Histories, reached: Sequence[Time]) -> None:
         stays = self.stays(histories[0])

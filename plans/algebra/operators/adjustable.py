@@ -1,0 +1,39 @@
+"""Operators with a setting that can change while queries run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+from midstream.plans.algebra.operators.base import Logical
+from midstream.plans.algebra.operators.checks import Bounds
+
+
+class Adjustable(Logical):
+    """An operator with a lever: a setting that can change at run time, if it has bounds (thesis, 21.2).
+
+    Without bounds the setting is fixed.
+    """
+
+    __slots__ = ()
+
+    lever: ClassVar[str]
+    """The name of the parameter that is the setting."""
+    declaration: ClassVar[str]
+    """The ways to declare bounds, for messages."""
+
+    bounds: Bounds | None
+    """The least and the greatest setting; None where it is fixed."""
+
+    @property
+    def setting(self) -> Any:
+        """The setting from the last change on."""
+        return getattr(self, self.lever)
+
+    def with_setting(self, setting: Any) -> Self:
+        """The operator with another setting.
+
+        Raises   PlanError for one that is invalid or out of bounds.
+        """
+        changed: Self = replace(self, **{self.lever: setting})  # type: ignore[type-var]
+        return changed

@@ -53,6 +53,19 @@ class RowGroup(Generic[T]):
         entering, self.waiting = self.waiting, []
         return entering
 
+    def enter(self, row: T, size: Time) -> Sequence[T]:
+        """Take a row that enters at once, as the slide is 1, and leaves at some row; returns those that leave.
+
+        It does what `take`, `keep` and `leaving` do.
+        """
+        number = self._number = self._number + 1
+        kept, leaves = self._kept, number + size
+        if leaves in kept:
+            kept[leaves].append(row)
+        else:
+            kept[leaves] = [row]
+        return kept.pop(number, ())
+
     def leaving(self) -> Sequence[T]:
         """Take out the rows that leave at the last row taken."""
         return self._kept.pop(self._number, ())

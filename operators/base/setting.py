@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from midstream.operators.base.operator import Operator
@@ -25,7 +25,7 @@ class Setting(Generic[T]):
 
     >>> setting = Setting(50)
     >>> setting.change(20, at=3)
-    >>> list(setting.parts([(1, 2, "b"), (3, 4, "a")], reached=3))
+    >>> setting.parts([(1, 2, "b"), (3, 4, "a")], reached=3)
     [(50, [(1, 2, 'b')]), (20, [(3, 4, 'a')])]
     >>> setting.history
     [(-inf, 50), (3, 20)]
@@ -79,20 +79,21 @@ class Setting(Generic[T]):
         self.history, self._ahead = [(BEGINNING, self.history[-1][1])], 1
         self.now, self.until = self.history[0][1], FOREVER
 
-    def parts(self, batch: Batch, reached: Time) -> Iterator[tuple[T, Batch]]:
+    def parts(self, batch: Batch, reached: Time) -> Sequence[tuple[T, Batch]]:
         """The parts of a batch that ends at a progress, each with the setting for its elements."""
         if batch:
             self.latest = batch[-1][0]
+        if reached < self.until:
+            return ((self.now, batch),)
+        parts: list[tuple[T, Batch]] = []
         while self.until <= reached and self._ahead < len(self.history):
             cut = bisect_left(batch, self.until, key=START)
-            if cut:
-                yield self.now, batch[:cut]
-                batch = batch[cut:]
+            parts.append((self.now, batch[:cut]))
+            batch = batch[cut:]
             self.now = self.history[self._ahead][1]
             self._ahead += 1
             self.until = FOREVER if self._ahead == len(self.history) else self.history[self._ahead][0]
-        if batch:
-            yield self.now, batch
+        return [*parts, (self.now, batch)]
 
 
 class WithSetting(Operator):

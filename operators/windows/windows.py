@@ -239,13 +239,25 @@ class PartitionedWindow(WithSetting, _RowWindow):
     def _process(self, port: int, batch: Batch) -> Batch:
         out: Batch = []
         for rows, part in self.setting.parts(batch, self.reached[0]):
+            take = self._enter if self._slide == 1 and rows != FOREVER else self._take
             for start, _, payload in part:
                 if self._delay is not None:
                     self._cut(start, start - self._delay, out)
-                self._take(start, payload, rows)
+                take(start, payload, rows)
         if self.reached[0] == FOREVER:
             self._end()
         return out + closed(self._segments)
+
+    def _enter(self, start: Time, payload: Payload, rows: Time) -> None:
+        """Let a row enter its group's window at once, and others leave."""
+        key = self._key(payload)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = RowGroup()
+        segment: Segment = [start, None, payload]
+        self._segments.append(segment)
+        for gone in group.enter(segment, rows):
+            gone[1] = start
 
     def _take(self, start: Time, payload: Payload, rows: Time) -> None:
         """Let a row enter its group's window, at once or with the next advance, and others leave."""

@@ -22,7 +22,7 @@ from midstream.migration.strategies import find_strategy
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import UNPROVED, MigrationRequest, Transition
 from midstream.operators.base.walk import Take
-from midstream.operators.engine.graph.adjustment import Adjustment, adjust
+from midstream.operators.engine.graph.adjustment import Adjustment, adjust, load_settings
 from midstream.operators.engine.graph.feed import Feed
 from midstream.operators.engine.graph.host import Host
 from midstream.operators.engine.graph.parting import Settling
@@ -288,6 +288,18 @@ class Engine:
         names = listed("adjust: queries", queries, "names of queries: ['query']")
         only = sorted({self._graph.query(name) for name in names}, key=attrgetter("number"))
         return adjust(self._graph, self._settling, levers, at, only)
+
+    def load_settings(self, text: str | bytes, query: str | None = None) -> None:
+        """Go on with the settings of levers that a query had elsewhere, as `Query.dump_settings` wrote them.
+
+        The query has been added with its last plan, and no element has come to its levers. Changes that were
+        announced come at their instants.
+
+        Raises   ArtefactError for another text; PlanError where the plan has other levers, or elements have
+                 come.
+        """
+        self._feed.require_one_thread()
+        load_settings(self._graph, self._settling, self._graph.query(query), text)
 
     def resize(self, window: Node | Stream, size: int, at: int) -> Adjustment:
         """Give one window another size: `adjust({window: size}, at=at)`."""

@@ -80,6 +80,10 @@ class Query:
         """
         return self._running.settings.between(self._running.plan, start, end)
 
+    def dump_settings(self) -> str:
+        """The settings of its levers, with all changes so far, as JSON for `Engine.load_settings`."""
+        return self._running.settings.dump(self._running.plan)
+
     @property
     def _runs(self) -> bool:
         """False if the query has been removed."""

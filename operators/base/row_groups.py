@@ -54,7 +54,7 @@ class RowGroup(Generic[T]):
         return entering
 
     def enter(self, row: T, size: Time) -> Sequence[T]:
-        """Take a row that enters at once, as the slide is 1, and leaves at some row; returns those that leave.
+        """Take a row that enters at once and leaves one day, with a slide of 1; returns those that leave.
 
         It does what `take`, `keep` and `leaving` do.
         """

@@ -34,14 +34,15 @@ class Setting(Generic[T]):
     __slots__ = ("_ahead", "history", "latest", "now", "until")
 
     def __init__(self, value: T) -> None:
-        self.history: list[tuple[Time, T]] = [(BEGINNING, value)]
+        self.history: list[tuple[Time, T]]
         """The settings with the instants from which they hold, in order of time; future changes included."""
-        self._ahead = 1
+        self._ahead: int
         """The number of entries of the history that are in force or past."""
-        self.now: T = value
+        self.now: T
         """The setting by which elements are treated while the progress is before `until`."""
-        self.until: Time = FOREVER
+        self.until: Time
         """The instant of the next change."""
+        self.begin(value)
         self.latest: Time = BEGINNING
         """The start of the last element."""
 
@@ -74,10 +75,10 @@ class Setting(Generic[T]):
         self._ahead = min(self._ahead, len(self.history) - 1)
         self.until = self.history[self._ahead][0]
 
-    def forget(self) -> None:
-        """Forget the settings before that in force; no change may lie ahead."""
-        self.history, self._ahead = [(BEGINNING, self.history[-1][1])], 1
-        self.now, self.until = self.history[0][1], FOREVER
+    def begin(self, value: T) -> None:
+        """Begin anew with a setting, as if there had been no other."""
+        self.history, self._ahead = [(BEGINNING, value)], 1
+        self.now, self.until = value, FOREVER
 
     def parts(self, batch: Batch, reached: Time) -> Sequence[tuple[T, Batch]]:
         """The parts of a batch that ends at a progress, each with the setting for its elements."""

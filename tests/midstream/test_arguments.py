@@ -144,6 +144,10 @@ RIGHT: dict[str, Call] = {
         lambda settings, at: ms.Engine(S.window(5, bounds=(1, 20)).plan()).adjust(settings, at=at),
         {S.window(5, bounds=(1, 20)).node: 20}, 50,
     ),
+    "Engine.load_settings": of(
+        lambda text, query: ms.Engine(S.window(5, bounds=(1, 20)).plan()).load_settings(text, query),
+        ms.Engine(S.window(5, bounds=(1, 20)).plan()).query().dump_settings(), "query",
+    ),
     "Engine.resize": of(
         lambda node, size, at: ms.Engine(S.window(5, bounds=(1, 20)).plan()).resize(node, size, at),
         S.window(5, bounds=(1, 20)).node, 20, 50,

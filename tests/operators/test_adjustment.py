@@ -17,7 +17,7 @@ from midstream.plans.algebra.properties import input_nodes, logical, logical_pla
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.snapshots import equivalent
-from midstream.plans.values.streams import Element, chronons
+from midstream.plans.values.streams import FOREVER, Element, chronons
 from midstream.testing import elements, rows
 
 BIDS = stream("bids", item="integer", price="integer")
@@ -297,3 +297,52 @@ def test_a_query_does_not_part_from_others_with_which_it_has_elements_in_common(
         engine.adjust({BIDS.window(5, bounds=BOUNDS): 6}, at=10, queries=["second"])
     assert engine.plan == engine.query("second").plan == WIDE.distinct().plan()
     assert engine.adjust({WIDE: 5}, at=10, queries=["query", "second"]).queries == ("query", "second")
+
+
+def test_settings_go_on_in_another_engine() -> None:
+    query = WIDE.filter(BIDS["price"] > 0)
+    bids = list(chronons([(t, (t, 1)) for t in (2, 9, 14, 15, 30)]))
+    expected: list = []
+    found: list = []
+    engine = Engine(query.plan(), expected.extend)
+    engine.adjust({WIDE: 5}, at=10)
+    engine.push("bids", bids[:2])
+    engine.adjust({BIDS.window(5, bounds=BOUNDS): 7}, at=15)
+    text = engine.query().dump_settings()
+    engine.push("bids", bids[2:])
+    other = Engine(engine.plan, found.extend)
+    other.load_settings(text)
+    assert other.query().settings() == engine.query().settings()
+    other.push("bids", bids)
+    assert (
+        found
+        == expected
+        == [(t, t + size, (t, 1)) for (t, _, _), size in zip(bids, (10, 10, 5, 7, 7), strict=True)]
+    )
+    with pytest.raises(PlanError, match="runs already, for this query or for others"):
+        other.load_settings(text)
+    with pytest.raises(
+        PlanError, match=r"found settings of window 7 .*, but the query's levers are: window 10"
+    ):
+        Engine(query.plan()).load_settings(text)
+
+
+def test_a_window_of_rows_has_another_size() -> None:
+    rows = BIDS.last(3, bounds=(1, 5))
+    results: list = []
+    engine = Engine(rows.plan(), results.extend)
+    engine.push("bids", chronons([(t, (t, t)) for t in (1, 2)]))
+    assert engine.adjust({rows: 1}, at=3).complete_at == FOREVER
+    engine.push("bids", chronons([(t, (t, t)) for t in (3, 4, 5, 6)]))
+    engine.close()
+    assert equivalent(
+        results,
+        [
+            (1, 4, (1, 1)),
+            (2, 5, (2, 2)),
+            (3, 4, (3, 3)),
+            (4, 5, (4, 4)),
+            (5, 6, (5, 5)),
+            (6, FOREVER, (6, 6)),
+        ],
+    )

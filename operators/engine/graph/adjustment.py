@@ -12,7 +12,7 @@ from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.running.plan_box import label
 from midstream.operators.engine.running.queries import RunningQuery
 from midstream.operators.engine.running.renaming import Renaming
-from midstream.operators.engine.running.settings import complete_at
+from midstream.operators.engine.running.settings import LeverSettings, complete_at
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node
@@ -72,6 +72,34 @@ def adjust(
         ends.append(complete_at(node, setting.history, at))
         settling.add(graph.base.stop(moved), ends[-1])
     return Adjustment(tuple(query.name for query in queries), at, max(ends))
+
+
+def load_settings(graph: QueryGraph, settling: Settling, query: RunningQuery, text: str | bytes) -> None:
+    """Go on with the settings that a query's levers had elsewhere, as `Engine.load_settings` does.
+
+    Raises   PlanError where the plan has other levers, or a lever has seen elements or runs for others.
+    """
+    settings = LeverSettings()
+    settings.load(text, query.plan)
+    loaded = {
+        node: history
+        for lever, history in settings.of(query.plan).items()
+        if len(history) > 1
+        for node in _carriers(graph, lever, [query])
+    }
+    for node in loaded:
+        if _running(graph, node).emitted or len(graph.base.users(node)) > 1:
+            raise PlanError(
+                f"{logical(node)} of {query.name} runs already, for this query or for others; load settings "
+                "when the query has been added, before elements come"
+            )
+    query.settings = settings
+    for node, ((_, first), *changes) in loaded.items():
+        setting = _running(graph, node).setting
+        setting.begin(first)
+        for at, value in changes:
+            setting.change(value, int(at))
+        settling.add(graph.base.stop(node), complete_at(node, setting.history, changes[-1][0]))
 
 
 def _renaming(

@@ -65,7 +65,7 @@ class Settling:
         users = graph.base.users(node)
         if operator.reached[0] < self._complete_at[stop] or any(query.is_exchanged for query in users):
             return False
-        operator.setting.forget()
+        operator.setting.begin(operator.setting.history[-1][1])
         plain = Node(replace(cast(Physical, node.operator), copy=0), node.inputs)
         if graph.base.users(plain):
             _meet(graph, node, plain, users)

@@ -13,7 +13,13 @@ from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import TimeWindow
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import input_nodes, logical, logical_plan
+from midstream.plans.algebra.properties import (
+    has_ordered_ends,
+    input_nodes,
+    is_key,
+    logical,
+    logical_plan,
+)
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.snapshots import equivalent
@@ -346,3 +352,49 @@ def test_a_window_of_rows_has_another_size() -> None:
             (6, FOREVER, (6, 6)),
         ],
     )
+
+
+def test_queries_that_have_parted_are_changed_by_themselves() -> None:
+    first: list = []
+    second: list = []
+    engine = Engine(WIDE.select("item").plan(), first.extend)
+    engine.add(WIDE.select("price").plan(), second.extend, name="second")
+    engine.adjust({WIDE: 5}, at=10, queries=["query"])
+    assert engine.query("second").plan == WIDE.select("price").plan()
+    engine.adjust({WIDE: 7}, at=20)
+    engine.push("bids", chronons([(t, (t, t)) for t in (9, 10, 20)]))
+    assert [end - start for start, end, _ in first] == [10, 5, 5]
+    assert [end - start for start, end, _ in second] == [10, 10, 7]
+
+
+def test_a_query_that_has_parted_remembers_what_it_has_seen() -> None:
+    results: list = []
+    query = BIDS.window(60, bounds=BOUNDS).filter(BIDS["price"] > 0)
+    engine = Engine(query.distinct().plan(), results.extend)
+    engine.add(query.plan(), name="second")
+    engine.push("bids", chronons([(0, (7, 7))]))
+    engine.adjust({BIDS.window(60, bounds=BOUNDS): 5}, at=10, queries=["query"])
+    small = BIDS.window(5, bounds=BOUNDS)
+    assert engine.migrate(small.distinct().filter(BIDS["price"] > 0).plan()).split > 60
+    engine.push("bids", chronons([(20, (7, 7)), (70, (8, 8))]))
+    engine.close()
+    assert equivalent(results, [(0, 60, (7, 7)), (70, 75, (8, 8))])
+
+
+def test_counts_go_on_under_the_new_node() -> None:
+    engine = Engine(WIDE.distinct().plan())
+    engine.push("bids", chronons([(4, (1, 1))]))
+    engine.adjust({WIDE: 5}, at=9)
+    engine.push("bids", chronons([(9, (2, 2)), (10, (3, 3))]))
+    new = BIDS.window(5, bounds=BOUNDS)
+    assert {node: engine.counters("query").emitted[node] for node in (WIDE.node, new.node)} == {
+        WIDE.node: 1,
+        new.node: 2,
+    }
+
+
+def test_rows_of_a_window_that_can_be_changed_may_leave_before_earlier_ones() -> None:
+    rows = BIDS.last(3, bounds=(1, 5))
+    assert has_ordered_ends(BIDS.last(3).node) and not has_ordered_ends(rows.node)
+    assert has_ordered_ends(BIDS.last(3, by=["item"], bounds=(1, 5)).node) is False
+    assert is_key(BIDS.last(1).node, ()) and not is_key(BIDS.last(1, bounds=(1, 5)).node, ())

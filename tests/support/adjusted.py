@@ -216,6 +216,9 @@ class Trial:
                 assert bounds is not None and bounds[0] <= new <= bounds[1]
                 settings = self.queries[other].settings[bounds]
                 settings[:] = [*(entry for entry in settings if entry[0] < at), (at, new)]
+        for other in adjusted.queries:
+            query = self.engine.query(other)
+            assert logical_plan(query.physical) == logical_plan(query.plan)
         self.met += len(adjusted.queries) > 1
         self.amid += any(self.engine.query(other).is_exchanged for other in adjusted.queries)
         self.changed += 1

@@ -70,6 +70,7 @@ class Prepared:
             migration = self.strategy.begin(edit, new.box, new.reached)
             nodes = host.box_nodes(part.change.new, new.inputs)
             ready |= zip(nodes, migration.begin(), strict=True)
+            new.follow(part.box)
             placed |= zip(part.change.pairs, nodes, strict=True)
             operators |= new.operators
             operators |= zip(nodes, HostedBox(migration, new.reached).guests, strict=True)

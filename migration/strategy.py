@@ -13,11 +13,12 @@ from midstream.migration.machine import Migration
 from midstream.migration.preconditions import require_exchangeable
 from midstream.operators.base.box import Box
 from midstream.operators.base.operator import Operator
+from midstream.operators.base.setting import WithSetting
 from midstream.operators.engine.graph.host import Host
 from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.operators.engine.running.queries import RunningQuery
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.values.streams import Batch, Payload, Time
+from midstream.plans.values.streams import BEGINNING, Batch, Payload, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,17 @@ class NewPart:
     inputs: Sequence[Node]
     reached: Sequence[Time]
     operators: Mapping[Node, Operator] = field(default_factory=dict)
+
+    def follow(self, old: PlanBox) -> None:
+        """Take note of the last elements that levers of the old part got, at its end also later ones.
+
+        A change of the new levers must come behind these.
+        """
+        gone = (operator for _, operator in old.operators() if isinstance(operator, WithSetting))
+        latest = max((operator.setting.latest for operator in gone), default=BEGINNING)
+        for operator in self.operators.values():
+            if isinstance(operator, WithSetting):
+                operator.setting.latest = max(operator.setting.latest, latest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Setting(Generic[T]):
         """The instant of the next change."""
         self.begin(value)
         self.latest: Time = BEGINNING
-        """The start of the last element."""
+        """The start of the last element, which may be ahead of the progress where another plan got it."""
 
     def at(self, time: Time) -> T:
         """The setting in force at a time."""
@@ -58,8 +58,8 @@ class Setting(Generic[T]):
         """Refuse a change that comes too late, as elements as late as `at` have been given out."""
         if type(at) is not int:
             raise PlanError(f"{name}: found a change at {at!r}, expected an integer", operator=name)
-        if at < reached or at == self.latest:
-            expected = self.latest + 1 if reached == self.latest else reached
+        if at < reached or at <= self.latest:
+            expected = max(reached, self.latest + 1)
             raise PlanError(
                 f"{name}: found a change at {at}, expected one at {expected} or later: elements "
                 "that start before have been given out",

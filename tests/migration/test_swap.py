@@ -21,7 +21,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.expressions.operands import col
-from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.errors import MigrationRefused, PlanError
 from midstream.plans.values.snapshots import equivalent
 from midstream.plans.values.streams import Element, chronons
 from midstream.testing import is_ordered, plans, verdict, workloads
@@ -320,3 +320,15 @@ def test_refused_where_a_relation_gives_rows_of_its_own() -> None:
     engine = Engine(both, relations={"terms": [(0, 30, (7,))]})
     with pytest.raises(MigrationRefused, match="union of the old plan gives rows of a relation where no"):
         engine.migrate(both, "swap", replace_all=True)
+
+
+def test_a_moved_window_changes_behind_the_elements_that_the_old_plan_has_given_out() -> None:
+    """The old plan's window above another one gets, at its end, what is valid later."""
+    lower = stream("s", x="integer", y="integer").window(3)
+    engine = Engine(lower.select("x").window(1, bounds=(1, 9)).plan())
+    engine.push("s", chronons([(0, (1, 1))]))
+    moved = lower.window(1, bounds=(1, 9))
+    engine.migrate(moved.select("x").plan(), "swap")
+    with pytest.raises(PlanError, match="found a change at 1, expected one at 3 or later"):
+        engine.adjust({moved: 2}, at=1)
+    assert engine.adjust({moved: 2}, at=3).queries == ("query",)

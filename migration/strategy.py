@@ -83,10 +83,11 @@ class NewPart:
         A change of the new levers must come behind these.
         """
         gone = (operator for _, operator in old.operators() if isinstance(operator, WithSetting))
-        latest = max((operator.setting.latest for operator in gone), default=BEGINNING)
+        settings = [operator.setting for operator in gone]
+        given_until = max((max(one.latest + 1, one.given_until) for one in settings), default=BEGINNING)
         for operator in self.operators.values():
             if isinstance(operator, WithSetting):
-                operator.setting.latest = max(operator.setting.latest, latest)
+                operator.setting.given_until = given_until
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class Setting(Generic[T]):
     [(-inf, 50), (3, 20)]
     """
 
-    __slots__ = ("_ahead", "history", "latest", "now", "until")
+    __slots__ = ("_ahead", "given_until", "history", "latest", "now", "until")
 
     def __init__(self, value: T) -> None:
         self.history: list[tuple[Time, T]]
@@ -44,7 +44,9 @@ class Setting(Generic[T]):
         """The instant of the next change."""
         self.begin(value)
         self.latest: Time = BEGINNING
-        """The start of the last element, which may be ahead of the progress where another plan got it."""
+        """The start of the last element."""
+        self.given_until: Time = BEGINNING
+        """The instant before which another operator, in whose place this one runs, has got elements."""
 
     def at(self, time: Time) -> T:
         """The setting in force at a time."""
@@ -58,8 +60,8 @@ class Setting(Generic[T]):
         """Refuse a change that comes too late, as elements as late as `at` have been given out."""
         if type(at) is not int:
             raise PlanError(f"{name}: found a change at {at!r}, expected an integer", operator=name)
-        if at < reached or at <= self.latest:
-            expected = max(reached, self.latest + 1)
+        expected = max(reached, self.given_until, self.latest + 1)
+        if at < expected:
             raise PlanError(
                 f"{name}: found a change at {at}, expected one at {expected} or later: elements "
                 "that start before have been given out",

@@ -329,6 +329,7 @@ def test_a_moved_window_changes_behind_the_elements_that_the_old_plan_has_given_
     engine.push("s", chronons([(0, (1, 1))]))
     moved = lower.window(1, bounds=(1, 9))
     engine.migrate(moved.select("x").plan(), "swap")
+    engine.push("s", chronons([(0, (2, 2))]))
     with pytest.raises(PlanError, match="found a change at 1, expected one at 3 or later"):
         engine.adjust({moved: 2}, at=1)
     assert engine.adjust({moved: 2}, at=3).queries == ("query",)

@@ -51,7 +51,7 @@ def sample(
     ...     engine.push("asks", [(time, time + 1, (time, float(time * 3 % 10)))])
     >>> for condition, interval in sampling.selectivities().items():
     ...     print(condition, interval)
-    price >= limit 0.536 (0.47 to 0.59)
+    price >= limit 0.596 (0.531 to 0.649)
     """
     require("sample", engine, Engine, "an engine")
     require("sample: share", share, (int, float), "a share above 0 and up to 1")

@@ -111,6 +111,10 @@ class _Options:
         """Bounds that differ from those of all other settings; None where settings are fixed."""
         return (granule, granule * (LARGEST_SETTING + self.number())) if self.adjustable else None
 
+    def shares(self) -> tuple[float, float] | None:
+        """Bounds of the share of a sample, that differ likewise; multiples of the least one lie between."""
+        return (1 / (LARGEST_SETTING + self.number()), 1.0) if self.adjustable else None
+
 
 @st.composite
 def plans(
@@ -134,15 +138,15 @@ def plans(
     preserving      leaves out operators that do not preserve starts
     joins_only      leaves only joins and filters
     forever         False leaves out unbounded windows; then the streams must not have endless elements
-    windows         adds all kinds of windows, granularity conversion, istream and dstream, also above other
-                    operators
+    windows         adds samples, all kinds of windows, granularity conversion, istream and dstream, also
+                    above other operators
     arrangements    adds split and coalesce
     relations       adds the relations `constant` and `temporal`, which are joined and compared with streams
     tuples          adds top_k, whose values cannot be compared with numbers
     shared          lets several operators read one subplan
     adjustable      gives bounds to granularities and to bounded windows, from one granule, or one row, to at
-                    least LARGEST_SETTING of them; all bounds differ, so that they can be found in plans that
-                    rules make
+                    least LARGEST_SETTING of them, and to samples, up to all; all bounds differ, so that they
+                    can be found in plans that rules make
 
     `WHOLE` is all of windows, arrangements, relations, tuples and shared.
     """
@@ -335,6 +339,8 @@ def _window(draw: st.DrawFn, source: Stream, options: _Options) -> Stream:
     """A window over timestamps; the order of arrival breaks ties."""
     size = draw(st.sampled_from((*([None] if options.forever else []), 1, 3, 6, 6)))
     kind = draw(st.integers(0, 7)) if options.windows else 0
+    if options.windows and draw(st.integers(0, 4)) == 0:
+        source = source.sample(draw(st.sampled_from((0.25, 0.5, 1.0))), bounds=options.shares())
     bounds = options.bounds() if size is not None else None
     if kind < 4:
         return source.window(size, bounds=bounds) if size != 1 or options.adjustable else source

@@ -44,6 +44,8 @@ from midstream.optimizer.cost.over_time import (
     istream_content,
     partitioned_window_content,
     partitioned_window_cut,
+    sample_content,
+    sample_cut,
     time_window_content,
     time_window_cut,
 )
@@ -282,6 +284,7 @@ OUTPUTS: dict[str, Output] = {
     "time_window": Output(time_window_content, time_window_cut),
     "count_window": Output(count_window_content, count_window_cut),
     "partitioned_window": Output(partitioned_window_content, partitioned_window_cut),
+    "sample": Output(sample_content, sample_cut),
     "granularity": Output(granularity_content, granularity_cut),
     "istream": Output(istream_content, change_cut),
     "dstream": Output(dstream_content, change_cut),

@@ -15,7 +15,7 @@ from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Content, Cut, Estimate, inverse, times
 from midstream.optimizer.cost.gamma import gamma_tail
 from midstream.optimizer.cost.selectivity import DEFAULT_EQUALITY
-from midstream.plans.algebra.operators import CountWindow, Granularity, PartitionedWindow, TimeWindow
+from midstream.plans.algebra.operators import CountWindow, Granularity, PartitionedWindow, Sample, TimeWindow
 from midstream.plans.algebra.properties import is_chronon_stream
 
 UNKNOWN_GROUPS = 1 / DEFAULT_EQUALITY
@@ -23,6 +23,20 @@ UNKNOWN_GROUPS = 1 / DEFAULT_EQUALITY
 
 It agrees with the default selectivity of an equality: each group has an equal share of the rows.
 """
+
+
+def sample_content(costing: Costing) -> Content:
+    """A share of the rows; each column has its values in the same shares, if there are many rows."""
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, Sample)
+    return replace(s.content, valid=s.valid * operator.share)
+
+
+def sample_cut(costing: Costing, content: Content) -> Cut:
+    """A share of the elements; each is valid for as long as before."""
+    (s,), operator = costing.inputs, costing.operator
+    assert isinstance(operator, Sample)
+    return Cut.of(s.rate * operator.share, content, s.l)
 
 
 def time_window_content(costing: Costing) -> Content:

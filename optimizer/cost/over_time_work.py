@@ -13,6 +13,12 @@ from midstream.optimizer.cost.steps import ordered_result, result, swept
 from midstream.plans.algebra.operators import Coalesce, CountWindow, PartitionedWindow, Split, TimeWindow
 
 
+def sample_work(costing: Costing, output: Estimate) -> Work:
+    """A hash of each row, and a comparison; what is drawn is a result."""
+    (s,), u = costing.inputs, costing.units
+    return Work(s.rate * (2 * u.hash + u.predicate) + output.rate * u.output, 0.0)
+
+
 def time_window_work(costing: Costing, output: Estimate) -> Work:
     """(22.47), (22.48): a new element for each row; its end is a sum, which is no step of its own.
 

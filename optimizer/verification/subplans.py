@@ -27,6 +27,7 @@ from midstream.plans.algebra.operators import (
     PartitionedWindow,
     Project,
     Relation,
+    Sample,
     SemiJoin,
     Source,
     Split,
@@ -233,6 +234,14 @@ def _plain(operator: Callable[[Random], Logical]) -> Drawer:
     return draw
 
 
+def _sample(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
+    below = make.draw(shape.of_input(0), names, 0)
+    leaf = below.operator
+    if not isinstance(leaf, Source) or leaf.intervals:
+        raise PlanError(f"found {leaf}, expected a stream of timestamps below a sample")
+    return Node(Sample(leaf.stream, make.random.choice((0.3, 0.7))), (below,))
+
+
 def _aggregate(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
     random = make.random
     if names is None:
@@ -285,6 +294,7 @@ DRAWN: Mapping[type[Logical], Drawer] = {
     CountWindow: _count_window,
     PartitionedWindow: _partitioned_window,
     Granularity: _plain(lambda random: Granularity(random.choice((2, 3, 4)))),
+    Sample: _sample,
     Istream: _plain(lambda random: Istream()),
     Dstream: _plain(lambda random: Dstream()),
     Split: _plain(lambda random: Split(random.choice((1, 2)))),

@@ -40,6 +40,7 @@ from midstream.plans.algebra.operators import (
     PartitionedWindow,
     Project,
     Relation,
+    Sample,
     SemiJoin,
     Source,
     Split,
@@ -161,6 +162,28 @@ class Stream:
 
     def _declared(self, who: str, **changes: Any) -> Stream:
         return Stream(Node(replace(self._leaf(who), **changes)), self.unit)
+
+    def sample(self, share: float, *, bounds: tuple[float, float] | None = None, seed: int = 0) -> Stream:
+        """Keep a share of the rows of a stream, drawn by a hash of timestamp and row.
+
+        Whoever draws by one seed draws the same rows, and a smaller share is a part of a larger one. Equal
+        rows of one instant are drawn together. `bounds` are the smallest and the largest share that can be
+        set at run time; without them the share is fixed.
+
+        Raises   PlanError for what is not a stream itself: a row is drawn by all its columns.
+
+        >>> print(stream("bids", item="integer").sample(0.5, bounds=(0.1, 1)).window(60).plan())
+        window 60
+        └─ sample 50 % (from 10 % to 100 %)
+           └─ source bids
+        """
+        leaf = self.node.operator
+        if not isinstance(leaf, Source) or leaf.intervals:
+            raise PlanError(
+                f"sample: found {leaf}, expected a stream of timestamps itself: write "
+                "stream.sample(…).window(…)"
+            )
+        return self._then(Sample(leaf.stream, share, seed, _least_and_greatest("sample: bounds", bounds)))
 
     def window(
         self, size: Duration | None, slide: Duration = 1, *, bounds: tuple[Duration, Duration] | None = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from heapq import merge
 from itertools import pairwise
 
@@ -19,6 +20,7 @@ from midstream.plans.algebra.operators import (
     Granularity,
     Istream,
     Leaf,
+    Sample,
     Snapshot,
     TimeWindow,
 )
@@ -98,6 +100,8 @@ def _rule(node: Node) -> Callable[..., Steps]:
     match operator:
         case TimeWindow(size, slide):
             return lambda steps: _window(steps, size, slide)
+        case Sample():
+            return partial(_sample, operator)
         case Granularity(granule):
             return lambda steps: _joined((_next(t, granule), snapshot) for t, snapshot in steps)
         case Istream():
@@ -176,6 +180,12 @@ def _rows(steps: Steps) -> list[Row]:
         if number:
             result += [(t, row) for t in range(int(start), int(end)) for row in snapshot.elements()]
     return result
+
+
+def _sample(sample: Sample, steps: Steps) -> Steps:
+    """The rows of each instant that are drawn."""
+    drawn = sample.drawn()
+    return _of_elements([(t, t + 1, row) for t, row in _rows(steps) if drawn(t, row)])
 
 
 def _window(steps: Steps, size: int | None, slide: int) -> Steps:

@@ -1,9 +1,11 @@
 """The grammar: SQL as sqlglot reads it, with the statements and windows of the thesis' dialect.
 
-    <stream> WINDOW( [PARTITION BY <columns>] RANGE | ROWS <extent> [SLIDE <value>] [TIES BY ARRIVAL] )
+    <stream> SAMPLE( <share> | MIN <share>, MAX <share> )
+             WINDOW( [PARTITION BY <columns>] RANGE | ROWS <extent> [SLIDE <value>] [TIES BY ARRIVAL] )
              GRANULARITY( <value> | COARSEST <value>, FINEST <value> )
     <extent>  NOW | UNBOUNDED | <value> | MIN <value>, MAX <value>
     <value>   a positive integer, with a unit of time where it is a duration
+    <share>   a number of percent, as in 12.5 %
 
     CREATE STREAM | RELATION <name> ( <part>, … ) …
     <part>        <name> <type> [NOT NULL] [<key>] [REFERENCES …] | <key> ( <columns> ) <claim>
@@ -11,7 +13,7 @@
     <key>         PRIMARY KEY | UNIQUE [NULLS NOT DISTINCT]
     <claim>       [FOR ALL TIME] [NOT ENFORCED]
 
-CQL's brackets may replace WINDOW( ). An alias may stand before or after the window.
+CQL's brackets may replace WINDOW( ). An alias may stand before or after these clauses.
 
 Source   thesis, Figure 7.1, sections 7.2, 17.1, 20.2 and 21.2
 """
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -86,6 +89,14 @@ class GranularityClause(NamedTuple):
 
     finest: Value
     coarsest: Value
+    at: Span
+
+
+class SampleClause(NamedTuple):
+    """The content of SAMPLE( ): a share of the rows, from `least` to `most`."""
+
+    least: Fraction
+    most: Fraction
     at: Span
 
 
@@ -210,6 +221,7 @@ READERS = ("read_csv", "read_json", "read_parquet")
 """The functions that read a file in FROM."""
 
 WINDOW, GRANULARITY, CHANGES = "midstream_window", "midstream_granularity", "midstream_changes"
+SAMPLE = "midstream_sample"
 """The keys of a stream's clauses in the meta data of its reference, as they are no expressions."""
 
 COMMA = "midstream_comma"
@@ -546,6 +558,11 @@ class StreamSql(Dialect):
                     self._advance(2)
                     this.meta[GRANULARITY] = self._parse_granularity()
                     self._match_r_paren()
+                elif self._is_word("SAMPLE") and self._next.token_type == TokenType.L_PAREN:
+                    self._once(this, SAMPLE)
+                    self._advance(2)
+                    this.meta[SAMPLE] = self._parse_sample()
+                    self._match_r_paren()
                 elif self._curr.text.upper() in JOINS_ELSEWHERE and self._next.token_type == TokenType.JOIN:
                     self.raise_error(f"found {self._curr.text} JOIN, which is not supported")
                 elif not this.args.get("alias") and (alias := self._parse_table_alias(alias_tokens)):
@@ -555,7 +572,7 @@ class StreamSql(Dialect):
 
         def _once(self, this: Any, clause: str) -> None:
             if clause in this.meta:
-                self.raise_error("found a second window or granularity, expected one of each")
+                self.raise_error("found a second sample, window or granularity, expected one of each")
 
         def _parse_clause(self) -> WindowClause:
             start = self._curr.start
@@ -607,6 +624,29 @@ class StreamSql(Dialect):
             if not bounds:
                 bounds = dict.fromkeys(("COARSEST", "FINEST"), self._parse_amount())
             return GranularityClause(bounds["FINEST"], bounds["COARSEST"], Span(start, self._prev.end))
+
+        def _parse_sample(self) -> SampleClause:
+            start = self._curr.start
+            if not self._words("MIN"):
+                share = self._parse_share()
+                return SampleClause(share, share, Span(start, self._prev.end))
+            least = self._parse_share()
+            self._match(TokenType.COMMA)
+            if not self._words("MAX"):
+                self.raise_error("expected MAX")
+            return SampleClause(least, self._parse_share(), Span(start, self._prev.end))
+
+        def _parse_share(self) -> Fraction:
+            """A share such as 10 % or 0.5 PERCENT."""
+            number = self._curr
+            if not self._match(TokenType.NUMBER):
+                self.raise_error("expected a share, such as 10 %")
+            if not (self._match(TokenType.MOD) or self._words("PERCENT")):
+                self.raise_error(f"found {number.text}, expected a share in percent, such as 10 %", number)
+            share = Fraction(number.text) / 100
+            if not 0 < share <= 1:
+                self.raise_error(f"found {number.text} %, expected above 0 and up to 100 %", number)
+            return share
 
         def _parse_amount(self) -> Value:
             """A value such as 5, 5 MINUTES, '5' MINUTES, INTERVAL '5' MINUTE, INTERVAL '5 minutes'."""

@@ -46,7 +46,7 @@ from midstream.plans.sql.place import Place
 from midstream.plans.sql.predicates import Inner, OverNothing, Predicates, has_query, may_be_true
 from midstream.plans.sql.scalars import bare, common_time
 from midstream.plans.sql.scope import OUTER, Item, Scope, reads_outer
-from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY, READERS, WINDOW
+from midstream.plans.sql.syntax import CHANGE_WORDS, CHANGES, COMMA, GRANULARITY, READERS, SAMPLE, WINDOW
 from midstream.plans.sql.ties import inner_side, other_side, same
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.values.errors import SqlError
@@ -345,13 +345,16 @@ class Translator:
         item = Item(alias, columns, named.name or None, named.time, names, times)
         window: Any = tree.meta.get(WINDOW)
         granularity: Any = tree.meta.get(GRANULARITY)
-        if named.is_relation and (window or granularity):
-            at = (window or granularity).at
+        sample: Any = tree.meta.get(SAMPLE)
+        if named.is_relation and (window or granularity or sample):
+            at = (window or granularity or sample).at
             raise self._script.fault(
-                "a relation has no window, as its rows are known from the beginning; for rows that arrive "
-                "one by one, write CREATE STREAM … ORDERED BY …",
+                "a relation has no window and no sample, as its rows are known from the beginning; for rows "
+                "that arrive one by one, write CREATE STREAM … ORDERED BY …",
                 at,
             )
+        if sample is not None:
+            node = self._windows.draw(node, sample)
         if window is not None:
             with self._script.at(lambda: window.at):
                 node = self._windows.put(node, window, Scope(self._script, node, (item,)))

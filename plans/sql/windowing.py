@@ -1,4 +1,4 @@
-"""Windows and granularities: from clauses to operators."""
+"""Samples, windows and granularities: from clauses to operators."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from midstream.plans.algebra.operators import (
     CountWindow,
     Granularity,
     PartitionedWindow,
+    Sample,
+    Source,
     Ties,
     TimeWindow,
 )
@@ -19,7 +21,7 @@ from midstream.plans.algebra.plan import Node
 from midstream.plans.expressions.expressions import Col
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.scope import Scope
-from midstream.plans.sql.syntax import Extent, GranularityClause, Value, WindowClause
+from midstream.plans.sql.syntax import Extent, GranularityClause, SampleClause, Value, WindowClause
 from midstream.plans.values.units import NANOSECONDS, TimeUnit, unit_name
 
 
@@ -57,6 +59,21 @@ class Windows:
         made = self._by_rows(node, clause, scope) if clause.by_rows else self._by_time(node, clause)
         self._places[made] = clause.at
         return made
+
+    def draw(self, node: Node, clause: SampleClause) -> Node:
+        """A sample of a stream: the largest share that is allowed."""
+        least, most = float(clause.least), float(clause.most)
+        if most < least:
+            raise self._script.fault("the greatest share is less than the least", clause.at)
+        leaf = node.operator
+        if not isinstance(leaf, Source) or leaf.intervals:
+            raise self._script.fault(
+                "only a declared stream of timestamps has samples, as a row is drawn by its time and all its "
+                f"columns; found {leaf}",
+                clause.at,
+            )
+        with self._script.at(lambda: clause.at):
+            return Node(Sample(leaf.stream, most, 0, None if least == most else (least, most)), (node,))
 
     def coarsen(self, node: Node, clause: GranularityClause) -> Node:
         """A stream with a granularity: the finest that is allowed."""

@@ -398,3 +398,14 @@ def test_rows_of_a_window_that_can_be_changed_may_leave_before_earlier_ones() ->
     assert has_ordered_ends(BIDS.last(3).node) and not has_ordered_ends(rows.node)
     assert has_ordered_ends(BIDS.last(3, by=["item"], bounds=(1, 5)).node) is False
     assert is_key(BIDS.last(1).node, ()) and not is_key(BIDS.last(1, bounds=(1, 5)).node, ())
+
+
+def test_queries_do_not_part_below_a_union_that_holds_elements_for_both() -> None:
+    """It has no state but results that wait for their turn."""
+    other = stream("asks", item="integer", price="integer").window(5)
+    both = WIDE.union(other)
+    engine = Engine(both.plan())
+    engine.add(both.plan(), name="second")
+    engine.push("bids", chronons([(4, (1, 1))]))
+    with pytest.raises(PlanError, match="union holds elements for second as well"):
+        engine.adjust({WIDE: 5}, at=10, queries=["query"])

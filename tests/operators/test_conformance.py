@@ -53,6 +53,7 @@ COVERED = {
     "nested-loops-join-queued",
     "nested-loops-semi-join",
     "partitioned-window",
+    "sample",
     "signed-aggregate",
     "signed-anti-join",
     "signed-count-window",

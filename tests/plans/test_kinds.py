@@ -48,7 +48,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     ),
     "plans/equivalence/small_streams.py": (LEAVES, "inputs are made for what brings them"),
     "plans/equivalence/step_functions.py": (
-        {*CHANGES, "TimeWindow", "Granularity"},
+        {*CHANGES, "TimeWindow", "Granularity", "Sample"},
         "a second reading of what operators over time mean; a test compares it with the first",
     ),
     "operators/base/facts.py": (
@@ -62,7 +62,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "they are placed between what does not fit",
     ),
     "optimizer/cost/*.py": (
-        {*WINDOWS, "Granularity", "Project", "Join", "Aggregate", "Split", "Coalesce"},
+        {*WINDOWS, "Granularity", "Sample", "Project", "Join", "Aggregate", "Split", "Coalesce"},
         "formulas read parameters",
     ),
     "optimizer/statistics.py": (

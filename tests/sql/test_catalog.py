@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from midstream.engine import Engine
-from midstream.plans.algebra.operators import CountWindow, Granularity, PartitionedWindow, TimeWindow
+from midstream.plans.algebra.operators import (
+    CountWindow,
+    Granularity,
+    PartitionedWindow,
+    Sample,
+    Source,
+    TimeWindow,
+)
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.serialise import dumps, loads
 from midstream.plans.expressions.aggregates import UserAggregate
@@ -511,7 +518,14 @@ def test_ranges_of_quality_are_kept_in_the_plan(catalog: Catalog, text: str, ope
         ("WINDOW(RANGE 2.5 SECONDS)", "found 2.5, expected a positive integer", "2.5"),
         ("WINDOW(PARTITION BY v ROWS 5)", "there is no column v", "v"),
         ("WINDOW(PARTITION BY y RANGE 5)", "expected ROWS: a partitioned window counts rows", "RANGE"),
-        ("WINDOW(RANGE 5) WINDOW(RANGE 6)", "found a second window or granularity", "("),
+        ("SAMPLE(10)", "found 10, expected a share in percent, such as 10 %", "10"),
+        ("SAMPLE(x %)", "found x, expected a share, such as 10 %", "x"),
+        ("SAMPLE(0 %)", "found 0 %, expected above 0 and up to 100 %", "0"),
+        ("SAMPLE(100.5 PERCENT)", "found 100.5 %, expected above 0 and up to 100 %", "100.5"),
+        ("SAMPLE(MIN 10 %)", "expected MAX", ")"),
+        ("SAMPLE(MIN 20 %, MAX 10 %)", "the greatest share is less than the least", "MIN 20 %, MAX 10 %"),
+        ("SAMPLE(1 %) SAMPLE(1 %)", "found a second sample, window or granularity", "("),
+        ("WINDOW(RANGE 5) WINDOW(RANGE 6)", "found a second sample, window or granularity", "("),
     ],
 )
 def test_windows_that_there_cannot_be(catalog: Catalog, text: str, message: str, under: str) -> None:
@@ -625,3 +639,20 @@ def test_a_refused_query_reads_nothing(catalog: Catalog) -> None:
 def test_what_is_unbounded_stays_for_ever(catalog: Catalog) -> None:
     plan = catalog.query(f"SELECT x FROM {UNBOUNDED} WHERE x > 1").plan
     assert run(plan, s=[(1, (1, "")), (2, (2, ""))]) == [(2, FOREVER, (2,))]
+
+
+@pytest.mark.parametrize(
+    ("clause", "share", "bounds"),
+    [
+        ("SAMPLE(10 %)", 0.1, None),
+        ("WINDOW(NOW) SAMPLE(12.5 PERCENT)", 0.125, None),
+        ("AS t SAMPLE(MIN 0.5 %, MAX 100 %)", 1.0, (0.005, 1.0)),
+    ],
+)
+def test_a_stream_is_sampled_below_its_window(
+    catalog: Catalog, clause: str, share: float, bounds: tuple[float, float] | None
+) -> None:
+    plan = catalog.query(f"SELECT x FROM s {clause}").plan
+    (sample,) = (node for node in plan.nodes if isinstance(node.operator, Sample))
+    assert sample.operator == Sample("s", share, 0, bounds)
+    assert isinstance(sample.inputs[0].operator, Source)

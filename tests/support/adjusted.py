@@ -3,6 +3,7 @@ specification that knows which setting was in force when.
 
     window        S@u counts at t where T - w(u) < u <= T,       w(u) the size in force at u (thesis, 21.3.1)
     rows          a row counts until n(u) later ones of its group have come
+    sample        a row is drawn by the share in force at its timestamp
     granularity   an element is rounded by the granule in force at its start (thesis, 21.3.2)
 
 What a granularity makes of an element depends on its start. So above anything but a stream, of which the
@@ -31,6 +32,7 @@ from midstream.plans.algebra.operators import (
     Leaf,
     Logical,
     PartitionedWindow,
+    Sample,
     Source,
     TimeWindow,
 )
@@ -45,7 +47,7 @@ from midstream.testing import Workload, is_ordered, plans, workloads
 from midstream.testing.plans import LARGEST_SETTING
 from midstream.testing.workloads import drive
 
-Bounds = tuple[int, int]
+Bounds = tuple[float, float]
 Settings = list[tuple[Time, Any]]
 """From when on which setting holds, in order of time."""
 
@@ -196,7 +198,8 @@ class Trial:
             return
         at = max((int(time) for time in reached if time != BEGINNING), default=0) + step.delay
         if step.choice % 2:
-            at += -at % math.lcm(*(_in_force(subject.settings[bounds], at - 1) for bounds in chosen))
+            olds = (_in_force(subject.settings[bounds], at - 1) for bounds in chosen)
+            at += -at % math.lcm(*(old for old in olds if isinstance(old, int)))
         before = {other: self.engine.query(other).plan for other in self.queries}
         try:
             only = [name] if step.choice % 3 == 0 else []
@@ -306,6 +309,7 @@ def _with_history(operator: Logical, settings: tuple[tuple[Time, int], ...]) -> 
         TimeWindow: _WindowWithHistory,
         CountWindow: _CountWindowWithHistory,
         PartitionedWindow: _PartitionedWindowWithHistory,
+        Sample: _SampleWithHistory,
     }
     parameters = {each.name: getattr(operator, each.name) for each in fields(operator)}
     return kinds[type(operator)](**parameters | {"bounds": None}, settings=settings)
@@ -358,6 +362,17 @@ class _CountWindowWithHistory(_CountingWithHistory, CountWindow):
 @dataclass(frozen=True, slots=True)
 class _PartitionedWindowWithHistory(_CountingWithHistory, PartitionedWindow):
     settings: tuple[tuple[Time, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _SampleWithHistory(Sample):
+    """A sample whose share depends on the instant."""
+
+    settings: tuple[tuple[Time, float], ...] = ()
+
+    def snapshot(self, history: History, instant: int) -> Snapshot:
+        fixed = Sample(self.stream, _in_force(self.settings, instant), self.seed)
+        return fixed.snapshot(history, instant)
 
 
 def _rounded(elements: Sequence[Element], settings: Settings) -> list[Element]:

@@ -18,7 +18,7 @@ from midstream.operators.base.setting import WithSetting
 from midstream.operators.base.walk import Stop
 from midstream.operators.engine.graph.feed import Feed
 from midstream.operators.engine.graph.query_graph import QueryGraph
-from midstream.operators.engine.running.planner import form, running_operator
+from midstream.operators.engine.running.planner import running_operator
 from midstream.operators.engine.running.queries import RunningQuery
 from midstream.operators.engine.running.renaming import Renaming
 from midstream.plans.algebra.physical import Physical
@@ -107,7 +107,7 @@ def parted(graph: QueryGraph, levers: Iterable[Node], queries: Collection[Runnin
                 private = replace(cast(Physical, node.operator), copy=own[node])
                 moved[node] = Node(private, moved[node].inputs)
             if moved[node] is not node and node in others:
-                _require_stateless(graph, node, queries)
+                _require_no_elements(graph, node, queries)
     clones: dict[Node, Operator] = {moved[node]: _clone(graph, node, moved[node]) for node in own}
     plans = {query.name: (query.plan, _placed(query.physical, moved)) for query in queries}
     if own:
@@ -121,8 +121,9 @@ def _is_shared(graph: QueryGraph, node: Node, queries: Collection[RunningQuery])
     return any(query not in queries for query in graph.base.users(node))
 
 
-def _require_stateless(graph: QueryGraph, node: Node, queries: Collection[RunningQuery]) -> None:
-    if logical(node).is_stateless and form(node) == "intervals":
+def _require_no_elements(graph: QueryGraph, node: Node, queries: Collection[RunningQuery]) -> None:
+    operator = graph.base.running.get(node)
+    if operator is None or type(operator).size is Operator.size:
         return
     others = ", ".join(query.name for query in graph.base.users(node) if query not in queries)
     raise PlanError(

@@ -12,7 +12,7 @@ from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Make
 from midstream.operators.joins import join, matching
 from midstream.operators.rows import distinct, multisets, stateless
-from midstream.operators.windows import arrangements, cql, granularity, time_window, windows
+from midstream.operators.windows import arrangements, cql, granularity, sample, time_window, windows
 from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.implementations import IMPLEMENTATIONS, Implementation, implementation_of
 from midstream.plans.algebra.operators import Convert, Form, Leaf, Logical, Split
@@ -27,6 +27,7 @@ RUNNING: dict[Implementation, Make] = {
     **time_window.RUNNING,
     **windows.RUNNING,
     **granularity.RUNNING,
+    **sample.RUNNING,
     **cql.RUNNING,
     **arrangements.RUNNING,
     **join.RUNNING,

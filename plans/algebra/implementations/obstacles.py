@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from midstream.plans.algebra.operators import CountWindow, PartitionedWindow, Relation
+from midstream.plans.algebra.operators import CountWindow, PartitionedWindow, Relation, Sample, Source
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import has_arrival_order, is_bounded, logical, reads_stream
+from midstream.plans.algebra.properties import (
+    has_arrival_order,
+    is_bounded,
+    is_chronon_stream,
+    logical,
+    reads_stream,
+)
 
 
 def is_relation(node: Node) -> bool:
@@ -57,6 +63,19 @@ def no_order_below(node: Node) -> str | None:
             'cannot break ties; expected filters and projections of one stream, or ties="error"'
         )
     return relation_below(node)
+
+
+def no_stream_below(node: Node) -> str | None:
+    """The obstacle of a sample."""
+    operator, child = logical(node), node.inputs[0]
+    assert isinstance(operator, Sample)
+    below = child.operator
+    if isinstance(below, Source) and below.stream == operator.stream and is_chronon_stream(child):
+        return None
+    return (
+        f"its input, {logical(child)}, is no stream of timestamps named {operator.stream}; expected that "
+        "stream directly below, as a row is drawn by its time and all its columns"
+    )
 
 
 def _is_constant(node: Node) -> bool:

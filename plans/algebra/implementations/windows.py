@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from midstream.plans.algebra.implementations.base import Implementation
-from midstream.plans.algebra.implementations.obstacles import no_order_below, relation_below
+from midstream.plans.algebra.implementations.obstacles import no_order_below, no_stream_below, relation_below
 from midstream.plans.algebra.operators import (
     Coalesce,
     CountWindow,
@@ -11,6 +11,7 @@ from midstream.plans.algebra.operators import (
     Granularity,
     Istream,
     PartitionedWindow,
+    Sample,
     Split,
     TimeWindow,
 )
@@ -23,6 +24,7 @@ PARTITIONED_WINDOW = Implementation(
     "partitioned-window", PartitionedWindow, "partitioned_window", no_order_below, needs_chronons=True
 )
 GRANULARITY = Implementation("granularity", Granularity, "granularity", relation_below)
+SAMPLE = Implementation("sample", Sample, "sample", no_stream_below)
 ISTREAM = Implementation("istream", Istream, "istream", relation_below)
 DSTREAM = Implementation("dstream", Dstream, "dstream", relation_below)
 SPLIT = Implementation("split", Split, "split", relation_below)

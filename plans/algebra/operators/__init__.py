@@ -26,6 +26,7 @@ from midstream.plans.algebra.operators.matching import AntiJoin, Matching, SemiJ
 from midstream.plans.algebra.operators.multisets import Difference, Intersection, MaxUnion, StrictDifference
 from midstream.plans.algebra.operators.project import Project
 from midstream.plans.algebra.operators.relation import Relation
+from midstream.plans.algebra.operators.sample import Sample
 from midstream.plans.algebra.operators.source import Source
 from midstream.plans.algebra.operators.split import Split
 from midstream.plans.algebra.operators.time_window import TimeWindow
@@ -60,6 +61,7 @@ __all__ = [
     "Project",
     "Relation",
     "RowByRow",
+    "Sample",
     "SemiJoin",
     "Snapshot",
     "SnapshotReducible",

@@ -175,6 +175,7 @@ QUERIES: dict[str, Query] = {
         _counted(at), by=["y"], slide=3, ties="arrival"
     ),
     "granularity": lambda at: _source("s", "xy").granularity(10),
+    "sample": lambda at: _source("s", "xy").sample(0.3),
     "istream": lambda at: at.inputs()[0].select("y").istream(),
     "dstream": lambda at: at.inputs()[0].select("y").dstream(),
     "split": lambda at: at.inputs()[0].split(at.window // 3),

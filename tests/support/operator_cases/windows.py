@@ -155,7 +155,18 @@ def cases() -> list[Case]:
         )
         for granule in (1, 2, 5)
     ]
-    return [*time, *granularity, *count(chronons), *partitioned(chronons)]
+    samples = [
+        SteppingCase(
+            f"sample of {share}",
+            "sample",
+            chronons.sample(share).plan(),
+            PLAIN,
+            lengths=st.just(1),
+            period=1,
+        )
+        for share in (0.3, 0.7, 1)
+    ]
+    return [*samples, *time, *granularity, *count(chronons), *partitioned(chronons)]
 
 
 def count(chronons: Stream) -> list[Case]:

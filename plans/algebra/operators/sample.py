@@ -1,0 +1,128 @@
+"""Samples of streams."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from midstream.plans.algebra.operators.adjustable import Adjustable
+from midstream.plans.algebra.operators.base import History, Names, OverTime, Schemas, Snapshot, unchanged
+from midstream.plans.algebra.operators.checks import unusual
+from midstream.plans.algebra.operators.columns import Columns, Sets
+from midstream.plans.values.errors import PlanError
+from midstream.plans.values.stable_hash import limit, seed_of, stable_hash
+from midstream.plans.values.streams import Payload, Time
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Adjustable, OverTime):
+    """At an instant, the rows of a stream whose hash, together with the instant, is below a share of all.
+
+    Equal rows of one instant are drawn together. A smaller share gives a part of a larger one, and everyone
+    who draws draws the same. Samples of other streams, and with another `seed`, are independent.
+
+    It stands directly above a stream of chronons: the hash is of the whole row, as it came. With `bounds`,
+    the share can change at run time, from the smallest to the largest.
+    """
+
+    name = "sample"
+    symbol = "ς"
+    formulas = "sample"
+    is_stateless = True
+    cell = 1
+    reach = 0
+    sees_one_instant = True
+    lever = "share"
+    declaration = "sample(…, bounds=(least, greatest)), or SAMPLE(MIN … %, MAX … %) in SQL"
+
+    stream: str
+    """The stream below."""
+    share: float
+    seed: int = 0
+    bounds: tuple[float, float] | None = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        for share in (self.share, *(self.bounds or ())):
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+                raise PlanError(f"sample: found a share of {share!r}, expected one above 0 and up to 1")
+        if self.bounds is not None and not self.bounds[0] <= self.share <= self.bounds[1]:
+            least, most = map(percent, self.bounds)
+            raise PlanError(f"found a sample of {percent(self.share)}, expected one from {least} to {most}")
+        if type(self.seed) is not int:
+            raise PlanError(f"sample: found the seed {self.seed!r}, expected an integer")
+
+    def granule_above(self, below: int) -> int:
+        """Rows come at instants of the stream."""
+        return below
+
+    def snapshot(self, history: History, instant: int) -> Snapshot:
+        drawn = self.drawn()
+        return Counter({e: n for e, n in history.at(instant).items() if drawn(instant, e)})
+
+    @property
+    def key(self) -> int:
+        """The seed of its hash."""
+        return seed_of(self.seed, self.stream)
+
+    def drawn(self) -> Callable[[int, Payload], bool]:
+        """The function that tells if a row of an instant is drawn."""
+        most, seed = limit(self.share), self.key
+        return lambda instant, row: stable_hash((instant, *row), seed) < most
+
+    def remembers_until(self, end: Time) -> Time:
+        return end
+
+    def gives_chronons(self, inputs: Sequence[bool]) -> bool:
+        return inputs[0]
+
+    def orders_ends(self, inputs: Sequence[bool]) -> bool:
+        return inputs[0]
+
+    def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
+        return inputs[0]
+
+    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return inputs[0].keys
+
+    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
+        return inputs[0].lasting_keys
+
+    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        return [(0, unchanged(inputs[0].names))]
+
+    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
+        """The sample may lack any row."""
+        return ()
+
+    def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
+        """All: without one, it would draw other rows."""
+        return [frozenset(inputs[0].names)]
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        return inputs[0]
+
+    def to_json(self) -> dict[str, Any]:
+        rest = {} if self.seed == 0 else {"seed": self.seed}
+        return {"stream": self.stream, "share": self.share, **rest, **unusual(bounds=self.bounds)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        bounds = data.get("bounds")
+        shares = None if bounds is None else (bounds[0], bounds[1])
+        return cls(str(data["stream"]), data["share"], data.get("seed", 0), shares)
+
+    def __str__(self) -> str:
+        seed = "" if self.seed == 0 else f" seed {self.seed}"
+        between = "" if self.bounds is None else " (from {} to {})".format(*map(percent, self.bounds))
+        return f"sample {percent(self.share)}{seed}{between}"
+
+
+def percent(share: float) -> str:
+    """A share as text.
+
+    >>> percent(0.125)
+    '12.5 %'
+    """
+    return f"{100 * share:.12g} %"

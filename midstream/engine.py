@@ -256,7 +256,7 @@ class Engine:
         return replacement
 
     def adjust(
-        self, settings: Mapping[Node | Stream, int], *, at: int, queries: Iterable[str] = ()
+        self, settings: Mapping[Node | Stream, float], *, at: int, queries: Iterable[str] = ()
     ) -> Adjustment:
         """Give windows and granules other settings from application time `at` on, in all queries with them.
 

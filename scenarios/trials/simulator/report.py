@@ -230,6 +230,6 @@ _OF_PLANS = {
 }
 """Charts of plans that run alone, by their drawing function's name."""
 
-ADJUSTED = "Dotted lines are changes of windows or granules."
+ADJUSTED = "Dotted lines are changes of windows, granules or samples."
 
 PERIOD = "The shaded time is that of the migration; the dotted line is the split time."

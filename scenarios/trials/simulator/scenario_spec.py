@@ -36,20 +36,21 @@ class PlanSpec(Strict):
 
 
 class AdjustmentSpec(Strict):
-    """A change of the size of time windows, or of the granule of granularity conversions, at an instant.
+    """A change of the size of time windows, of granules, or of the shares of samples, at an instant.
 
-    stream      the stream whose windows or conversions change; without it, all change
+    stream      the stream whose windows, conversions or samples change; without it, all change
     """
 
     at: Duration
     window: PositiveDuration | None = None
     granule: PositiveDuration | None = None
+    share: Annotated[float, Field(gt=0, le=1)] | None = None
     stream: str | None = None
 
     @model_validator(mode="after")
     def _has_one_change(self) -> AdjustmentSpec:
-        if (self.window is None) == (self.granule is None):
-            raise ValueError("either window or granule")
+        if [self.window, self.granule, self.share].count(None) != 2:
+            raise ValueError("one of window, granule and share")
         return self
 
 

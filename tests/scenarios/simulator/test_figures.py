@@ -54,6 +54,10 @@ def test_figure_24_2() -> None:
     check(figure("figure-24-2"), 8)
 
 
+def test_figures_24_3_to_24_5() -> None:
+    check(figure("figure-24-3"), 9)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "claims"),

@@ -79,7 +79,7 @@ def test_ways_name_forms_and_implementations() -> None:
             {"plans": {"join": JOIN, "x": {"of": "join", "implementations": ["hash-jion"]}}},
             "plans.x.implementations: found hash-jion, expected implementations of the plan's operators",
         ),
-        ({"adjustments": [{"at": "1 s"}]}, "expected either window or granule"),
+        ({"adjustments": [{"at": "1 s"}]}, "expected one of window, granule and share"),
         ({"adjustments": [{"at": "10 s", "window": 5}]}, "found 10000, expected less than the duration"),
         ({"adjustments": [{"at": "1 s", "window": 5, "stream": "D"}]}, "found 'D', expected one of A, B, C"),
         ({"adjustments": [{"at": "1 s", "granule": 5}]}, "found no granularity conversion to change in plan"),

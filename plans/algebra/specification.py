@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 from midstream.plans.algebra.builder import AnyPlan, plan_of
-from midstream.plans.algebra.operators import Leaf, OverTime, RowByRow, Snapshot, SnapshotReducible
+from midstream.plans.algebra.operators import Leaf, OverTime, RowByRow, Sample, Snapshot, SnapshotReducible
 from midstream.plans.algebra.operators.base import History, Row
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import has_arrival_order, logical
@@ -97,6 +97,9 @@ def timestamped_rows(
         of_row = operator.of_row(node.inputs[0].schema)
         below = timestamped_rows(node.inputs[0], elements, appearing)
         return [(t, made) for t, e in below for made in of_row(e)]
+    if isinstance(operator, Sample):
+        drawn = operator.drawn()
+        return [(t, e) for t, e in timestamped_rows(node.inputs[0], elements, appearing) if drawn(t, e)]
     if isinstance(operator, Leaf) and has_arrival_order(node):
         return [(int(t), e) for t, _, e in elements(node, operator.label)]
     return appearing(node)

@@ -409,3 +409,12 @@ def test_queries_do_not_part_below_a_union_that_holds_elements_for_both() -> Non
     engine.push("bids", chronons([(4, (1, 1))]))
     with pytest.raises(PlanError, match="union holds elements for second as well"):
         engine.adjust({WIDE: 5}, at=10, queries=["query"])
+
+
+def test_a_fixed_window_above_a_lever_still_shows_how_long_its_elements_last() -> None:
+    sampled = BIDS.sample(1, bounds=(0.1, 1))
+    engine = Engine(sampled.window(60).filter(BIDS["price"] > 0).distinct().plan())
+    engine.push("bids", chronons([(0, (7, 7))]))
+    engine.adjust({sampled: 0.9}, at=100)
+    engine.push("bids", chronons([(50, (7, 7))]))
+    assert input_max_ends(engine) == [110]

@@ -29,6 +29,7 @@ CHANGES = {"Istream", "Dstream"}
 ALLOWED: dict[str, tuple[set[str], str]] = {
     "plans/algebra/builder.py": (NAMES - {"Convert"}, "a method of a stream makes each operator"),
     "plans/algebra/plan.py": (LEAVES, "a plan lists the streams and the relations that it reads"),
+    "plans/algebra/specification.py": ({"Sample"}, "rows that are drawn keep the order of their arrival"),
     "plans/algebra/properties/nodes.py": ({"Source"}, "what reads no stream does not go on in time"),
     "plans/algebra/properties/windowless.py": (
         {"Source", "Join", "SemiJoin", "AntiJoin", "Aggregate", "Distinct", *WINDOWS, *CHANGES},
@@ -137,8 +138,8 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "costs are measured of streams that are made for each source",
     ),
     "scenarios/trials/simulator/*.py": (
-        {"Source", "TimeWindow", "Granularity"},
-        "scenarios change windows and granules, and sources are what arrives",
+        {"Source", "TimeWindow", "Granularity", "Sample"},
+        "scenarios change windows, granules and samples, and sources are what arrives",
     ),
     "scenarios/trials/simulator/joined_plans.py": (
         {"Filter", "Join", "Project", "Source", "TimeWindow"},

@@ -370,9 +370,10 @@ class _SampleWithHistory(Sample):
 
     settings: tuple[tuple[Time, float], ...] = ()
 
-    def snapshot(self, history: History, instant: int) -> Snapshot:
-        fixed = Sample(self.stream, _in_force(self.settings, instant), self.seed)
-        return fixed.snapshot(history, instant)
+    def drawn(self) -> Callable[[int, Any], bool]:
+        """By the share that is in force."""
+        shares = {share: Sample(self.stream, share, self.seed).drawn() for _, share in self.settings}
+        return lambda instant, row: shares[_in_force(self.settings, instant)](instant, row)
 
 
 def _rounded(elements: Sequence[Element], settings: Settings) -> list[Element]:

@@ -293,7 +293,7 @@ class QueryGraph:
         self._companions.clear()
         self.base.rename(moved)
         self.guests.rename(moved)
-        self.meters.move(moved)
+        self.meters.rename(moved)
         self._gauges.move(moved)
         for query in queries:
             self.guests.listen(query.physical, self.base.running)

@@ -50,7 +50,7 @@ class Meter:
         self._max_end, self._has_ordered_ends = max_end, False
 
     def expect_any_order(self) -> None:
-        """Allow ends to decrease from now on, as they do for a window that is made smaller."""
+        """Allow ends to decrease from now on; `see` is another function then."""
         self._max_end = self.max_end
         self._has_ordered_ends = False
 
@@ -139,18 +139,22 @@ class Meters(dict[Node, Meter]):
             self._release(node, query)
 
     def move(self, moved: Mapping[Node, Node]) -> None:
-        """Take note that windows run under other nodes, and that their ends may decrease from now on.
+        """Take note that windows run over other inputs, so that their ends may decrease from now on.
 
-        Ends decrease, for example, behind a window that is made smaller.
+        Their operators are about to be connected anew, with what their meters see then.
         """
+        for new in self.rename(moved):
+            self[new].expect_any_order()
+
+    def rename(self, moved: Mapping[Node, Node]) -> list[Node]:
+        """Take note that windows run under other nodes; returns the new ones."""
         changed = {old: new for old, new in moved.items() if new != old and old in self}
         for query in {query for old in changed for query in self._users[old]}:
             self._windows[query] = [changed.get(node, node) for node in self._windows[query]]
         self.update({new: self.pop(old) for old, new in changed.items()})
         for queries in (self._users, self._logging):
             queries |= {new: queries.pop(old) for old, new in changed.items()}
-        for new in changed.values():
-            self[new].expect_any_order()
+        return list(changed.values())
 
     def _release(self, node: Node, query: RunningQuery) -> None:
         self._users[node].discard(query)

@@ -418,3 +418,15 @@ def test_a_fixed_window_above_a_lever_still_shows_how_long_its_elements_last() -
     engine.adjust({sampled: 0.9}, at=100)
     engine.push("bids", chronons([(50, (7, 7))]))
     assert input_max_ends(engine) == [110]
+
+
+def test_a_window_above_a_lever_that_parts_keeps_its_earlier_sizes() -> None:
+    results: list = []
+    sampled = BIDS.sample(1, bounds=(0.1, 1))
+    query = sampled.window(10, bounds=BOUNDS)
+    engine = Engine(query.plan(), results.extend)
+    engine.add(query.plan(), name="second")
+    engine.adjust({query: 5}, at=20)
+    engine.adjust({sampled: 0.9}, at=40, queries=["query"])
+    engine.push("bids", chronons([(12, (7, 7)), (21, (8, 8))]))
+    assert results == [(12, 22, (7, 7)), (21, 26, (8, 8))]

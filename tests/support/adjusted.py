@@ -20,6 +20,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from hypothesis import strategies as st
+from inside import graph_of
 
 from midstream.autopilot.settings import EAGER
 from midstream.driving import run
@@ -141,11 +142,20 @@ class Trial:
         for i, event in enumerate(self.case.workload.events):
             if (step := self.case.steps.get(i)) is not None:
                 self._move(step)
+                self._check_running()
                 self._adjust(step)
+                self._check_running()
             drive(self.engine, [event])
+            self._check_running()
         self.engine.close()
         for subject in self.queries.values():
             assert is_ordered(subject.results)
+
+    def _check_running(self) -> None:
+        """All nodes of the queries' plans run, for these queries."""
+        graph = graph_of(self.engine)
+        for query in graph.queries.values():
+            assert all(query in graph.base.users(node) for node in query.physical.nodes)
 
     def _chosen(self, number: int) -> str:
         return list(self.queries)[number % len(self.queries)]

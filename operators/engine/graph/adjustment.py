@@ -58,7 +58,7 @@ def adjust(
     queries = only or _users(graph, carriers)
     renaming = _renaming(graph, levers, carriers, queries)
     if only:
-        own = parted(graph, carriers, only)
+        own = parted(graph, settling, carriers, only)
         carriers = {own[node]: new for node, new in carriers.items()}
         renaming = _renaming(graph, levers, carriers, queries)
     for query in queries:

@@ -21,11 +21,12 @@ from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.running.planner import running_operator
 from midstream.operators.engine.running.queries import RunningQuery
 from midstream.operators.engine.running.renaming import Renaming
+from midstream.operators.engine.running.settings import complete_at
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import PlanError
-from midstream.plans.values.streams import FOREVER, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, Time
 
 
 class Settling:
@@ -90,7 +91,9 @@ def _meet(graph: QueryGraph, node: Node, plain: Node, users: Iterable[RunningQue
     graph.rewire({old: new for old, new in moved.items() if old != node}, plans)
 
 
-def parted(graph: QueryGraph, levers: Iterable[Node], queries: Collection[RunningQuery]) -> dict[Node, Node]:
+def parted(
+    graph: QueryGraph, settling: Settling, levers: Iterable[Node], queries: Collection[RunningQuery]
+) -> dict[Node, Node]:
     """Give some queries levers of their own, as far as these run for others too; returns their new nodes.
 
     Raises   PlanError where an operator holds elements for these queries and for others.
@@ -108,12 +111,21 @@ def parted(graph: QueryGraph, levers: Iterable[Node], queries: Collection[Runnin
                 moved[node] = Node(private, moved[node].inputs)
             if moved[node] is not node and node in others:
                 _require_no_elements(graph, node, queries)
-    clones: dict[Node, Operator] = {moved[node]: _clone(graph, node, moved[node]) for node in own}
+    running = graph.base.running
+    clones = {
+        moved[node]: _clone(operator, moved[node])
+        for node in others
+        if moved[node] is not node and isinstance(operator := running.get(node), WithSetting)
+    }
     plans = {query.name: (query.plan, _placed(query.physical, moved)) for query in queries}
     if own:
         for query in queries:
             graph.ends.outlast(query, own.keys() & set(query.physical.nodes))
         graph.rewire({old: new for old, new in moved.items() if old not in others}, plans, clones)
+        for node, clone in clones.items():
+            *_, (at, _) = clone.setting.history
+            if at != BEGINNING:
+                settling.add(graph.base.stop(node), complete_at(node, clone.setting.history, at))
     return {node: moved[node] for node in levers}
 
 
@@ -132,10 +144,9 @@ def _require_no_elements(graph: QueryGraph, node: Node, queries: Collection[Runn
     )
 
 
-def _clone(graph: QueryGraph, node: Node, private: Node) -> Operator:
+def _clone(running: WithSetting, node: Node) -> WithSetting:
     """A new operator for a lever, which goes on where the running one is; neither has elements."""
-    running = cast(WithSetting, graph.base.running[node])
-    clone = cast(WithSetting, running_operator(private))
+    clone = cast(WithSetting, running_operator(node))
     clone.setting = copy(running.setting)
     clone.setting.history = list(running.setting.history)
     clone.reached[:] = running.reached

@@ -285,13 +285,15 @@ class QueryGraph:
 
         They are used by these queries.
         """
+        # What a Box is to become may be what another query runs.
+        running = dict.fromkeys(node for query in queries for node in query.physical.nodes)
         for query in queries:
             query.plan, query.physical = renaming.plan(query.plan), renaming.plan(query.physical)
             query.targets = {asked: renaming.plan(plan) for asked, plan in query.targets.items()}
             self._counting.rename(query.tally, renaming.node)
-        moved = renaming.moved
+        moved = {node: renaming.moved[node] for node in running}
         self._companions.clear()
-        self.base.rename(moved)
+        self.base.rename(moved, renaming.moved)
         self.guests.rename(moved)
         self.meters.rename(moved)
         self._gauges.move(moved)

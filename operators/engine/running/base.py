@@ -172,21 +172,21 @@ class Base:
             self.paths[stream].change(stop)
             self._changed(stream)
 
-    def rename(self, moved: Mapping[Node, Node]) -> None:
+    def rename(self, moved: Mapping[Node, Node], levers: Mapping[Node, Node]) -> None:
         """Put running nodes, and all above them, under other nodes; operators and their paths stay.
 
-        `moved` has the logical nodes of levers as well.
+        `levers` are the new logical nodes of levers, by the old ones.
         """
         changed = {old: new for old, new in moved.items() if new is not old}
         stops = {new: self._stops.pop(old) for old, new in changed.items() if old in self._stops}
         operators = {new: self._operators.pop(old) for old, new in changed.items() if old in self._operators}
-        levers = [(new, self._carriers.pop(old)) for old, new in changed.items() if old in self._carriers]
+        carried = [(levers[old], self._carriers.pop(old)) for old in levers if old in self._carriers]
         renamed = set(stops.values())
         for node, stop in stops.items():
             stop.node = node
         self._stops |= stops
         self._operators |= operators
-        for new, carriers in levers:
+        for new, carriers in carried:
             for stop in carriers:
                 # Others, of queries that go on as they are, carry out the old lever.
                 self._carriers[new if stop in renamed else logical_node(stop.node)][stop] = None

@@ -430,3 +430,20 @@ def test_a_window_above_a_lever_that_parts_keeps_its_earlier_sizes() -> None:
     engine.adjust({sampled: 0.9}, at=40, queries=["query"])
     engine.push("bids", chronons([(12, (7, 7)), (21, (8, 8))]))
     assert results == [(12, 22, (7, 7)), (21, 26, (8, 8))]
+
+
+def test_windows_that_meet_remember_what_they_have_given_out() -> None:
+    """The elements of one of them still count where another stream is late."""
+    late = stream("late", x="integer").window(5)
+    joined = WIDE.filter(BIDS["price"] > 0).distinct().join(late, on=[("item", "x")])
+    results: list = []
+    engine = Engine(BIDS.window(6, bounds=BOUNDS).plan())
+    engine.add(joined.plan(), results.extend, name="joined")
+    engine.push("bids", chronons([(1, (7, 7))]))
+    engine.adjust({BIDS.window(6, bounds=BOUNDS): 10}, at=3)
+    engine.adjust({WIDE: 10}, at=4, queries=["joined"])
+    engine.end("bids")
+    engine.advance("late", 1)
+    assert len(running_windows(engine)) == 2  # both read one window over bids, and one over the late stream
+    moved = WIDE.distinct().filter(BIDS["price"] > 0).join(late, on=[("item", "x")])
+    assert engine.migrate(moved.plan(), query="joined").split > 11

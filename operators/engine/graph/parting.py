@@ -79,6 +79,8 @@ def _meet(graph: QueryGraph, node: Node, plain: Node, users: Iterable[RunningQue
     """Let the operators above a lever read an equal one, which runs for other queries."""
     moved: dict[Node, Node] = {node: plain}
     for query in users:
+        # Another stream may be so late that its elements still meet some that this lever gave out.
+        graph.ends.outlast(query, [node])
         for above in query.physical.nodes:
             if above in moved:
                 continue

@@ -55,10 +55,10 @@ def adjust(
     carriers = {node: new for lever, new in levers.items() for node in _carriers(graph, lever, only)}
     for node, new in carriers.items():
         _running(graph, node).require_change(new.setting, at)
-    queries = only or _users(graph, carriers)
+    queries = [query for query in _users(graph, carriers) if not only or query in only]
     renaming = _renaming(graph, levers, carriers, queries)
     if only:
-        own = parted(graph, settling, carriers, only)
+        own = parted(graph, settling, carriers, queries)
         carriers = {own[node]: new for node, new in carriers.items()}
         renaming = _renaming(graph, levers, carriers, queries)
     for query in queries:

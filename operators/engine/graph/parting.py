@@ -63,7 +63,7 @@ class Settling:
         graph, node, operator = self._graph, stop.node, cast(WithSetting, stop.operator)
         if graph.base.running.get(node) is not operator:
             return True  # its queries have gone
-        users = graph.base.users(node)
+        users = tuple(graph.base.users(node))
         if operator.reached[0] < self._complete_at[stop] or any(query.is_exchanged for query in users):
             return False
         operator.setting.begin(operator.setting.history[-1][1])

@@ -32,7 +32,7 @@ def adjust(engine: Engine, changes: Iterable[AdjustmentSpec]) -> None:
 
 
 def _change_of(change: AdjustmentSpec) -> tuple[type[Logical], float]:
-    """What an adjustment changes, and the new setting."""
+    """The kind of operators that an adjustment changes, and their new setting."""
     if change.window is not None:
         return TimeWindow, change.window
     if change.granule is not None:

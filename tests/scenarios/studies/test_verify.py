@@ -53,7 +53,7 @@ def test_seeds_are_tried_until_so_many_count() -> None:
 
 
 def test_a_case_that_breaks_the_law_ends_it() -> None:
-    found = verify(lambda seeds: try_seeds(seeds[:20], BROKEN), 10**6, 1)
+    found = verify(lambda seeds: try_seeds(seeds[:20], BROKEN), 10**6, 40)
     assert found.tried == 20
     assert found.number("broken") >= len(found.broken) > 0
     smaller = shrunk(found.broken[0], ALL)

@@ -60,6 +60,8 @@ class Case:
     """For how long an element is valid."""
     period: int = 1
     """Moving the input by multiples of this moves the output."""
+    heeds_time: bool = False
+    """Whether moving the input in time makes other results, as of a sample."""
     heeds_heartbeats: bool = False
     """Whether how far the progress came before the end shows in how results are cut, though not in what they
     mean."""

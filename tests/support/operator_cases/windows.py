@@ -162,7 +162,7 @@ def cases() -> list[Case]:
             chronons.sample(share).plan(),
             PLAIN,
             lengths=st.just(1),
-            period=1,
+            heeds_time=True,
         )
         for share in (0.3, 0.7, 1)
     ]

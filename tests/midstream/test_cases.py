@@ -47,7 +47,7 @@ LATER: Event = ("push", "a", [(30, 31, (1,))])
 FOUND_AT = {
     "reference-point-below-aggregation": 504,
     "parallel-track-over-distinct": 38,
-    "relations-alone": 809,
+    "relations-alone": 1851,
     "late-elements-counted": 1,
     "waiting-for-a-result": 0,
     "fragments-dropped": 129,

@@ -258,14 +258,15 @@ class Engine:
     def adjust(
         self, settings: Mapping[Node | Stream, float], *, at: int, queries: Iterable[str] = ()
     ) -> Adjustment:
-        """Give windows and granules other settings from application time `at` on, in all queries with them.
+        """Give windows, granules and samples other settings from application time `at` on, in all queries.
 
         If `queries` are named, it changes these alone; they part from others that have the same windows.
 
         The keys are nodes of the running plans, declared with bounds: time windows, whose setting is the size
-        in chronons, count windows, whose setting is the number of rows, and granularity conversions, whose
-        setting is the granule. All change at once, also while a query is being migrated. Elements that start
-        before `at` keep the setting with which they came. The plans show the new settings from now on.
+        in chronons, count windows, whose setting is the number of rows, granularity conversions, whose
+        setting is the granule, and samples, whose setting is the share. All change at once, also while a
+        query is being migrated. Elements that start before `at` keep the setting with which they came. The
+        plans show the new settings from now on.
 
         Returns the queries concerned, and the instant at which the change is complete.
 

@@ -64,8 +64,8 @@ class Query:
         """The settings of its levers with which results in an interval were computed (thesis, 21.4.3).
 
         By the node of each lever, the settings of elements that can be valid from `start` up to, not
-        including, `end`, each with the instant from which it holds. A lever is a window, or a granularity
-        conversion, with bounds.
+        including, `end`, each with the instant from which it holds. A lever is a window, a granularity
+        conversion or a sample with bounds.
 
         Cost     O(levers and their changes)
 

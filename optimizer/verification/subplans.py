@@ -38,7 +38,7 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import has_arrival_order, logical
+from midstream.plans.algebra.properties import has_arrival_order, logical, timestamped
 from midstream.plans.expressions.expressions import Col
 from midstream.plans.values.errors import MidstreamError, PlanError
 from midstream.plans.values.schema import Column, Schema, Type
@@ -236,10 +236,10 @@ def _plain(operator: Callable[[Random], Logical]) -> Drawer:
 
 def _sample(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:
     below = make.draw(shape.of_input(0), names, 0)
-    leaf = below.operator
-    if not isinstance(leaf, Source) or leaf.intervals:
-        raise PlanError(f"found {leaf}, expected a stream of timestamps below a sample")
-    return Node(Sample(leaf.stream, make.random.choice((0.3, 0.7))), (below,))
+    leaf = timestamped(below)
+    if leaf is None:
+        raise PlanError(f"found {below.operator}, expected a stream of timestamps below a sample")
+    return Node(Sample(leaf.label, make.random.choice((0.3, 0.7))), (below,))
 
 
 def _aggregate(make: Subplans, shape: Shape, names: Names | None, depth: int) -> Node:

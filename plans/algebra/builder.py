@@ -51,7 +51,7 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.operators.declarations import Key, Reference
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import windowless
+from midstream.plans.algebra.properties import timestamped, windowless
 from midstream.plans.expressions.aggregates import AggregateCall, max_
 from midstream.plans.expressions.expressions import Col, Expression, conjunction, conjuncts, equality, ordered
 from midstream.plans.expressions.operands import Operand, col, expression_of
@@ -177,13 +177,13 @@ class Stream:
         └─ sample 50 % (from 10 % to 100 %)
            └─ source bids
         """
-        leaf = self.node.operator
-        if not isinstance(leaf, Source) or leaf.intervals:
+        leaf = timestamped(self.node)
+        if leaf is None:
             raise PlanError(
-                f"sample: found {leaf}, expected a stream of timestamps itself: write "
+                f"sample: found {self.node.operator}, expected a stream of timestamps itself: write "
                 "stream.sample(…).window(…)"
             )
-        return self._then(Sample(leaf.stream, share, seed, _least_and_greatest("sample: bounds", bounds)))
+        return self._then(Sample(leaf.label, share, seed, _least_and_greatest("sample: bounds", bounds)))
 
     def window(
         self, size: Duration | None, slide: Duration = 1, *, bounds: tuple[Duration, Duration] | None = None

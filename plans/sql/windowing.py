@@ -13,11 +13,11 @@ from midstream.plans.algebra.operators import (
     Granularity,
     PartitionedWindow,
     Sample,
-    Source,
     Ties,
     TimeWindow,
 )
 from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import timestamped
 from midstream.plans.expressions.expressions import Col
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.scope import Scope
@@ -65,15 +65,15 @@ class Windows:
         least, most = float(clause.least), float(clause.most)
         if most < least:
             raise self._script.fault("the greatest share is less than the least", clause.at)
-        leaf = node.operator
-        if not isinstance(leaf, Source) or leaf.intervals:
+        leaf = timestamped(node)
+        if leaf is None:
             raise self._script.fault(
                 "only a declared stream of timestamps has samples, as a row is drawn by its time and all its "
-                f"columns; found {leaf}",
+                f"columns; found {node.operator}",
                 clause.at,
             )
         with self._script.at(lambda: clause.at):
-            return Node(Sample(leaf.stream, most, 0, None if least == most else (least, most)), (node,))
+            return Node(Sample(leaf.label, most, 0, None if least == most else (least, most)), (node,))
 
     def coarsen(self, node: Node, clause: GranularityClause) -> Node:
         """A stream with a granularity: the finest that is allowed."""

@@ -67,9 +67,9 @@ def adjust(
     ends: list[Time] = [at]
     for node, new in carriers.items():
         moved = renaming.moved[node]
-        setting = _running(graph, moved).setting
-        setting.change(new.setting, at)
-        ends.append(complete_at(node, setting.history, at))
+        operator = _running(graph, moved)
+        operator.change(new.setting, at)
+        ends.append(complete_at(node, operator.setting.history, at))
         settling.add(graph.base.stop(moved), ends[-1])
     return Adjustment(tuple(query.name for query in queries), at, max(ends))
 

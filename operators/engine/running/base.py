@@ -220,7 +220,7 @@ class Base:
         return tuple(path.source.node for path in self.paths.values())
 
     def carriers(self, lever: Node) -> tuple[Node, ...]:
-        """The running nodes that carry out a logical window or granularity conversion with bounds."""
+        """The running nodes that carry out a lever, which is a logical node."""
         return tuple(stop.node for stop in self._carriers.get(lever, ()))
 
     def stop(self, node: Node) -> Stop:

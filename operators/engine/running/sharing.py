@@ -12,9 +12,9 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import (
     is_bounded,
-    is_chronon_stream,
     logical_node,
     reads_stream,
+    timestamped,
 )
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import BEGINNING, Element
@@ -93,7 +93,7 @@ def shown_by(window: Node) -> Node | None:
     if not isinstance(window.operator, TimeWindow) or window.operator.slide != 1:
         return None
     (stream,) = window.inputs
-    return stream if isinstance(stream.operator, Source) and is_chronon_stream(stream) else None
+    return None if timestamped(stream) is None else stream
 
 
 def as_they_came(shown: Iterable[Element]) -> Iterator[Element]:

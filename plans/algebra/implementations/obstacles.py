@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from midstream.plans.algebra.operators import CountWindow, PartitionedWindow, Relation, Sample, Source
+from midstream.plans.algebra.operators import CountWindow, PartitionedWindow, Relation, Sample
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import (
     has_arrival_order,
     is_bounded,
-    is_chronon_stream,
     logical,
     reads_stream,
+    timestamped,
 )
 
 
@@ -69,8 +69,8 @@ def no_stream_below(node: Node) -> str | None:
     """The obstacle of a sample."""
     operator, child = logical(node), node.inputs[0]
     assert isinstance(operator, Sample)
-    below = child.operator
-    if isinstance(below, Source) and below.stream == operator.stream and is_chronon_stream(child):
+    below = timestamped(child)
+    if below is not None and below.label == operator.stream:
         return None
     return (
         f"its input, {logical(child)}, is no stream of timestamps named {operator.stream}; expected that "

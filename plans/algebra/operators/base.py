@@ -6,8 +6,9 @@ definition of a family implies it: an operator without one is a type error and c
 
     FromOutside         rows come from outside the plan; only their columns are known
       Leaf              streams and relations
+    PartOfInput         outputs rows of its first input, as they are
     SnapshotReducible   applies one relational operator at every instant
-      Choosing          outputs rows of its first input
+      Choosing          is both
       RowByRow          processes each row by itself
     OverTime            sees more of its input than the rows of one instant
 """
@@ -279,25 +280,16 @@ class SnapshotReducible(Logical):
         return False
 
 
-class Choosing(SnapshotReducible):
-    """An operator whose output at each instant is a part of its first input."""
+class PartOfInput(Logical):
+    """The facts of an operator whose output at each instant is a part of its first input, as it is."""
 
     __slots__ = ()
-
-    def schema(self, inputs: Schemas) -> Schema:
-        return inputs[0]
-
-    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
-        return inputs[0]
 
     def output_keys(self, inputs: Sequence[Columns]) -> Sets:
         return inputs[0].keys
 
     def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
         return inputs[0].lasting_keys
-
-    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
-        return inputs[0].dependencies
 
     def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
         return [(0, unchanged(inputs[0].names))]
@@ -309,6 +301,21 @@ class Choosing(SnapshotReducible):
     def longest_validity(self, inputs: Sequence[Time]) -> Time:
         """A row is output in pieces that are no longer than in the input."""
         return inputs[0]
+
+
+class Choosing(PartOfInput, SnapshotReducible):
+    """A snapshot-reducible operator whose output at each instant is a part of its first input."""
+
+    __slots__ = ()
+
+    def schema(self, inputs: Schemas) -> Schema:
+        return inputs[0]
+
+    def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
+        return inputs[0]
+
+    def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
+        return inputs[0].dependencies
 
 
 class RowByRow(SnapshotReducible):

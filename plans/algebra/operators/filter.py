@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from midstream.plans.algebra.operators.base import Names, RowByRow, Schemas, unchanged
+from midstream.plans.algebra.operators.base import PartOfInput, RowByRow, Schemas
 from midstream.plans.algebra.operators.columns import Columns, Dependencies, Sets, equalities, of_constants
 from midstream.plans.algebra.operators.schemas import check_condition
 from midstream.plans.expressions.expressions import Expression, compile_condition, expression_from_json
@@ -15,7 +15,7 @@ from midstream.plans.values.streams import Payload
 
 
 @dataclass(frozen=True, slots=True)
-class Filter(RowByRow):
+class Filter(PartOfInput, RowByRow):
     """The rows for which the condition is true (8.1)."""
 
     name = "filter"
@@ -39,23 +39,11 @@ class Filter(RowByRow):
     def equal_columns(self, inputs: Sequence[Sets]) -> Sets:
         return (*inputs[0], *equalities(self.condition))
 
-    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return inputs[0].keys
-
-    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return inputs[0].lasting_keys
-
     def output_dependencies(self, inputs: Sequence[Columns]) -> Dependencies:
         return (*inputs[0].dependencies, *of_constants(self.condition))
 
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
         return [needed | self.condition.columns()]
-
-    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        return [(0, unchanged(inputs[0].names))]
-
-    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        return ()
 
     def to_json(self) -> dict[str, Any]:
         return {"condition": self.condition.to_json()}

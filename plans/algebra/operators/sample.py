@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from midstream.plans.algebra.operators.adjustable import Adjustable
-from midstream.plans.algebra.operators.base import History, Names, OverTime, Schemas, Snapshot, unchanged
+from midstream.plans.algebra.operators.base import History, OverTime, PartOfInput, Schemas, Snapshot
 from midstream.plans.algebra.operators.checks import unusual
-from midstream.plans.algebra.operators.columns import Columns, Sets
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.stable_hash import limit, seed_of, stable_hash
 from midstream.plans.values.streams import Payload, Time
 
 
 @dataclass(frozen=True, slots=True)
-class Sample(Adjustable, OverTime):
+class Sample(Adjustable, PartOfInput, OverTime):
     """At an instant, the rows of a stream whose hash, together with the instant, is below a share of all.
 
     Equal rows of one instant are drawn together. A smaller share gives a part of a larger one, and everyone
@@ -83,25 +82,9 @@ class Sample(Adjustable, OverTime):
     def keeps_arrivals(self, inputs: Sequence[bool]) -> bool:
         return inputs[0]
 
-    def output_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return inputs[0].keys
-
-    def lasting_keys(self, inputs: Sequence[Columns]) -> Sets:
-        return inputs[0].lasting_keys
-
-    def occurs_in(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        return [(0, unchanged(inputs[0].names))]
-
-    def holds_all_of(self, inputs: Schemas) -> Sequence[tuple[int, Names]]:
-        """The sample may lack any row."""
-        return ()
-
     def columns_read(self, needed: frozenset[str], inputs: Schemas) -> Sequence[frozenset[str]]:
         """All: without one, it would draw other rows."""
         return [frozenset(inputs[0].names)]
-
-    def longest_validity(self, inputs: Sequence[Time]) -> Time:
-        return inputs[0]
 
     def to_json(self) -> dict[str, Any]:
         rest = {} if self.seed == 0 else {"seed": self.seed}

@@ -39,6 +39,7 @@ from midstream.plans.algebra.properties.validity import (
     is_start_preserving,
     latest_end,
     longest_validity,
+    timestamped,
 )
 from midstream.plans.algebra.properties.windowless import windowless
 
@@ -78,5 +79,6 @@ __all__ = [
     "makes_results",
     "reads_stream",
     "regions",
+    "timestamped",
     "windowless",
 ]

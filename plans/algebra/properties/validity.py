@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from functools import lru_cache
 
+from midstream.plans.algebra.operators import Leaf
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties.nodes import logical
@@ -84,6 +85,12 @@ def longest_validity(node: Node) -> Time:
     [60, 5, inf]
     """
     return logical(node).longest_validity([longest_validity(child) for child in node.inputs])
+
+
+def timestamped(node: Node) -> Leaf | None:
+    """The stream that a node is, if its rows come with timestamps; None for another node."""
+    operator = node.operator
+    return operator if isinstance(operator, Leaf) and is_chronon_stream(node) else None
 
 
 @lru_cache(maxsize=4096)

@@ -89,6 +89,7 @@ if TYPE_CHECKING:  # The imports that `_HOMES` makes on demand, for readers that
         alternatives as alternatives,
         enumerate_plans as enumerate_plans,
         equivalent as equivalent,
+        fit as fit,
         optimize as optimize,
         price as price,
     )
@@ -132,7 +133,7 @@ _HOMES = {
     "operators.engine.measuring.metadata": "Metadata",
     "operators.engine.running.planner": "physical_plan",
     "operators.signs": "signed_plan",
-    "optimizer": "Statistics StreamStatistics alternatives enumerate_plans equivalent optimize price",
+    "optimizer": "Statistics StreamStatistics alternatives enumerate_plans equivalent fit optimize price",
     "plans": "Plan",
     "plans.algebra.builder": "Stream relation stream",
     "plans.algebra.serialise": "dumps loads",

@@ -8,8 +8,10 @@ objectives    Objective, Terms, om; in OBJECTIVES, by the names that commands us
 search        optimize, with a Choice as its result; alternatives, enumerate_plans, equivalent; Search, which
               goes on while a query runs
 budgets       Budget: Steps, Milliseconds
+resources     fit, with a BudgetForecast as its result: settings of levers within memory and processor
 """
 
+from midstream.optimizer.allocation.forecast import BudgetForecast, fit
 from midstream.optimizer.cost import CostModel, PlanCost, price
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.cost.objective import (
@@ -47,6 +49,7 @@ __all__ = [
     "OUTPUT_RATE",
     "PROCESSING",
     "Budget",
+    "BudgetForecast",
     "Choice",
     "CostModel",
     "Estimate",
@@ -66,6 +69,7 @@ __all__ = [
     "alternatives",
     "enumerate_plans",
     "equivalent",
+    "fit",
     "om",
     "optimize",
     "price",

@@ -20,7 +20,7 @@ ROOMS = {
         "signs",
         "windows",
     ),
-    "optimizer": ("charts", "cost", "online", "rules", "sampling", "search", "verification"),
+    "optimizer": ("allocation", "charts", "cost", "online", "rules", "sampling", "search", "verification"),
     "migration": (),
     "autopilot": ("costs",),
     "benchmarks": (),

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from midstream.optimizer.cost.column_facts import Facts
 from midstream.optimizer.cost.costing import Costing
-from midstream.optimizer.cost.estimate import Estimate, times
+from midstream.optimizer.cost.estimate import Work, times
 from midstream.plans.algebra.operators import Aggregate
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.schema import Schema, Type
@@ -29,9 +29,9 @@ SIZES = {
 """Bytes of a value of which only the type is known."""
 
 
-def kept_bytes(costing: Costing, output: Estimate) -> float:
+def kept_bytes(costing: Costing, work: Work, results: Facts) -> float:
     """Bytes of the elements in an operator's state: elements of its inputs, and results that wait."""
-    work, node = output.work, costing.node
+    node = costing.node
     if not work.state:
         return 0.0
     mine = _row_of(node.inputs[0], costing.inputs[0].facts)
@@ -46,7 +46,7 @@ def kept_bytes(costing: Costing, output: Estimate) -> float:
         (
             times(work.state - work.waiting - work.second, element_bytes(mine)),
             times(work.second, element_bytes(_row_of(node.inputs[-1], costing.inputs[-1].facts))),
-            times(work.waiting, element_bytes(_row_of(node, output.facts))),
+            times(work.waiting, element_bytes(_row_of(node, results))),
         )
     )
 

@@ -12,6 +12,7 @@ from midstream.optimizer.cost.comparisons import Matches, matches
 from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.cost.selectivity import Classes, Selectivity
 from midstream.optimizer.cost.units import UnitCosts
+from midstream.plans.algebra.implementations import Implementation
 from midstream.plans.algebra.operators import Logical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import equal_columns, expressions, logical
@@ -55,14 +56,34 @@ class Costing:
     inputs: Sequence[Estimate]
     units: UnitCosts
     selectivity: Selectivity
+    implementation: Implementation
+    """The implementation that the node names, or that the planner would choose."""
+    adjusted: Logical | None = None
+    """The operator with another setting of its lever; None for that of the node."""
     _satisfying: dict[tuple[Expression, ...], tuple[float, Facts]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
     @property
     def operator(self) -> Logical:
-        """The logical operator of the node."""
-        return logical(self.node)
+        """The logical operator of the node, or its adjusted form."""
+        return self.adjusted or logical(self.node)
+
+    def over(self, inputs: Sequence[Estimate], adjusted: Logical | None) -> Costing:
+        """This node over inputs with other lengths and rates, and with another setting.
+
+        The shares of rows that satisfy conditions stay as they are: they follow from values, which settings
+        of windows, granules and samples do not change.
+        """
+        return Costing(
+            self.node,
+            inputs,
+            self.units,
+            self.selectivity,
+            self.implementation,
+            adjusted,
+            self._satisfying,
+        )
 
     @property
     def conditions(self) -> tuple[Expression, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from midstream.optimizer.cost.column_facts import Facts
@@ -49,7 +48,7 @@ class Cut:
         passing = content.valid - content.always
         return cls(inverse(rate), passing / rate if 0 < rate < math.inf and passing < math.inf else length)
 
-    @cached_property
+    @property
     def rate(self) -> float:
         """Elements per chronon."""
         return inverse(self.d)
@@ -128,12 +127,12 @@ class Estimate:
         """Elements in the state."""
         return self.work.state
 
-    @cached_property
+    @property
     def rate(self) -> float:
         """Results per chronon."""
         return self.cut.rate
 
-    @cached_property
+    @property
     def valid(self) -> float:
         """Number of results that are valid at one instant."""
         return self.content.valid

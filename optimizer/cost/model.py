@@ -9,7 +9,7 @@ the same in every plan that it is compared with.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -20,13 +20,13 @@ from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Content, Cut, Estimate, inverse, times
 from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.optimizer.cost.selectivity import Selectivity
-from midstream.optimizer.cost.timing import timed
+from midstream.optimizer.cost.timing import lag_and_delay
 from midstream.optimizer.cost.units import UnitCosts, units_in_use
 from midstream.optimizer.cost.work import WORK
 from midstream.optimizer.statistics import Statistics, statistics_of
 from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.implementations import Implementation, expected_implementation
-from midstream.plans.algebra.operators import OverTime, SnapshotReducible
+from midstream.plans.algebra.operators import Logical, OverTime, SnapshotReducible
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_node, makers, makes_results
 from midstream.plans.values.arguments import require
@@ -87,6 +87,7 @@ class CostModel:
         self.units = units or units_in_use()
         self.selectivity = selectivity or Selectivity(statistics.selectivities)
         self._known: dict[Node, Estimate] = {}
+        self._costings: dict[Node, Costing] = {}
         self._is_priced: dict[Node, bool] = {}
 
     def price(self, plan: Plan) -> PlanCost:
@@ -116,11 +117,20 @@ class CostModel:
         if node not in self._known:
             if self.is_priced(node):
                 inputs = [self.estimate(child) for child in node.inputs]
-                expected = self.operator(Costing(node, inputs, self.units, self.selectivity))
-                self._known[node] = self._as_observed(node, expected)
+                costing = Costing(node, inputs, self.units, self.selectivity, expected_implementation(node))
+                self._costings[node] = costing
+                self._known[node] = self._as_observed(node, self.operator(costing))
             else:
                 self._known[node] = self._input(node)
         return self._known[node]
+
+    def estimate_over(self, node: Node, inputs: Sequence[Estimate], adjusted: Logical | None) -> Estimate:
+        """The estimate of a priced operator over other estimates of its inputs, and with another setting.
+
+        It presumes that values in columns have the same distributions as in `estimate`, and costs a fraction
+        of that.
+        """
+        return self.operator(self._costings[node].over(inputs, adjusted))
 
     def is_priced(self, node: Node) -> bool:
         """True if a node is an operator to be priced.
@@ -137,7 +147,7 @@ class CostModel:
         if logical(node).is_snapshot_reducible:
             return True
         statistics, measured = self._statistics, logical_node(node)
-        return statistics.knows_below(measured) or not statistics.knows(measured)
+        return not statistics.knows(measured) or statistics.knows_below(measured)
 
     def _as_observed(self, node: Node, expected: Estimate) -> Estimate:
         """An estimate of a window, in which observed statistics replace the expected ones."""
@@ -153,14 +163,20 @@ class CostModel:
             raise TypeError(f"no cost formula for {operator}")
         formulas = OUTPUTS[operator.formulas]
         content = formulas.content(costing)
-        implementation = expected_implementation(costing.node)
+        implementation = costing.implementation
         cut = formulas.net_cut if implementation.gives == "signs" and formulas.net_cut else formulas.cut
         output = self._as_counted(costing.node, Estimate(content, cut(costing, content)), implementation)
         work = WORK[implementation.formula](costing, output)
-        timely = timed(replace(output, work=work), costing.inputs)
-        arriving = tuple(s.rate for s in costing.inputs)
-        made = output.rate if makes_results(costing.node) else 0.0
-        return replace(timely, bytes=kept_bytes(costing, timely), arriving=arriving, made=made)
+        rate, inputs = output.rate, costing.inputs
+        return Estimate(
+            output.content,
+            output.cut,
+            work,
+            *lag_and_delay(rate, work, inputs),
+            kept_bytes(costing, work, output.facts),
+            tuple([s.rate for s in inputs]),
+            rate if makes_results(costing.node) else 0.0,
+        )
 
     def _as_counted(self, node: Node, expected: Estimate, implementation: Implementation) -> Estimate:
         """An estimate with the measured results per chronon, if any; their lengths stay as estimated."""

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import reduce
 
-from midstream.optimizer.cost.estimate import Estimate
+from midstream.optimizer.cost.estimate import Estimate, Work
 
 
-def timed(output: Estimate, inputs: Sequence[Estimate]) -> Estimate:
-    """An output with its lag and its delay.
+def lag_and_delay(rate: float, work: Work, inputs: Sequence[Estimate]) -> tuple[float, float]:
+    """The lag and the delay of an output with a rate.
 
     While one result waits, as many others come as are waiting (Little's law). So the delay is the number of
     waiting results, divided by their rate. Progress is that of the slowest input, or the first result that
     waits.
     """
-    rate, waiting = output.rate, output.work.waiting
-    wait = waiting / rate if 0 < rate < math.inf else 0.0
-    delay = max((s.delay for s in inputs), default=0.0) + wait
-    return replace(output, lag=max(later(s.lag for s in inputs), delay), delay=delay)
+    wait = work.waiting / rate if 0 < rate < math.inf else 0.0
+    delay = max([s.delay for s in inputs]) + wait
+    return max(later([s.lag for s in inputs]), delay), delay
 
 
 def longer_by(first: float, second: float) -> float:

@@ -196,6 +196,9 @@ RIGHT: dict[str, Call] = {
     "Steps": of(ms.optimizer.Steps, 5),
     "Milliseconds": of(ms.optimizer.Milliseconds, 5.0),
     "price": of(ms.price, PLAN, STATISTICS),
+    "fit": of(
+        ms.fit, PLAN, STATISTICS, memory="1 MB", processor="30%", chronon=1000.0, rule="precision"
+    ),
     "enumerate_plans": of(ms.enumerate_plans, PLAN),
     "alternatives": of(ms.alternatives, PLAN, STATISTICS, 2),
     "dumps": of(ms.dumps, PLAN),
@@ -291,7 +294,7 @@ RIGHT: dict[str, Call] = {
 
 GIVEN_OUT = {
     "BALANCED", "BEGINNING", "CAREFUL", "EAGER", "FOREVER", "STRATEGIES", "Advisor",
-    "Answer", "Box", "Choice", "CounterExample", "Counters", "DeadLetter",
+    "Answer", "Box", "BudgetForecast", "Choice", "CounterExample", "Counters", "DeadLetter",
     "Decision", "Equivalence", "Metadata", "Migration", "MigrationReport", "Prediction", "RuleCheck",
     "Search", "StateSize", "Transition", "report", "settled", "streaming_gc",
 }  # fmt: skip

@@ -21,6 +21,7 @@ from midstream.optimizer.cost.estimate import Content, Cut, Estimate, times
 from midstream.optimizer.cost.selectivity import Selectivity
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.implementations import expected_implementation
 from midstream.plans.algebra.operators import (
     AntiJoin,
     Difference,
@@ -159,7 +160,9 @@ OTHER = RIGHT.rename({"x": "z"})
 def priced_alone(query: Stream, s: Estimate, t: Estimate, share: float) -> Estimate:
     """What is estimated for an operator over inputs of which these numbers are known."""
     selectivity = Selectivity({equality("x", "z"): share})
-    return CostModel(Statistics({})).operator(Costing(query.node, [s, t], UnitCosts(), selectivity))
+    return CostModel(Statistics({})).operator(
+        Costing(query.node, [s, t], UnitCosts(), selectivity, expected_implementation(query.node))
+    )
 
 
 @pytest.mark.slow

@@ -37,3 +37,13 @@ class Adjustable(Logical):
         """
         changed: Self = replace(self, **{self.lever: setting})  # type: ignore[type-var]
         return changed
+
+    def at_fraction(self, fraction: float, below: int = 1) -> Any:
+        """The setting at a fraction of the bounds: 0 is the cheapest, 1 the best (thesis, 23.3.2).
+
+        It is a multiple of `below`, the granule of the input, if one is within the bounds.
+        """
+        assert self.bounds is not None
+        least, most = self.bounds
+        wished = least + fraction * (most - least)
+        return min(max(round(wished / below), -(-least // below)), most // below) * below or below

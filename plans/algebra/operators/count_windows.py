@@ -56,6 +56,11 @@ class Counting(Adjustable, OverTime):
     def grouped_by(self, schema: Schema) -> list[int]:
         """The positions of the columns by which rows are grouped."""
 
+    def at_fraction(self, fraction: float, below: int = 1) -> int:
+        """The number of rows at a fraction of the bounds, on any granule."""
+        rows: int = super().at_fraction(fraction)
+        return rows
+
     def granule_above(self, below: int) -> int:
         """Rows come and go at instants at which rows arrive."""
         return below

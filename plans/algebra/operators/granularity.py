@@ -51,6 +51,19 @@ class Granularity(Adjustable, OverTime):
             raise PlanError(f"expected a granule that is {multiple(self.granule, below)}")
         return self.granule
 
+    def at_fraction(self, fraction: float, below: int = 1) -> int:
+        """The granule at a fraction of the bounds, where 1 is the finest.
+
+        Of 1, 2, 4, 8, and so on, times the finest, it is the nearest: each is a multiple of the finer ones,
+        so that a change to a coarser one may come at any instant.
+        """
+        assert self.bounds is not None
+        least, most = self.bounds
+        finest = -(-least // below) * below
+        number = max(1, (most // finest).bit_length())
+        wished = most + fraction * (finest - most)
+        return min((finest << i for i in range(number)), key=lambda granule: abs(granule - wished))
+
     def snapshot(self, history: History, instant: int) -> Snapshot:
         """(20.1), held until the next instant of the granularity."""
         return history.at(instant // self.granule * self.granule)

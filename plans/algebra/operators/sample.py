@@ -56,6 +56,12 @@ class Sample(Adjustable, PartOfInput, OverTime):
         """Rows come at instants of the stream."""
         return below
 
+    def at_fraction(self, fraction: float, below: int = 1) -> float:
+        """The share at a fraction of the bounds."""
+        assert self.bounds is not None
+        least, most = self.bounds
+        return least + fraction * (most - least)
+
     def snapshot(self, history: History, instant: int) -> Snapshot:
         drawn = self.drawn()
         return Counter({e: n for e, n in history.at(instant).items() if drawn(instant, e)})

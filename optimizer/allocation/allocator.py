@@ -1,0 +1,216 @@
+"""Forecasts and allocations for queries that come and go, with statistics that change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import mul
+from typing import Any, Generic, TypeVar
+
+from midstream.optimizer.allocation.allocating import Rule, allocate
+from midstream.optimizer.allocation.curves import (
+    FRACTIONS,
+    At,
+    Curve,
+    GroupCosts,
+    LeverGroup,
+    Use,
+    groups,
+    settings_at,
+    total,
+    with_operators,
+)
+from midstream.optimizer.allocation.limits import Limits
+from midstream.optimizer.cost.model import CostModel
+from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.statistics import Statistics
+from midstream.plans.algebra.operators import Adjustable, Logical, Source
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import is_lever, logical, logical_plan
+
+Q = TypeVar("Q", bound=Hashable)
+
+REFINEMENTS = 4
+"""The largest number of allocations of which the exact use is computed, until one is within the limits."""
+
+MARGIN = 0.999
+"""The share of the limits for which an allocation is made again: settings are whole numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation(Generic[Q]):
+    """Settings for all levers of some queries, with the use of resources that they lead to.
+
+    fits        True if the use is within the limits; otherwise all settings are at their least
+    settings    the new setting of each lever that changes, by the nodes of the plans
+    use         the expected use with these settings
+    precision   by query, the expected precision of its results
+    """
+
+    fits: bool
+    settings: Mapping[Node, Any]
+    use: Use
+    precision: Mapping[Q, float]
+
+
+@dataclass(slots=True)
+class _Query:
+    """A query: its plan, and that with the best setting of all levers, which no adjustment changes."""
+
+    plan: Plan
+    best: Plan
+    levers: Mapping[Node, Node]
+    """The levers of `best`, by those of `plan`."""
+    sources: frozenset[Node]
+
+
+class Allocator(Generic[Q]):
+    """Estimates the use of queries, and gives their levers settings within limits.
+
+    What has not changed is not estimated again: a query with new settings keeps its curve, and new statistics
+    of a stream concern the queries that read it.
+
+    Cost     The first allocation prices each operator at some settings; later ones those of queries that have
+             come, or whose streams have changed. Besides, O(groups · log groups).
+    """
+
+    def __init__(self, statistics: Statistics, units: UnitCosts | None = None) -> None:
+        self._statistics, self._units = statistics, units
+        self._queries: dict[Q, _Query] = {}
+        self._is_grouped = True
+        self._nodes = {node: node for node in statistics.streams}
+        """Equal nodes as one object, which is faster to look up."""
+        self._costs: dict[LeverGroup[Q], GroupCosts[Q]] = {}
+        self._model = CostModel(statistics, units)
+
+    def set_plans(self, plans: Mapping[Q, Plan]) -> None:
+        """Take the queries with their present plans; those that are not among them have gone."""
+        before, self._queries = self._queries, {}
+        is_same = before.keys() == plans.keys()
+        if not before.keys() <= plans.keys():
+            there = (one.best for query, one in before.items() if query in plans)
+            self._nodes = {node: node for plan in there for node in plan.nodes}
+        for query, plan in plans.items():
+            old = before.get(query)
+            if old is not None and old.plan is plan:
+                self._queries[query] = old
+                continue
+            new = self._queries[query] = _query(plan, self._nodes)
+            is_same = is_same and old is not None and old.best == new.best
+        if not is_same:
+            self._is_grouped = False
+
+    def set_statistics(self, statistics: Statistics, changed: Iterable[Node]) -> None:
+        """Take new statistics, which differ in those of some sources."""
+        self._statistics = statistics
+        self._model = CostModel(statistics, self._units)
+        stale = frozenset(changed)
+        for group, costs in self._costs.items():
+            if any(not stale.isdisjoint(self._sources(query)) for query in group.queries):
+                costs.reprice(self._model)
+
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics by which everything is estimated."""
+        return self._statistics
+
+    def use(self) -> Use:
+        """The use of all queries with their present settings."""
+        return total(self.uses().values())
+
+    def uses(self) -> dict[tuple[Q, ...], Use]:
+        """By queries that share levers, their use with their present settings."""
+        return {costs.group.queries: use for costs, (use, _) in self._at_present()}
+
+    def precision(self) -> dict[Q, float]:
+        """By query, the expected precision of its results with the present settings."""
+        return dict(_by_query(self._at_present()))
+
+    def least(self) -> Use:
+        """The use of all queries with the least setting of each lever."""
+        return total(costs.at_fraction(0.0)[0] for costs in self._all_costs())
+
+    def allocate(
+        self, limits: Limits, rule: Rule = "precision", weights: Mapping[Q, float] | None = None
+    ) -> Allocation[Q]:
+        """Settings for all levers so that the queries keep within limits.
+
+        The use between the fractions of a curve is interpolated; that of the settings themselves is computed,
+        and where it exceeds the limits, the allocation is made again for less.
+        """
+        costs = self._all_costs()
+        curves = [_curve(one, weights or {}) for one in costs]
+        fractions, target = allocate(curves, limits, rule), limits
+        for _ in range(REFINEMENTS):
+            if fractions is None:
+                break
+            allocation = self._allocation(fractions, limits)
+            if allocation.fits:
+                return allocation
+            target = target.times(MARGIN / limits.excess(allocation.use))
+            fractions = allocate(curves, target, rule)
+        return self._allocation([0.0] * len(costs), limits)
+
+    def _allocation(self, fractions: Sequence[float], limits: Limits) -> Allocation[Q]:
+        pairs = list(zip(self._all_costs(), fractions, strict=True))
+        at = [(costs, costs.at_fraction(fraction)) for costs, fraction in pairs]
+        use = total(use for _, (use, _) in at)
+        new = {lever: one for costs, f in pairs for lever, one in costs.settings(f).items()}
+        settings = {
+            lever: setting
+            for one in self._queries.values()
+            for lever, best in one.levers.items()
+            if (setting := _setting(new[best])) != _setting(logical(lever))
+        }
+        return Allocation(limits.hold(use), settings, use, dict(_by_query(at)))
+
+    def _all_costs(self) -> list[GroupCosts[Q]]:
+        if not self._is_grouped:
+            self._is_grouped = True
+            everybody = groups({query: one.best for query, one in self._queries.items()})
+            before = self._costs
+            self._costs = {group: before.get(group) or GroupCosts(group, self._model) for group in everybody}
+        return list(self._costs.values())
+
+    def _sources(self, query: Q) -> frozenset[Node]:
+        one = self._queries.get(query)
+        return frozenset() if one is None else one.sources
+
+    def _at_present(self) -> list[tuple[GroupCosts[Q], At]]:
+        present = {
+            best: logical(lever) for one in self._queries.values() for lever, best in one.levers.items()
+        }
+        return [
+            (costs, costs.at({lever: present[lever] for lever in costs.group.levers}))
+            for costs in self._all_costs()
+        ]
+
+
+def _curve(costs: GroupCosts[Q], weights: Mapping[Q, float]) -> Curve:
+    at = [costs.at_fraction(fraction) for fraction in FRACTIONS]
+    of_query = [weights.get(query, 1.0) for query in costs.group.queries]
+    return Curve([use for use, _ in at], [math.fsum(map(mul, of_query, shares)) for _, shares in at])
+
+
+def _by_query(at: Iterable[tuple[GroupCosts[Q], At]]) -> Iterator[tuple[Q, float]]:
+    for costs, (_, shares) in at:
+        yield from zip(costs.group.queries, shares, strict=True)
+
+
+def _query(plan: Plan, shared: dict[Node, Node]) -> _Query:
+    """A query with the best setting of each lever."""
+    meaning = logical_plan(plan)
+    levers = tuple(filter(is_lever, meaning.nodes))
+    best = with_operators(meaning, settings_at(LeverGroup((None,), (meaning,), levers), 1.0), shared)
+    return _Query(
+        plan,
+        Plan({name: best[root] for name, root in meaning.outputs.items()}),
+        {lever: best[lever] for lever in levers},
+        frozenset(node for node in best.values() if isinstance(node.operator, Source)),
+    )
+
+
+def _setting(operator: Logical) -> Any:
+    assert isinstance(operator, Adjustable)
+    return operator.setting

@@ -99,6 +99,12 @@ class Accounts:
         self._by: tuple[Statistics, Selectivity] | None = None
         """The statistics by which plans were priced last, and their selectivities of conditions."""
 
+    def afresh(self) -> Accounts:
+        """Accounts that begin anew; the efforts so far count on."""
+        new = Accounts(self._objective, self._learned, self._units, self._beside)
+        new.efforts = self.efforts
+        return new
+
     def with_lately(self, now: int, running: Plan, advice: Advice[Plan]) -> Advice[Plan]:
         """Add the recent cost of each plan to an advice.
 

@@ -71,6 +71,10 @@ class Autopilot(Generic[P]):
         """The last measurement; None if the advisor's costs since are not known."""
         self._is_moving = False
 
+    def afresh(self, running: P) -> Autopilot[P]:
+        """A decider that begins anew with another plan, by the same settings."""
+        return Autopilot(running, self._window, self.settings, fixed=self._fixed)
+
     def decide(
         self,
         now: float,

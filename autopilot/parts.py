@@ -46,6 +46,18 @@ class PilotParts:
         """The work of the running plan; a guess before the advisor knows, or if it does not tell."""
         return Work() if self.pricing is None else self.pricing.work
 
+    def adjusted(self, plan: Plan | None) -> PilotParts:
+        """The parts after the levers of a query have got other settings.
+
+        They keep what was learned of streams, which settings do not change; costs are counted anew, as they
+        tell little of other settings. So is what the decider knows of plans, but for None: amid a migration.
+        """
+        return replace(
+            self,
+            decider=self.decider if plan is None else self.decider.afresh(plan),
+            accounts=None if self.accounts is None else self.accounts.afresh(),
+        )
+
     def has_choice(self, plan: Plan) -> bool:
         """False if the advisor knows, by the plan alone, that there is no other."""
         return self.pricing is None or self.pricing.has_choice(plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
@@ -14,6 +14,8 @@ from midstream.autopilot.advice import Advice
 from midstream.autopilot.autopilot import Later
 from midstream.autopilot.budget import Budget, Efforts, expected_cost
 from midstream.autopilot.decision import Decision
+from midstream.autopilot.gathering import Gathering
+from midstream.autopilot.journal import Journal
 from midstream.autopilot.looks import Looks, looks_of
 from midstream.autopilot.parts import PilotParts
 from midstream.autopilot.query_pilot import QueryPilot
@@ -25,17 +27,12 @@ from midstream.migration.transition import OVER, Transition
 from midstream.operators.engine.graph.host import Host
 from midstream.operators.engine.graph.replacement import TO_COME
 from midstream.operators.engine.measuring.counting import Counters
-from midstream.operators.engine.measuring.statistics_collector import Collector
 from midstream.operators.engine.running.queries import RunningQuery, lowest
+from midstream.optimizer.allocation.curves import at_best
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan
-from midstream.plans.values.arguments import require_callable
 from midstream.plans.values.errors import ArgumentError, MidstreamError
-from midstream.plans.values.observations import Cell
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
-
-KEPT = 10_000
-"""The number of records to keep, the last ones; listeners get all."""
 
 WEIGHED: Mapping[str, Sequence[str]] = {
     "swap": ("swap",),
@@ -82,9 +79,8 @@ class EngineAutopilot:
         self._host, self._parts, self._migrate = host, parts, migrate
         self._names = None if queries is None else tuple(queries)
         self._looks, self._every, self._strategy = looks, every, strategy
-        self._listeners: list[Callable[[Record], object]] = []
+        self._journal: Journal[Record] = Journal("autopilot")
         self._counts: Counter[tuple[str, Event]] = Counter()
-        self._records: deque[Record] = deque(maxlen=KEPT)
         self._watched: dict[RunningQuery, WatchedQuery] = {}
         self._without_choice: dict[RunningQuery, Plan] = {}
         """The queries of whose plan there is no other, with that plan."""
@@ -102,7 +98,7 @@ class EngineAutopilot:
     @property
     def decisions(self) -> list[Record]:
         """The records, oldest first; the last ones if there are very many."""
-        return list(self._records)
+        return self._journal.records
 
     @property
     def queries(self) -> list[str]:
@@ -116,8 +112,7 @@ class EngineAutopilot:
 
     def listen(self, listener: Callable[[Record], object]) -> None:
         """Pass every further record to a function as it is made."""
-        require_callable("autopilot: listen", listener, "a function that takes a record")
-        self._listeners.append(listener)
+        self._journal.listen(listener)
 
     def stop(self) -> None:
         """Stop watching; a migration under way goes on, and ends by itself.
@@ -155,9 +150,7 @@ class EngineAutopilot:
     def tell(self, record: Record) -> None:
         """Keep a record, and pass it to the listeners."""
         self._counts[record.query, record.event] += 1
-        self._records.append(record)
-        for listener in tuple(self._listeners):
-            listener(record)
+        self._journal.tell(record)
 
     def in_the_way(self, query: RunningQuery) -> str | None:
         """The name of another query that is being migrated and shares operators above its windows."""
@@ -235,9 +228,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
         self.decider = parts.decider
         self._parts: PilotParts | None = parts
         """The parts; None once the advisor has failed."""
-        self._collector = Collector(query.plan.sources, parts.learning.columns, looks.step)
-        self._came: list[tuple[str, Batch, int]] = []
-        """By stream, the elements since the last look, and the instant of the look to come."""
+        self._gathering = Gathering(query.plan.sources, parts.learning.columns, looks.step)
         self._looks = looks
         self._looked: int | None = None
         """The instant of the last look."""
@@ -257,6 +248,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """The plan that ran when work was last counted; None while both plans of a migration ran."""
         self._plan = query.plan
         """The plan that the query had at the last look."""
+        self._seen = query.plan
+        """The plan that the query had when its settings were compared last."""
         self._before_watched = self._counters().intermediate
         """The intermediate results of the query before it was watched."""
         self.migration: Transition | None = None
@@ -286,7 +279,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Collect the elements of a stream between two looks."""
         if self._parts is not None:
-            self._came.append((stream, batch, int(progress)))
+            self._gathering.take(stream, batch, progress)
 
     def look(self, now: int) -> None:
         """Process a look: all streams have come to an instant.
@@ -360,7 +353,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
     def advise(self, now: int) -> Advice[Plan] | None:
         """The advice by the elements so far, without plans to which a migration was refused."""
         assert self._parts is not None
-        self._parts.learning.take(self._cells())
+        self._parts.learning.take(self._gathering.cells(self._looked))
         advice = self._parts.advise(now)
         if advice is None:
             return None
@@ -369,16 +362,6 @@ class WatchedQuery(QueryPilot[Plan, int]):
             return advice
         others = (other for other in advice.others if (self._plan, other.plan) not in self._refused)
         return replace(advice, others=tuple(others))
-
-    def _cells(self) -> list[Cell]:
-        """The cells of the elements since the last look, each as long as the time since, but for silence."""
-        step = self._looks.step
-        for stream, batch, end in self._came:
-            start = int(batch[0][0]) // step * step
-            since = start if self._looked is None else max(start, self._looked)
-            self._collector.take_cell(stream, batch, since, end)
-        self._came = []
-        return self._collector.cells(FOREVER)
 
     def spent(self, now: int) -> float | Later | None:
         """The cost of the query so far, in the unit of the advice; None without accounts."""
@@ -441,6 +424,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
         Returns False if the meaning of the query has changed.
         """
         query = self._query
+        if query.plan is not self._seen and not self._is_same():
+            return False
         if self.migration is not None:
             phase = self.migration.phase
             if phase not in OVER:
@@ -453,13 +438,32 @@ class WatchedQuery(QueryPilot[Plan, int]):
             why = reason if event == "aborted" else ""
             self._autopilot.tell(self.record(now, event, why, split=split, meanwhile=results - self._before))
         elif query.plan != self._plan:
-            if _inputs(query.plan) != _inputs(self._plan):
-                self._autopilot.restart(query)
-                return False
             self._plan = query.plan
             self.begun(now, query.plan, "genmig", self.until_split(now))
         if self.is_migrating and not query.is_exchanged:
             self.ended(now, query.plan)
+        return True
+
+    def _is_same(self) -> bool:
+        """Take another plan of the query; returns False, and begins anew, if it means something else.
+
+        Where levers have other settings, what was learned of streams stays.
+        """
+        plan, before = self._query.plan, self._seen
+        self._seen = plan
+        if _inputs(plan) == _inputs(before):
+            return True
+        best = at_best(logical_plan(plan))
+        if _inputs(best) != _inputs(at_best(logical_plan(before))):
+            self._autopilot.restart(self._query)
+            return False
+        if self._parts is not None:
+            self._parts, self._ran = self._parts.adjusted(plan if self.is_free else None), {}
+            self.decider, self._refused = self._parts.decider, set()
+        if best == at_best(logical_plan(self._plan)):
+            self._plan = plan
+        if self._alone is not None:
+            self._alone = plan
         return True
 
     def until_split(self, now: int) -> float:

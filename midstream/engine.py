@@ -8,10 +8,14 @@ from contextlib import AbstractContextManager
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
+from time import process_time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from midstream.autopilot.advice import Advisor
+from midstream.autopilot.budget_terms import BudgetTerms
 from midstream.autopilot.looks import Looks
+from midstream.autopilot.managing import ResourceManager
 from midstream.autopilot.parts import PilotParts
 from midstream.autopilot.piloting import parts_for, settings_of
 from midstream.autopilot.settings import Settings
@@ -35,7 +39,10 @@ from midstream.operators.engine.measuring.counting import Counters
 from midstream.operators.engine.measuring.metadata import Metadata
 from midstream.operators.engine.measuring.watching import IDLE, Watcher
 from midstream.operators.engine.running.queries import RunningQuery
-from midstream.optimizer import PROCESSING, Budget, Choice, Objective, Search, Statistics
+from midstream.optimizer import PROCESSING, Budget, Choice, Objective, Search, Statistics, UnitCosts
+from midstream.optimizer.allocation.allocating import Rule as SharingRule
+from midstream.optimizer.allocation.forecast import CHRONON
+from midstream.optimizer.allocation.limits import limits_of
 from midstream.optimizer.rules import RULES, Rule, Stage
 from midstream.optimizer.search import STEPS, SearchTogether, apart, labelled, part_of, prove, search_for
 from midstream.optimizer.verification import check_proof
@@ -103,6 +110,7 @@ class Engine:
         self._pushed: dict[tuple[str, str | None], PushedRows] = {}
         """By stream and column of time, what turns pushed rows into elements."""
         self._autopilots: list[EngineAutopilot] = []
+        self._manager: ResourceManager | None = None
         self._proofs: dict[frozenset[Plan], Equivalence] = {}
         """The proofs for plans between which autopilots have migrated."""
         if plan is not None:
@@ -193,19 +201,39 @@ class Engine:
         """A query by name; without a name, the first one."""
         return Query(self._graph, self._graph.query(name))
 
-    def add(self, plan: AnyPlan, sink: Take | None = None, name: str = QUERY) -> Query:
+    def add(
+        self,
+        plan: AnyPlan,
+        sink: Take | None = None,
+        name: str = QUERY,
+        *,
+        within: ResourceManager | None = None,
+    ) -> Query:
         """Run one more query from now on; it shares common subplans with the running queries.
 
         It sees only later elements. `complete_from` of the returned query is the instant from which on no
         result lacks an earlier element.
 
+        If it must keep `within` a budget, it begins with settings that fit, and other queries are adjusted.
+
         Raises   PlanError where there is a query of that name, where the plan reads no stream, or declares a
-                 stream differently from a running query.
+                 stream differently from a running query. BudgetExceeded where it does not fit, and
+                 StatisticsError where nothing is known of a stream; then nothing has changed.
         """
         self._feed.require_one_thread()
         plan = plan_of("add", plan)
+        settings: Mapping[Node, Any] = {}
+        if within is not None:
+            require("add: within", within, ResourceManager, "a budget, the result of engine.budget()")
+            if within.is_stopped or within is not self._manager:
+                raise ArgumentError("add: within: found another engine's budget, or a stopped one")
+            fitting, settings = within.admit(plan, name)
+        else:
+            fitting = plan
         self._feed.run_all()
-        query = Query(self._graph, self._graph.add(plan, sink, name))
+        query = Query(self._graph, self._graph.add(fitting, sink, name))
+        if within is not None:
+            within.settle(settings)
         if isinstance(sink, Results):
             sink.describe(query.plan)
         plan.tell_notes()
@@ -256,11 +284,12 @@ class Engine:
         return replacement
 
     def adjust(
-        self, settings: Mapping[Node | Stream, float], *, at: int, queries: Iterable[str] = ()
+        self, settings: Mapping[Node | Stream, float], *, at: int | None = None, queries: Iterable[str] = ()
     ) -> Adjustment:
         """Give windows, granules and samples other settings from application time `at` on, in all queries.
 
-        If `queries` are named, it changes these alone; they part from others that have the same windows.
+        By default `at` is the first instant of which no element has passed. If `queries` are named, it
+        changes these alone; they part from others that have the same windows.
 
         The keys are nodes of the running plans, declared with bounds: time windows, whose setting is the size
         in chronons, count windows, whose setting is the number of rows, granularity conversions, whose
@@ -544,10 +573,7 @@ class Engine:
         require("autopilot: objective", objective, Objective, "an objective, such as PROCESSING")
         if unproved not in UNPROVED:
             raise wrong("autopilot: unproved", unproved, " or ".join(UNPROVED))
-        if every is not None:
-            require("autopilot: every", every, int, "a number of chronons from 1")
-            if every < 1:
-                raise wrong("autopilot: every", every, "a number of chronons from 1")
+        require_chronons("autopilot: every", every)
         chosen, _ = settings_of(settings), find_strategy(strategy)
         names = (
             None
@@ -573,6 +599,71 @@ class Engine:
         )
         self._autopilots = [one for one in self._autopilots if not one.is_stopped] + [autopilot]
         return autopilot
+
+    def budget(
+        self,
+        *,
+        memory: float | str | None = None,
+        processor: float | str | None = None,
+        chronon: float = CHRONON,
+        rule: SharingRule = "precision",
+        weights: Mapping[str, float] = MappingProxyType({}),
+        reserve: float = 0.1,
+        threshold: float = 0.1,
+        every: int | None = None,
+        deciding: float | None = 0.05,
+        statistics: Statistics | None = None,
+        units: UnitCosts | None = None,
+    ) -> ResourceManager:
+        """Keep all queries within a budget, also those that come later, by adjusting their levers.
+
+        memory        bytes of elements in the state, as a number or as text: "100 MB"
+        processor     the share of one processor: 0.3 or "30%"
+        chronon       the microseconds of a chronon, by which processing is compared with time
+        rule          how queries share what there is: by "precision", or by one "fraction" of all bounds
+        weights       by query, the weight of its precision; 1 unless given
+        reserve       the share of the budget that stays free, for bursts and for queries to come
+        threshold     the part of the rest that may stay unused before settings grow again
+        every         the chronons from look to look; by default an eighth of the largest window
+        deciding      the share of the queries' time that looks may take; None for no bound
+        statistics    of streams, until their first elements have come
+
+        Memory is that of elements by the cost model, corrected by the number of elements that queries hold.
+        Processing is by unit costs, corrected by the time of this process; so with a limit of it, settings
+        depend on the machine. See docs/budget.md.
+
+        Raises   ArgumentError where nothing is limited, or the engine has a budget; or where no query has a
+                 time window, and `every` is not given.
+
+        >>> import midstream as ms
+        >>> s = ms.stream("s", x="integer")
+        >>> engine = ms.Engine(s.window(8_000, bounds=(500, 8_000)).distinct())
+        >>> budget = engine.budget(memory="100 kB", every=1_000)
+        >>> for t in range(0, 20_000, 10):
+        ...     engine.push("s", [(t, t + 1, (t,))])
+        >>> [record.event for record in budget.decisions][:3]
+        ['adjust', 'stay', 'stay']
+        >>> engine.plan.root.inputs[0].operator.size
+        4591
+        """
+        if self._manager is not None and not self._manager.is_stopped:
+            raise ArgumentError("budget: the engine has a budget; stop that one first")
+        require_chronons("budget: every", every)
+        terms = BudgetTerms(
+            limits_of("budget", memory, processor, chronon), rule, weights, reserve, threshold, chronon
+        )
+        self._manager = ResourceManager(
+            self._host,
+            self.adjust,
+            self.held,
+            terms,
+            every=every,
+            deciding=deciding,
+            statistics={} if statistics is None else statistics.streams,
+            units=units,
+            clock=None if processor is None else process_time,
+        )
+        return self._manager
 
     def _migrate(self, unproved: str, plan: Plan, strategy: str, query: str) -> Transition:
         """Begin a migration that an autopilot has decided; proofs are kept for later migrations."""
@@ -689,3 +780,11 @@ class Engine:
         [('time-window 60', 10, 1.0, 1.0, 60.0), ('distinct', 10, 0.2, 1.0, 60.0)]
         """
         return self._graph.watch(query)
+
+
+def require_chronons(where: str, every: int | None) -> None:
+    """Raise ArgumentError unless a time is a number of chronons from 1, or None."""
+    if every is not None:
+        require(where, every, int, "a number of chronons from 1")
+        if every < 1:
+            raise wrong(where, every, "a number of chronons from 1")

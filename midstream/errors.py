@@ -11,6 +11,7 @@ calls         ArgumentError, EndedError, ThreadError, UnknownStreamError, Missin
 queries       SqlError, PlanError, PlanFormatError, SchemaError, ExpressionError, FunctionError
 elements      StreamOrderError, LateElementError, IntervalError, DeclarationError, TieError
 migrations    MigrationRefused, EnumerationLimit, StatisticsError
+budgets       BudgetExceeded
 files         InputFileError; sources and sinks raise `midstream.io.ConnectorError` besides
 warnings      Note, QueryNote
 
@@ -20,6 +21,7 @@ do.
 
 from midstream.plans.values.errors import (
     ArgumentError,
+    BudgetExceeded,
     DeclarationError,
     EndedError,
     EnumerationLimit,
@@ -46,6 +48,7 @@ from midstream.plans.values.errors import (
 
 __all__ = [
     "ArgumentError",
+    "BudgetExceeded",
     "DeclarationError",
     "EndedError",
     "EnumerationLimit",

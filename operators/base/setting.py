@@ -56,11 +56,15 @@ class Setting(Generic[T]):
         """The setting in force one instant before a time."""
         return self.history[bisect_left(self.history, time, key=START) - 1][1]
 
+    def ahead_of(self, reached: Time) -> Time:
+        """The first instant of which no element has been given out."""
+        return max(reached, self.given_until, self.latest + 1)
+
     def require_ahead(self, name: str, at: int, reached: Time) -> None:
         """Refuse a change that comes too late, as elements as late as `at` have been given out."""
         if type(at) is not int:
             raise PlanError(f"{name}: found a change at {at!r}, expected an integer", operator=name)
-        expected = max(reached, self.given_until, self.latest + 1)
+        expected = self.ahead_of(reached)
         if at < expected:
             raise PlanError(
                 f"{name}: found a change at {at}, expected one at {expected} or later: elements "
@@ -103,6 +107,10 @@ class WithSetting(Operator):
     """An operator whose setting can change while it runs."""
 
     setting: Setting[Any]
+
+    def earliest(self, value: Any) -> tuple[Time, int]:
+        """The first instant at which another setting may begin, and the granule of later ones."""
+        return self.setting.ahead_of(self.reached[0]), 1
 
     def require_change(self, value: Any, at: int) -> None:
         """Refuse another setting from `at` on.

@@ -53,6 +53,12 @@ class Granularity(WithSetting):
         super().__init__()
         self.setting: Setting[int] = Setting(granule)
 
+    def earliest(self, value: int) -> tuple[Time, int]:
+        """The first instant at which another granule may begin: multiples of the old one, unless of it."""
+        first, _ = super().earliest(value)
+        old = self.setting.at(first)
+        return first, old if value % old else 1
+
     def require_change(self, value: int, at: int) -> None:
         """Refuse a granule that is no multiple of the old one, except at a multiple of that."""
         super().require_change(value, at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import Any, Generic, TypeVar
@@ -62,6 +62,8 @@ class _Query:
     best: Plan
     levers: Mapping[Node, Node]
     """The levers of `best`, by those of `plan`."""
+    nodes: Collection[Node]
+    """The logical nodes of `plan`."""
     sources: frozenset[Node]
 
 
@@ -83,6 +85,9 @@ class Allocator(Generic[Q]):
         """Equal nodes as one object, which is faster to look up."""
         self._costs: dict[LeverGroup[Q], GroupCosts[Q]] = {}
         self._model = CostModel(statistics, units)
+        self._time = 1.0
+        self._estimated = 0
+        """The number of operators that were estimated of queries that have gone."""
 
     def set_plans(self, plans: Mapping[Q, Plan]) -> None:
         """Take the queries with their present plans; those that are not among them have gone."""
@@ -114,6 +119,41 @@ class Allocator(Generic[Q]):
     def statistics(self) -> Statistics:
         """The statistics by which everything is estimated."""
         return self._statistics
+
+    @property
+    def estimated(self) -> int:
+        """The number of operators that were estimated so far, each time that they were."""
+        return self._estimated + sum(costs.estimated for costs in self._costs.values())
+
+    @property
+    def best_plans(self) -> dict[Q, Plan]:
+        """The plans of all queries, with the best setting of each lever."""
+        return {query: one.best for query, one in self._queries.items()}
+
+    @property
+    def is_best(self) -> bool:
+        """True if no lever could have a better setting."""
+        return all(
+            _setting(logical(lever)) == _setting(logical(best))
+            for one in self._queries.values()
+            for lever, best in one.levers.items()
+        )
+
+    def groups(self) -> Iterator[tuple[tuple[Q, ...], set[Node], Use]]:
+        """The queries that share levers, the nodes of their plans, and their use without corrections."""
+        for costs, (use, _) in self._at_present():
+            queries = costs.group.queries
+            nodes = {node for query in queries for node in self._queries[query].nodes}
+            yield queries, nodes, use.corrected(1 / costs.state, 1 / costs.time)
+
+    def correct(self, states: Mapping[tuple[Q, ...], float], time: float) -> None:
+        """Correct the estimates, by what was seen as a multiple of them.
+
+        `states` are of queries that share levers; the others keep their corrections. `time` is of all.
+        """
+        self._time = time
+        for costs in self._all_costs():
+            costs.state, costs.time = states.get(costs.group.queries, costs.state), time
 
     def use(self) -> Use:
         """The use of all queries with their present settings."""
@@ -170,8 +210,16 @@ class Allocator(Generic[Q]):
             self._is_grouped = True
             everybody = groups({query: one.best for query, one in self._queries.items()})
             before = self._costs
-            self._costs = {group: before.get(group) or GroupCosts(group, self._model) for group in everybody}
+            self._costs = {
+                group: before.pop(group) if group in before else self._new(group) for group in everybody
+            }
+            self._estimated += sum(costs.estimated for costs in before.values())
         return list(self._costs.values())
+
+    def _new(self, group: LeverGroup[Q]) -> GroupCosts[Q]:
+        costs = GroupCosts(group, self._model)
+        costs.time = self._time
+        return costs
 
     def _sources(self, query: Q) -> frozenset[Node]:
         one = self._queries.get(query)
@@ -207,6 +255,7 @@ def _query(plan: Plan, shared: dict[Node, Node]) -> _Query:
         plan,
         Plan({name: best[root] for name, root in meaning.outputs.items()}),
         {lever: best[lever] for lever in levers},
+        meaning.nodes,
         frozenset(node for node in best.values() if isinstance(node.operator, Source)),
     )
 

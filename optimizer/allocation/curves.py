@@ -40,6 +40,10 @@ class Use(NamedTuple):
         """Both together."""
         return Use(*(one + two for one, two in zip(self, other, strict=True)))
 
+    def corrected(self, state: float, time: float) -> Use:
+        """A use with a multiple of the state, and a multiple of the time."""
+        return Use(self.memory * state, self.processor * time, self.elements * state)
+
 
 @dataclass(frozen=True, slots=True)
 class Curve:
@@ -92,6 +96,10 @@ class GroupCosts(Generic[Q]):
 
     def __init__(self, group: LeverGroup[Q], model: CostModel) -> None:
         self.group = group
+        self.state = self.time = 1.0
+        """The state and the time that were seen, as multiples of the estimated ones; uses include them."""
+        self.estimated = 0
+        """The number of operators that were estimated so far, each time that they were."""
         self._best = settings_at(group, 1.0)
         self._settings: dict[float, Mapping[Node, Logical]] = {}
         """The settings at each of `FRACTIONS`."""
@@ -118,16 +126,20 @@ class GroupCosts(Generic[Q]):
             return self.at(self.settings(fraction))
         if fraction not in self._at_fractions:
             self._at_fractions[fraction] = self._estimate(self.settings(fraction))
-        return self._at_fractions[fraction]
+        return self._corrected(self._at_fractions[fraction])
 
     def at(self, settings: Mapping[Node, Logical]) -> At:
         """The use and the precisions with other settings of the levers; equal subplans count once."""
         for fraction, at in self._at_fractions.items():
             if self._settings[fraction] == settings:
-                return at
+                return self._corrected(at)
         if self._last is None or self._last[0] != settings:
             self._last = settings, self._estimate(settings)
-        return self._last[1]
+        return self._corrected(self._last[1])
+
+    def _corrected(self, at: At) -> At:
+        use, shares = at
+        return use.corrected(self.state, self.time), shares
 
     def _estimate(self, settings: Mapping[Node, Logical]) -> At:
         if not self._nodes:
@@ -148,6 +160,7 @@ class GroupCosts(Generic[Q]):
                 at = Point(setting or operator, self._best.get(node, operator), mine, inputs, output)
                 errors[node] = FORMULAS[operator.formulas](at)
             used.append(Use(output.bytes, output.cost, output.state))
+        self.estimated += len(used)
         return total(used), [_share(plan, errors) for plan in self.group.plans]
 
     def _priced(self) -> list[Node]:
@@ -201,6 +214,18 @@ def with_operators(
         new = Node(operators[node], inputs) if node in operators else node.with_inputs(inputs)
         changed[node] = table.setdefault(new, new)
     return changed
+
+
+def at_best(plan: Plan) -> Plan:
+    """A logical plan with the best setting of each lever; it is the same for all settings.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> str(at_best(stream("s", x="integer").window(5, bounds=(1, 9)).plan()).root.operator)
+    'window 9 (from 1 to 9)'
+    """
+    levers = tuple(filter(is_lever, plan.nodes))
+    best = with_operators(plan, settings_at(LeverGroup((None,), (plan,), levers), 1.0))
+    return Plan({name: best[root] for name, root in plan.outputs.items()})
 
 
 class _Granules(dict[Node, int]):

@@ -55,9 +55,7 @@ class BudgetForecast:
     @property
     def needed(self) -> Limits:
         """The nearest budget that would do: where nothing fits, it is larger."""
-        return Limits(
-            max(self.limits.memory, self.use.memory), max(self.limits.processor, self.use.processor)
-        )
+        return self.limits.at_least(self.use)
 
     def plan(self, plan: Plan) -> Plan:
         """A plan with the settings of the forecast."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from midstream.optimizer.allocation.curves import Use
@@ -42,6 +42,10 @@ class Limits:
         """A share of the limits."""
         return Limits(self.memory * share, self.processor * share)
 
+    def at_least(self, use: Use) -> Limits:
+        """The nearest limits that hold a use."""
+        return Limits(max(self.memory, use.memory), max(self.processor, use.processor))
+
     def cost(self, use: Use, mixture: float) -> float:
         """A use as a part of the limits: of memory, and by the share `mixture` of the processor."""
         parts = []
@@ -50,6 +54,10 @@ class Limits:
         if self.processor < math.inf:
             parts.append(mixture * use.processor / self.processor)
         return math.fsum(parts)
+
+    def as_dict(self) -> dict[str, float | None]:
+        """Plain data for JSON; None for no limit."""
+        return {name: None if math.isinf(one) else one for name, one in asdict(self).items()}
 
     def excess(self, use: Use) -> float:
         """A use as a multiple of the limits: the largest of both resources."""

@@ -8,7 +8,7 @@ from typing import NamedTuple, overload
 
 from midstream.optimizer.online.decayed_keys import DecayedKeys, EqualPairs
 from midstream.optimizer.online.decayed_stream import SILENT, DecayedStream, StreamSnapshot
-from midstream.optimizer.online.requirements import requirements
+from midstream.optimizer.online.requirements import Requirements, requirements
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
@@ -59,7 +59,9 @@ class DecayedStatistics:
         *,
         threshold: float = THRESHOLD,
         constant: Mapping[Node, StreamStatistics] | None = None,
+        required: Requirements | None = None,
     ) -> None:
+        """`required` are columns and conditions to learn about, by default those of the plan."""
         for name, number in (("half-life", half_life), ("threshold", threshold)):
             require(f"statistics: {name}", number, (int, float), "a number")
         if not (0 < half_life < math.inf and threshold >= 0):
@@ -70,7 +72,7 @@ class DecayedStatistics:
         self.decay = math.log(2) / half_life
         """Share of a count that decays per chronon."""
         self._threshold = threshold
-        self._requirements = requirements(plan)
+        self._requirements = requirements(plan) if required is None else required
         self._constant = dict(constant or {})
         columns = self._requirements.columns
         self._nodes = {

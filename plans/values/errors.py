@@ -113,6 +113,14 @@ class MigrationRefused(MidstreamError):
     """
 
 
+class BudgetExceeded(MidstreamError):
+    """A query does not fit into a budget beside those that run, whatever the settings; nothing has changed.
+
+    The message names the nearest budget that would do. Give the budget more, widen the bounds of windows,
+    granules and samples, or remove another query.
+    """
+
+
 class StatisticsError(MidstreamError):
     """The cost model has no statistics for a stream that it needs."""
 

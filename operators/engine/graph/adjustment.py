@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import lcm
 from typing import Any, cast
 
 from midstream.operators.base.setting import WithSetting
@@ -18,7 +19,7 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical, logical_node
 from midstream.plans.values.errors import PlanError
-from midstream.plans.values.streams import Time
+from midstream.plans.values.streams import BEGINNING, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,12 @@ def adjust(
     graph: QueryGraph,
     settling: Settling,
     settings: Mapping[Node, Any],
-    at: int,
+    at: int | None,
     only: Sequence[RunningQuery] = (),
 ) -> Adjustment:
     """Give levers other settings from an instant on, as `Engine.adjust` does; by default in all queries.
+
+    Without an instant, it is the first one that all of them allow.
 
     The plans of the queries concerned show the new settings from now on. As long as anything is valid that
     came with another setting, a lever is private to the queries that have it now: no other query shares it.
@@ -53,6 +56,8 @@ def adjust(
     """
     levers = {logical_node(lever): _adjusted(lever, setting) for lever, setting in settings.items()}
     carriers = {node: new for lever, new in levers.items() for node in _carriers(graph, lever, only)}
+    if at is None:
+        at = _earliest((_running(graph, node), new.setting) for node, new in carriers.items())
     for node, new in carriers.items():
         _running(graph, node).require_change(new.setting, at)
     queries = [query for query in _users(graph, carriers) if not only or query in only]
@@ -72,6 +77,13 @@ def adjust(
         ends.append(complete_at(node, operator.setting.history, at))
         settling.add(graph.base.stop(moved), ends[-1])
     return Adjustment(tuple(query.name for query in queries), at, max(ends))
+
+
+def _earliest(changes: Iterable[tuple[WithSetting, Any]]) -> int:
+    """The first instant that all changes allow; 0 before any element has come."""
+    firsts, granules = zip(*(operator.earliest(value) for operator, value in changes), strict=True)
+    first, granule = max(firsts), lcm(*granules)
+    return 0 if first == BEGINNING else -(-int(first) // granule) * granule
 
 
 def load_settings(graph: QueryGraph, settling: Settling, query: RunningQuery, text: str | bytes) -> None:

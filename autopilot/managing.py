@@ -1,0 +1,391 @@
+"""The resource manager of an engine keeps queries within a budget while streams flow (thesis, 23)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from midstream.autopilot.budget import Budget, Efforts
+from midstream.autopilot.budget_records import BudgetEvent, BudgetRecord, Change, Measured
+from midstream.autopilot.budget_terms import BudgetTerms
+from midstream.autopilot.journal import Journal
+from midstream.autopilot.looks import Looks
+from midstream.autopilot.source_statistics import SourceStatistics
+from midstream.operators.engine.graph.adjustment import Adjustment
+from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.graph.replacement import TO_COME
+from midstream.operators.engine.measuring.watching import Watch
+from midstream.operators.engine.running.queries import RunningQuery
+from midstream.optimizer.allocation.allocator import Allocator
+from midstream.optimizer.allocation.curves import Use
+from midstream.optimizer.allocation.forecast import BudgetForecast, forecast, with_settings
+from midstream.optimizer.cost.units import UnitCosts
+from midstream.optimizer.statistics import StreamStatistics
+from midstream.plans.algebra.builder import AnyPlan, plan_of
+from midstream.plans.algebra.operators import Adjustable, Granularity, TimeWindow
+from midstream.plans.algebra.operators.checks import most
+from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.properties import logical
+from midstream.plans.values.errors import ArgumentError, BudgetExceeded, PlanError, StatisticsError
+from midstream.plans.values.streams import FOREVER, Batch, Time
+
+FEW = 64
+"""Elements in the state below which a measurement tells too little."""
+
+MOST = 4.0
+"""The largest factor by which estimates of state are corrected."""
+
+MOST_TIME = 16.0
+"""The largest factor by which estimates of time are corrected."""
+
+LEAST_TIME = 1000.0
+"""Microseconds below which measured time tells too little."""
+
+LOOKS = 8
+"""The number of looks in the largest window."""
+
+ESTIMATE = 0.4
+"""The cost of an operator at one setting, as a part of what pricing it takes."""
+
+
+class ResourceManager:
+    """Adjusts the levers of all queries so that they keep within a budget.
+
+    A few times a window, at instants of application time, it learns from the streams, estimates what the
+    queries take with their present settings once all elements have come with these, and compares that with
+    the budget less its reserve. If it is more, or a good deal less, it allocates anew, and adjusts. A change
+    takes effect as windows pass (thesis, 23.2), so that a burst may exceed the budget for a window at most.
+
+    The model's estimates are corrected by the elements that queries are seen to hold, when these have run
+    with their settings for long enough; and those of processing by measured time, if there is a `clock`.
+
+    Cost     A look estimates the operators whose streams have changed. Looks take no more than a share of the
+             queries' processing, but one a window comes in any case.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        adjust: Callable[[Any], Adjustment],
+        held: Callable[[], Mapping[Node, int]],
+        terms: BudgetTerms,
+        *,
+        every: int | None = None,
+        deciding: float | None = 0.05,
+        statistics: Mapping[Node, StreamStatistics] = MappingProxyType({}),
+        units: UnitCosts | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        """`deciding` is the share of the queries' time that looks may take; None for no bound.
+
+        `every` is the time from look to look, by default a part of the largest window. `statistics` are of
+        streams that have yet to come; `clock` gives seconds of processing.
+
+        Raises   ArgumentError where no query has a time window, and `every` is not given.
+        """
+        self._host, self._adjust, self._held = host, adjust, held
+        self.terms, self._every, self._deciding, self._units = terms, every, deciding, units
+        self._journal: Journal[BudgetRecord] = Journal("budget")
+        self._sources = SourceStatistics(statistics)
+        self._allocator: Allocator[str] = Allocator(self._sources.statistics(), units)
+        self._since: dict[RunningQuery, Time] = {}
+        """By query, the instant from which on all of its state has come with its present settings."""
+        self._looks: Looks | None = None
+        self._watched: tuple[str, ...] = ()
+        self._watch: Watch | None = None
+        self._looked: int | None = None
+        """The instant of the last look."""
+        self._changed: int | None = None
+        """The first instant since queries have come or gone."""
+        self._is_stale = True
+        """True if queries have come or gone since their plans were taken."""
+        self._pace = _Pace(deciding, units)
+        self._speed = _Speed(clock)
+        self._measured = Measured()
+        self.is_stopped = False
+        """True after `stop`."""
+        if self._plans() and _looks(self._plans().values(), every) is None:
+            raise ArgumentError(
+                "budget: no query has a time window, by which the time from look to look is chosen; give "
+                "every=, in chronons"
+            )
+        self._follow()
+        host.listen(self._follow)
+
+    @property
+    def decisions(self) -> list[BudgetRecord]:
+        """The records, oldest first; the last ones if there are very many."""
+        return self._journal.records
+
+    def listen(self, listener: Callable[[BudgetRecord], object]) -> None:
+        """Pass every further record to a function as it is made."""
+        self._journal.listen(listener)
+
+    def stop(self) -> None:
+        """Stop looking; all settings stay as they are."""
+        if not self.is_stopped:
+            self.is_stopped = True
+            self._host.unlisten(self._follow)
+            if self._watch is not None:
+                self._host.unwatch(self._watch)
+
+    # Queries to come
+
+    def forecast(self, plan: AnyPlan, name: str = "forecast") -> BudgetForecast:
+        """The forecast for all queries together with one more, within the budget less its reserve.
+
+        Raises   StatisticsError where nothing is known of a stream of the plan.
+        """
+        plan = plan_of("forecast", plan)
+        for node in plan.nodes:
+            if not node.inputs and not self._sources.knows(node):
+                raise StatisticsError(
+                    f"budget: nothing is known yet of {logical(node)}; push elements first, or say what to "
+                    "expect: engine.budget(…, statistics=…)"
+                )
+        self._refresh()
+        terms = self.terms
+        try:
+            self._allocator.set_plans({**self._plans(), name: plan})
+            return forecast(self._allocator, terms.target, terms.rule, terms.weights, terms.chronon)
+        finally:
+            self._allocator.set_plans(self._plans())
+
+    def admit(self, plan: Plan, name: str) -> tuple[Plan, Mapping[Node, Any]]:
+        """The plan with settings with which it fits, and the settings that other queries must have then.
+
+        Raises   BudgetExceeded where there are none; StatisticsError where nothing is known of a stream.
+        """
+        answer = self.forecast(plan, name)
+        terms = self.terms
+        if not answer.fits:
+            needed = answer.needed.times(1 / (1 - terms.reserve))
+            raise BudgetExceeded(
+                f"query {name} does not fit: with the least settings all queries together need a budget of "
+                f"{terms.limit(needed)}, and it is {terms.limit(terms.limits)}, with a reserve of "
+                f"{terms.reserve:.0%}",
+                forecast=answer,
+            )
+        mine = {lever: one for lever, one in answer.settings.items() if lever in plan.nodes}
+        others = {node for other in self._plans().values() for node in other.nodes}
+        rest = {lever: one for lever, one in answer.settings.items() if lever in others}
+        return with_settings(plan, mine), rest
+
+    def settle(self, settings: Mapping[Node, Any]) -> None:
+        """Adjust other queries, now that an admitted one runs."""
+        self._refresh()
+        if settings:
+            self._change(None, "adjust", settings, self._allocator.use())
+
+    # Looks
+
+    def take(self, stream: str, batch: Batch, progress: Time) -> None:
+        """Gather the elements of a stream between two looks."""
+        if self._is_stale:
+            self._refresh()
+        self._sources.take(stream, batch, progress)
+
+    def look(self, now: int) -> None:
+        """Estimate, compare with the budget, and adjust."""
+        assert self._looks is not None
+        self._pace.efforts.looks += 1
+        self._refresh(self._sources.learn(now, self._looked))
+        self._correct(now)
+        self._looked = now
+        use, target = self._allocator.use(), self.terms.target
+        if not target.hold(use) or (
+            target.excess(use) < 1 - self.terms.threshold and not self._allocator.is_best
+        ):
+            allocation = self._allocator.allocate(target, self.terms.rule, self.terms.weights)
+            event: BudgetEvent = "adjust" if allocation.fits else "short"
+            if allocation.settings:
+                self._change(now, event, allocation.settings, use)
+            else:
+                self._tell(now, "stay" if allocation.fits else "short", use)
+        else:
+            self._tell(now, "stay", use)
+        rate = self._allocator.use().processor
+        self._pace.pay(now, self._allocator.estimated, self._sources.efforts, rate)
+
+    def _put_off(self, now: int) -> int:
+        """The number of instants by which a look is put off, as it is not paid for.
+
+        It is a window at the most, and no longer than queries have been the same.
+        """
+        assert self._looks is not None
+        if self._changed is None:
+            self._changed = now
+        step, looked = self._looks.step, self._changed if self._looked is None else self._looked
+        longest = min(self._looks.window, max(step, looked - self._changed))
+        left = -(-(looked + longest - now) // step)
+        return 0 if left <= 0 else min(left, self._pace.put_off(now))
+
+    def _correct(self, now: int) -> None:
+        """Correct the estimates by what queries hold, and by the time that they took."""
+        assert self._looks is not None
+        running, full = self._host.queries, now + self._looks.window
+        self._since = {one: max(self._since.get(one, full), one.complete_from) for one in running.values()}
+        held, states = self._held(), {}
+        elements, memory, processor = 0, 0.0, 0.0
+        for queries, nodes, use in self._allocator.groups():
+            mine = sum(held.get(node, 0) for node in nodes)
+            elements, processor = elements + mine, processor + use.processor
+            if use.elements:
+                memory += mine * use.memory / use.elements
+                settled = all(self._since[running[query]] <= now for query in queries)
+                if settled and max(mine, use.elements) >= FEW:
+                    states[queries] = min(MOST, max(1 / MOST, mine / use.elements))
+        passed = 0 if self._looked is None else now - self._looked
+        self._allocator.correct(states, self._speed.measure(processor * passed))
+        self._measured = Measured(elements, memory)
+
+    def _change(self, now: int | None, event: BudgetEvent, settings: Mapping[Node, Any], before: Use) -> None:
+        """Adjust levers: all at once, but each granule by itself, as it may wait for a multiple of itself."""
+        changes = tuple(Change(_name(lever), _setting(lever), one) for lever, one in settings.items())
+        granules = {lever: one for lever, one in settings.items() if isinstance(logical(lever), Granularity)}
+        others = {lever: one for lever, one in settings.items() if lever not in granules}
+        parts = [others, *({lever: one} for lever, one in granules.items())]
+        adjustments, refused = [], ""
+        for part in filter(None, parts):
+            try:
+                adjustments.append(self._adjust(part))
+            except PlanError as error:
+                refused = str(error)
+        for one in adjustments:
+            for name in one.queries:
+                query = self._host.query(name)
+                self._since[query] = max(self._since.get(query, one.at), one.complete_at)
+        self._refresh()
+        at = max([one.at for one in adjustments], default=0) if now is None else now
+        if adjustments:
+            complete = max(one.complete_at for one in adjustments)
+            self._tell(at, event, before, changes=changes, complete_at=complete)
+        if refused:
+            self._tell(at, "refused", before, reason=refused)
+
+    def _tell(self, at: int, event: BudgetEvent, before: Use, **more: Any) -> None:
+        precision = self._allocator.precision().values()
+        average = math.fsum(precision) / len(precision) if precision else 1.0
+        after = before if event == "stay" else self._allocator.use()
+        self._journal.tell(
+            BudgetRecord(at, event, self.terms, before, after, self._measured, average, **more)
+        )
+
+    # Queries
+
+    def _plans(self) -> dict[str, Plan]:
+        return {name: one.plan for name, one in self._host.queries.items() if not name.endswith(TO_COME)}
+
+    def _follow(self) -> None:
+        """Take note that queries have come or gone."""
+        self._changed, self._is_stale = None, True
+        plans = self._plans()
+        streams = tuple(dict.fromkeys(one.stream for plan in plans.values() for one in plan.sources))
+        looks = _looks(plans.values(), self._every)
+        if (streams, looks) != (self._watched, self._looks):
+            if self._watch is not None:
+                self._host.unwatch(self._watch)
+            self._watched, self._looks, self._watch = streams, looks, None
+            if looks is not None:
+                self._pace.follow(looks)
+                put_off = None if self._deciding is None else self._put_off
+                self._watch = self._host.watch(self, looks.step, streams, idle=looks.idle, put_off=put_off)
+
+    def _refresh(self, changed: Iterable[Node] = ()) -> None:
+        """Take the present plans of all queries, and what is required of streams; some have changed."""
+        self._is_stale = False
+        plans = self._plans()
+        if self._looks is not None:
+            self._sources.set_plans(plans.values(), self._looks)
+        statistics = self._sources.statistics()
+        new = {node for node in statistics.streams if not self._allocator.statistics.knows(node)}
+        if stale := new.union(changed):
+            self._allocator.set_statistics(statistics, stale)
+        self._allocator.set_plans(plans)
+
+
+class _Pace:
+    """Tells when the next look is paid for by the work of the queries, as their estimates have it."""
+
+    def __init__(self, share: float | None, units: UnitCosts | None) -> None:
+        self._share, self._units = share, units
+        self._budget: Budget | None = None
+        self.efforts = Efforts()
+        self._work = self._rate = 0.0
+        """Microseconds of work so far, and those of a chronon from now on."""
+        self._at: int | None = None
+
+    def follow(self, looks: Looks) -> None:
+        """Follow other looks from now on."""
+        if self._share is not None:
+            check = Efforts(checks=1).cost(self._units)
+            self._budget = Budget(self._share, looks.step, looks.window, 0.0, check)
+
+    def put_off(self, now: int) -> int:
+        """The number of instants after which to ask again; 0 if a look is paid for."""
+        assert self._budget is not None
+        self.efforts.checks += 1
+        work = self._worked(now)
+        return 0 if self._budget.is_paid(work) else self._budget.pause(now, work)
+
+    def pay(self, now: int, estimated: int, learning: Efforts, rate: float) -> None:
+        """Take note of a look, the operators estimated so far, and the work of a chronon from now on."""
+        self.efforts.priced = round(ESTIMATE * estimated)
+        if self._budget is not None:
+            cost = self.efforts.cost(self._units) + learning.cost(self._units)
+            self._budget.pay(now, cost, self._worked(now))
+        self._rate = rate
+
+    def _worked(self, now: int) -> float:
+        if self._at is not None:
+            self._work += self._rate * (now - self._at)
+        self._at = now
+        return self._work
+
+
+class _Speed:
+    """The measured time of the queries, as a multiple of the estimated one; always 1 without a clock."""
+
+    def __init__(self, clock: Callable[[], float] | None) -> None:
+        self._clock = clock
+        self._seconds: float | None = None
+        self._factor = 1.0
+
+    def measure(self, expected: float) -> float:
+        """Measure since the last time, when so many microseconds were expected."""
+        if self._clock is None:
+            return self._factor
+        before, self._seconds = self._seconds, self._clock()
+        if before is not None and expected >= LEAST_TIME:
+            seen = 1e6 * (self._seconds - before) / expected
+            self._factor = min(MOST_TIME, max(1 / MOST_TIME, math.sqrt(self._factor * max(seen, 1e-9))))
+        return self._factor
+
+
+def _looks(plans: Iterable[Plan], every: int | None) -> Looks | None:
+    """The looks for some plans, by the largest of their windows with the best settings; None without one."""
+    sizes = [
+        most(operator.size, operator.bounds)
+        for plan in plans
+        for operator in map(logical, plan.nodes)
+        if isinstance(operator, TimeWindow)
+    ]
+    window = max((int(size) for size in sizes if size < FOREVER), default=None)
+    if every is not None:
+        return Looks(window or LOOKS * every, every)
+    return None if window is None else Looks(window, max(1, window // LOOKS))
+
+
+def _setting(lever: Node) -> Any:
+    operator = logical(lever)
+    assert isinstance(operator, Adjustable)
+    return operator.setting
+
+
+def _name(lever: Node) -> str:
+    """A lever, and the source below it."""
+    operator = logical(lever)
+    assert isinstance(operator, Adjustable)
+    return f"{operator.name} of {next(node for node in lever.walk() if not node.inputs).operator}"

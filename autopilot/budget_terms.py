@@ -49,6 +49,11 @@ class BudgetTerms:
         """The limits without the reserve."""
         return self.limits.times(1 - self.reserve)
 
+    @property
+    def most(self) -> Limits:
+        """The limits with half of the reserve, beyond which settings are lowered."""
+        return self.limits.times(1 - self.reserve / 2)
+
     def use(self, use: Use) -> str:
         """A use as text, of the resources that are limited."""
         return self.limit(

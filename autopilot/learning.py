@@ -91,23 +91,23 @@ class Learning:
         return _with_distances(
             statistics,
             {
-                node: self._likely(statistics.streams[node].d, now - since, count - before[node])
+                node: likely_distance(statistics.streams[node].d, now - since, count - before[node])
                 for node, count in self.arrived.items()
                 if node in statistics.streams
             },
         )
 
-    @staticmethod
-    def _likely(d: float, passed: int, count: int) -> float:
-        """The distance of elements nearest to `d`, where so many have come in a time."""
-        doubt = DEVIATIONS * sqrt(count + 1)
-        most, least = count + 1 + doubt, count - doubt
-        return min(max(d, passed / most), passed / least if least > 0 else inf)
-
     def lately(self, now: int) -> Statistics:
         """The recent statistics; only if `tells_lately`."""
         assert self._fast is not None
         return self._fast.at(now)
+
+
+def likely_distance(d: float, passed: int, count: int) -> float:
+    """The distance of elements nearest to `d` that is likely where so many have come in a time."""
+    doubt = DEVIATIONS * sqrt(count + 1)
+    most, least = count + 1 + doubt, count - doubt
+    return min(max(d, passed / most), passed / least if least > 0 else inf)
 
 
 def with_rates(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from midstream.autopilot.budget import Budget, Efforts
 from midstream.autopilot.budget_records import BudgetEvent, BudgetRecord, Change, Measured
@@ -24,12 +25,12 @@ from midstream.optimizer.allocation.forecast import BudgetForecast, forecast, wi
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.statistics import StreamStatistics
 from midstream.plans.algebra.builder import AnyPlan, plan_of
-from midstream.plans.algebra.operators import Adjustable, Granularity, TimeWindow
+from midstream.plans.algebra.operators import Adjustable, TimeWindow
 from midstream.plans.algebra.operators.checks import most
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import ArgumentError, BudgetExceeded, PlanError, StatisticsError
-from midstream.plans.values.streams import FOREVER, Batch, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Time
 
 FEW = 64
 """Elements in the state below which a measurement tells too little."""
@@ -43,11 +44,25 @@ MOST_TIME = 16.0
 LEAST_TIME = 1000.0
 """Microseconds below which measured time tells too little."""
 
+STEADY = 0.1
+"""The relative change of an estimate up to which a stream counts as steady."""
+
+BURST, DEVIATIONS = 0.2, 4.0
+"""The excess of elements that calls for a look: a share of what was expected, and standard deviations."""
+
 LOOKS = 8
 """The number of looks in the largest window."""
 
 ESTIMATE = 0.4
 """The cost of an operator at one setting, as a part of what pricing it takes."""
+
+
+class Adjust(Protocol):
+    """Gives levers other settings at the first possible instant, not before another; see `Engine.adjust`."""
+
+    def __call__(self, *, settings: Mapping[Node, Any], not_before: Time) -> Adjustment:
+        """Adjust; raises PlanError, and then nothing has changed."""
+        ...
 
 
 class ResourceManager:
@@ -68,7 +83,7 @@ class ResourceManager:
     def __init__(
         self,
         host: Host,
-        adjust: Callable[[Any], Adjustment],
+        adjust: Adjust,
         held: Callable[[], Mapping[Node, int]],
         terms: BudgetTerms,
         *,
@@ -92,6 +107,8 @@ class ResourceManager:
         self._allocator: Allocator[str] = Allocator(self._sources.statistics(), units)
         self._since: dict[RunningQuery, Time] = {}
         """By query, the instant from which on all of its state has come with its present settings."""
+        self._expected: dict[tuple[str, ...], float] = {}
+        """By queries that share levers, the elements that were expected at the last look."""
         self._looks: Looks | None = None
         self._watched: tuple[str, ...] = ()
         self._watch: Watch | None = None
@@ -104,6 +121,8 @@ class ResourceManager:
         self._pace = _Pace(deciding, units)
         self._speed = _Speed(clock)
         self._measured = Measured()
+        self._rate = 0.0
+        """Elements of all streams in a chronon, as expected at the last look."""
         self.is_stopped = False
         """True after `stop`."""
         if self._plans() and _looks(self._plans().values(), every) is None:
@@ -195,7 +214,7 @@ class ResourceManager:
         self._correct(now)
         self._looked = now
         use, target = self._allocator.use(), self.terms.target
-        if not target.hold(use) or (
+        if not self.terms.most.hold(use) or (
             target.excess(use) < 1 - self.terms.threshold and not self._allocator.is_best
         ):
             allocation = self._allocator.allocate(target, self.terms.rule, self.terms.weights)
@@ -206,64 +225,75 @@ class ResourceManager:
                 self._tell(now, "stay" if allocation.fits else "short", use)
         else:
             self._tell(now, "stay", use)
+        streams = self._allocator.statistics.streams
+        self._rate = math.fsum(streams[node].rate for node in self._sources.nodes)
         rate = self._allocator.use().processor
         self._pace.pay(now, self._allocator.estimated, self._sources.efforts, rate)
 
     def _put_off(self, now: int) -> int:
         """The number of instants by which a look is put off, as it is not paid for.
 
-        It is a window at the most, and no longer than queries have been the same.
+        It is a window at the most, and no longer than queries have been the same. When more elements come
+        than were expected, it is not put off.
         """
         assert self._looks is not None
         if self._changed is None:
             self._changed = now
-        step, looked = self._looks.step, self._changed if self._looked is None else self._looked
-        longest = min(self._looks.window, max(step, looked - self._changed))
-        left = -(-(looked + longest - now) // step)
-        return 0 if left <= 0 else min(left, self._pace.put_off(now))
+        if self._has_burst(now):
+            return 0
+        looked = self._changed if self._looked is None else self._looked
+        longest = min(self._looks.window, max(self._looks.step, looked - self._changed))
+        return 0 if now >= looked + longest or self._pace.is_paid(now) else 1
+
+    def _has_burst(self, now: int) -> bool:
+        """True if more elements have come since the last look than chance explains."""
+        if self._looked is None or self._watch is None:
+            return False
+        came = sum(bisect_left(mark.elements, now, key=START) for mark in self._watch.marks.values())
+        expected = self._rate * (now - self._looked)
+        return came > (1 + BURST) * expected + DEVIATIONS * math.sqrt(expected + 1)
 
     def _correct(self, now: int) -> None:
         """Correct the estimates by what queries hold, and by the time that they took."""
         assert self._looks is not None
         running, full = self._host.queries, now + self._looks.window
         self._since = {one: max(self._since.get(one, full), one.complete_from) for one in running.values()}
-        held, states = self._held(), {}
+        held, states, expected = self._held(), {}, {}
         elements, memory, processor = 0, 0.0, 0.0
         for queries, nodes, use in self._allocator.groups():
             mine = sum(held.get(node, 0) for node in nodes)
             elements, processor = elements + mine, processor + use.processor
-            if use.elements:
-                memory += mine * use.memory / use.elements
-                settled = all(self._since[running[query]] <= now for query in queries)
-                if settled and max(mine, use.elements) >= FEW:
-                    states[queries] = min(MOST, max(1 / MOST, mine / use.elements))
+            if not use.elements:
+                continue
+            memory += mine * use.memory / use.elements
+            expected[queries] = use.elements
+            if abs(use.elements / self._expected.get(queries, use.elements) - 1) > STEADY:
+                # The streams have changed: what is held came at other rates.
+                self._since |= {running[query]: full for query in queries}
+            settled = all(self._since[running[query]] <= now for query in queries)
+            if settled and max(mine, use.elements) >= FEW:
+                states[queries] = min(MOST, max(1 / MOST, mine / use.elements))
+        self._expected = expected
         passed = 0 if self._looked is None else now - self._looked
         self._allocator.correct(states, self._speed.measure(processor * passed))
         self._measured = Measured(elements, memory)
 
     def _change(self, now: int | None, event: BudgetEvent, settings: Mapping[Node, Any], before: Use) -> None:
-        """Adjust levers: all at once, but each granule by itself, as it may wait for a multiple of itself."""
+        """Adjust levers, all at one instant."""
         changes = tuple(Change(_name(lever), _setting(lever), one) for lever, one in settings.items())
-        granules = {lever: one for lever, one in settings.items() if isinstance(logical(lever), Granularity)}
-        others = {lever: one for lever, one in settings.items() if lever not in granules}
-        parts = [others, *({lever: one} for lever, one in granules.items())]
-        adjustments, refused = [], ""
-        for part in filter(None, parts):
-            try:
-                adjustments.append(self._adjust(part))
-            except PlanError as error:
-                refused = str(error)
-        for one in adjustments:
-            for name in one.queries:
-                query = self._host.query(name)
-                self._since[query] = max(self._since.get(query, one.at), one.complete_at)
+        try:
+            done = self._adjust(settings=settings, not_before=BEGINNING if now is None else now)
+        except PlanError as error:
+            at = 0 if now is None else now
+            self._tell(at, "refused", before, reason=str(error))
+            return
+        for name in done.queries:
+            query = self._host.query(name)
+            self._since[query] = max(self._since.get(query, done.at), done.complete_at)
+        self._expected = {}
         self._refresh()
-        at = max([one.at for one in adjustments], default=0) if now is None else now
-        if adjustments:
-            complete = max(one.complete_at for one in adjustments)
-            self._tell(at, event, before, changes=changes, complete_at=complete)
-        if refused:
-            self._tell(at, "refused", before, reason=refused)
+        at = done.at if now is None else now
+        self._tell(at, event, before, changes=changes, complete_at=done.complete_at)
 
     def _tell(self, at: int, event: BudgetEvent, before: Use, **more: Any) -> None:
         precision = self._allocator.precision().values()
@@ -320,15 +350,12 @@ class _Pace:
     def follow(self, looks: Looks) -> None:
         """Follow other looks from now on."""
         if self._share is not None:
-            check = Efforts(checks=1).cost(self._units)
-            self._budget = Budget(self._share, looks.step, looks.window, 0.0, check)
+            self._budget = Budget(self._share, looks.step, looks.window, expected=0.0, check=0.0)
 
-    def put_off(self, now: int) -> int:
-        """The number of instants after which to ask again; 0 if a look is paid for."""
+    def is_paid(self, now: int) -> bool:
+        """True if the work so far has paid for a look."""
         assert self._budget is not None
-        self.efforts.checks += 1
-        work = self._worked(now)
-        return 0 if self._budget.is_paid(work) else self._budget.pause(now, work)
+        return self._budget.is_paid(self._worked(now))
 
     def pay(self, now: int, estimated: int, learning: Efforts, rate: float) -> None:
         """Take note of a look, the operators estimated so far, and the work of a chronon from now on."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from midstream.autopilot.budget import Efforts
 from midstream.autopilot.gathering import Gathering
+from midstream.autopilot.learning import likely_distance
 from midstream.autopilot.looks import Looks
 from midstream.optimizer import Statistics
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
@@ -24,7 +25,7 @@ HALF_LIFE = 0.25
 
 @dataclass(slots=True)
 class _Source:
-    """What is learned about a stream, and what was published last."""
+    """A stream: its elements since the last look, its smoothed statistics, and those published last."""
 
     node: Node
     required: Requirements
@@ -55,9 +56,9 @@ class SourceStatistics:
         self.efforts = Efforts()
 
     @property
-    def streams(self) -> list[str]:
-        """The names of the streams."""
-        return list(self._sources)
+    def nodes(self) -> list[Node]:
+        """The sources that are read."""
+        return [source.node for source in self._sources.values()]
 
     def set_plans(self, plans: Iterable[Plan], looks: Looks) -> None:
         """Learn what these plans require, at such looks."""
@@ -116,6 +117,11 @@ class SourceStatistics:
             if source.published is not None and now < source.since + least:
                 continue
             new = source.learned.at(now).streams[source.node]
+            if looked is not None:
+                # What is smoothed is slow to show a burst, or its end.
+                passed, count = now - looked, sum(cell.elements for cell in cells)
+                if new.d != likely_distance(new.d, passed, count):
+                    new = replace(new, d=passed / (count + 1))
             if new is not source.published:
                 source.published = new
                 changed.append(source.node)

@@ -9,7 +9,7 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from time import process_time
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from midstream.autopilot.advice import Advisor
@@ -48,7 +48,7 @@ from midstream.optimizer.search import STEPS, SearchTogether, apart, labelled, p
 from midstream.optimizer.verification import check_proof
 from midstream.plans.algebra.builder import AnyPlan, Stream, node_of, plan_in, plan_of, require_plan_first
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.values.arguments import listed, require, require_name, wrong
+from midstream.plans.values.arguments import listed, require, require_name, require_number, wrong
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import Chronons, Element, Time
@@ -652,14 +652,18 @@ class Engine:
         terms = BudgetTerms(
             limits_of("budget", memory, processor, chronon), rule, weights, reserve, threshold, chronon
         )
+        require("budget: statistics", statistics, (Statistics, NoneType), "statistics of streams, or None")
+        known = {} if statistics is None else statistics.streams
+        if deciding is not None:
+            require_number("budget: deciding", deciding, "a share, or None", above=0)
         self._manager = ResourceManager(
             self._host,
-            self.adjust,
+            partial(adjust, self._graph, self._settling, at=None),
             self.held,
             terms,
             every=every,
             deciding=deciding,
-            statistics={} if statistics is None else statistics.streams,
+            statistics=known,
             units=units,
             clock=None if processor is None else process_time,
         )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from math import nan
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from midstream.autopilot.decision import short
 from midstream.autopilot.records import Record
+from midstream.io.pictures import drawn
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import MidstreamError
 
@@ -24,10 +24,10 @@ LABEL = 56
 """The largest number of letters of a plan in the legend."""
 
 
-def require_form(path: Path) -> None:
+def require_form(path: Path, option: str) -> None:
     """Raise MidstreamError unless a chart can be written to a file of that name."""
     if path.suffix not in FORMS:
-        raise MidstreamError(f"--autopilot-chart: found {path}, expected a file in {', '.join(FORMS)}")
+        raise MidstreamError(f"{option}: found {path}, expected a file in {', '.join(FORMS)}")
 
 
 def draw(records: Sequence[Record], form: str) -> bytes:
@@ -36,14 +36,11 @@ def draw(records: Sequence[Record], form: str) -> bytes:
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(record.query for record in records)) or ["no query"]
-    with rc_context({"svg.hashsalt": "midstream", "text.parse_math": False}):
+    with rc_context({"text.parse_math": False}):
         figure = Figure(figsize=(9, 0.6 + 3.6 * len(names)), layout="constrained")
         for axes, name in zip(figure.subplots(len(names), squeeze=False)[:, 0], names, strict=True):
             _draw_query(axes, name, [record for record in records if record.query == name])
-        drawn = io.BytesIO()
-        metadata: Any = {"Date": None} if form == ".svg" else None
-        figure.savefig(drawn, format=form.removeprefix("."), metadata=metadata)
-    return drawn.getvalue()
+    return drawn(figure, form.removeprefix("."))
 
 
 def _draw_query(axes: Axes, name: str, records: Sequence[Record]) -> None:

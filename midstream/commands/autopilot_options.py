@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from midstream.autopilot.looks import largest_window
 from midstream.autopilot.records import Record
 from midstream.autopilot.settings import NAMED
+from midstream.commands.decision_records import DecisionFiles
 from midstream.engine import Engine
 from midstream.io.distinct_files import PossibleUse
-from midstream.io.new_file import NewFile
-from midstream.io.output import TextOutput
-from midstream.io.requirements import require_libraries
 from midstream.plans.values.errors import MidstreamError
 from midstream.plans.values.streams import Time
 
@@ -68,45 +65,13 @@ class AutopilotOptions:
                 "--autopilot: found no query with a time window, by which it chooses when to look; expected "
                 "one, or --every"
             )
-        if self.chart is not None:
-            require_libraries(("matplotlib",), "plot", "--autopilot-chart needs")
-        with ExitStack() as stack:
-            pilot = engine.autopilot(settings=self.settings, queries=names, every=self.every)
-            kept: list[Record] = []
-            listeners: list[Callable[[Record], object]] = []
-            if self.chart is not None:
-                listeners.append(kept.append)
-            if self.decisions is not None:
-                listeners.append(stack.enter_context(_decisions(self.decisions)))
-            else:
-                listeners.append(lambda record: self._print(record, instant))
-            for listener in listeners:
-                for record in pilot.decisions:  # those of the beginning
-                    listener(record)
-                pilot.listen(listener)
-            drawing = None if self.chart is None else stack.enter_context(NewFile(self.chart))
+        pilot = engine.autopilot(settings=self.settings, queries=names, every=self.every)
+        files = DecisionFiles("--autopilot-chart", self.decisions, self.chart)
+        with files.of(pilot, lambda record: self._print(record, instant), draw):
             yield max(1, min(window for window in windows.values() if window is not None) // SHARE)
             pilot.stop()
-            if drawing is not None and self.chart is not None:
-                drawing.write(draw(kept, self.chart.suffix))
 
     def _print(self, record: Record, instant: Callable[[Time], str]) -> None:
         """Print all decisions except those of a look to keep the plan."""
         if record.event != "stay" or record.at is None:
             self.tell(f"autopilot: {record.text(instant)}")
-
-
-@contextmanager
-def _decisions(path: Path) -> Iterator[Callable[[Record], object]]:
-    """A function that writes decisions to a file, where readers see them at once."""
-    written = 0
-
-    def write(record: Record) -> None:
-        nonlocal written
-        output.write(json.dumps(record.as_dict()) + "\n")
-        output.flush()
-        written += 1
-
-    file = NewFile(path, describe=lambda: f"{written:,} decisions" if written else "")
-    with file, closing(TextOutput(file.place, file.name)) as output:
-        yield write

@@ -10,6 +10,7 @@ from typing import Any
 
 from midstream.commands import generated
 from midstream.commands.autopilot_options import AutopilotOptions
+from midstream.commands.budget_options import BudgetOptions
 from midstream.commands.explaining import plan_to_run
 from midstream.commands.refused import Refused
 from midstream.commands.relations import load
@@ -58,6 +59,7 @@ class RunSettings:
     times           the form of times, iso or integer; by default that of the input
     stats           a file for statistics of the streams
     autopilot       the options of an autopilot
+    budget          the options of a budget
     delay           the most chronons by which live rows arrive after their times; with it, time goes on by
                     the clock while they are silent
     idle            the seconds of silence after which a live source does not hold up the others
@@ -74,6 +76,7 @@ class RunSettings:
     times: str | None = None
     stats: Path | None = None
     autopilot: AutopilotOptions | None = None
+    budget: BudgetOptions | None = None
     delay: int | None = None
     idle: float | None = None
 
@@ -115,9 +118,10 @@ def run_queries(
     require_known(catalog, settings.sources)
     targets = output_targets(settings, queries)
     written: list[PossibleUse] = [("--save-stats", settings.stats)]
-    if (autopilot := settings.autopilot) is not None:
-        settings = replace(settings, read=[*settings.read, *autopilot.reads])
-        written += autopilot.writes
+    deciders = [one for one in (settings.autopilot, settings.budget) if one is not None]
+    for decider in deciders:
+        settings = replace(settings, read=[*settings.read, *decider.reads])
+        written += decider.writes
     check_files(catalog, settings, targets.values(), written)
     with ExitStack() as stack:
         bad_rows = stack.enter_context(BadRows(settings.dead_letters))
@@ -139,12 +143,12 @@ def run_queries(
             if stats_file is None
             else SeenStatistics(engine, {query.name: query.plan for query in queries})
         )
-        grain = None if autopilot is None else stack.enter_context(autopilot.over(engine, times.instant))
+        grains = [stack.enter_context(decider.over(engine, times.instant)) for decider in deciders]
         taken = 0
         runner = Runner(
             engine,
             inputs,
-            grain=grain,
+            grain=min(grains, default=None),
             idle=settings.idle,
             now=None if settings.delay is None else system_clock(catalog.unit),
             driven=lambda trial, events: refused.driven([trial], events),

@@ -17,6 +17,7 @@ from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
     from midstream.commands.autopilot_options import AutopilotOptions
+    from midstream.commands.budget_options import BudgetOptions
     from midstream.commands.comparing import Comparison
     from midstream.commands.explaining import Stage
 
@@ -54,11 +55,32 @@ def run(
         Path | None,
         typer.Option(help="A file for a chart (.svg, .png) of migrations and of costs of plans."),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="The most memory for elements, such as 100MB: windows, granules and samples with bounds "
+            "follow it. Adjustments are printed on standard error."
+        ),
+    ] = None,
+    processor: Annotated[
+        str | None, typer.Option(help="The largest share of one processor, such as 30%, likewise.")
+    ] = None,
+    reserve: Annotated[
+        str, typer.Option(help="The share of the budget that stays free, for bursts.")
+    ] = "10%",
+    budget_decisions: Annotated[
+        Path | None,
+        typer.Option(help="A file for the looks at the budget (JSON Lines), which are printed else."),
+    ] = None,
+    budget_chart: Annotated[
+        Path | None,
+        typer.Option(help="A file for a chart (.svg, .png) of memory and adjustments beside the budget."),
+    ] = None,
     every: Annotated[
         str | None,
         typer.Option(
-            help="The application time between the autopilot's looks, such as 90s or '5 minutes'; by default "
-            "an eighth of a query's largest window. Queries without a time window need it."
+            help="The application time between looks of the autopilot and at the budget, such as 90s or '5 "
+            "minutes'; by default an eighth of the largest window. Queries without a time window need it."
         ),
     ] = None,
     unit: options.Unit = None,
@@ -71,6 +93,11 @@ def run(
     from midstream.commands.running import RunSettings, run_queries
 
     catalog, queries = options.read(script, unit, functions)
+    looks = options.every_of(every, catalog)
+    within = _budget_options(
+        memory, processor, reserve, budget_decisions, budget_chart, looks, catalog.unit.nanoseconds / 1000
+    )
+    is_flown = within is None or any(one is not None for one in (autopilot, decisions, autopilot_chart))
     settings = RunSettings(
         options.sources_of(catalog, source or []),
         output,
@@ -82,7 +109,8 @@ def run(
         options.also_read(script, functions),
         times,
         save_stats,
-        _autopilot_options(autopilot, decisions, autopilot_chart, options.every_of(every, catalog)),
+        _autopilot_options(autopilot, decisions, autopilot_chart, looks) if is_flown else None,
+        within,
         options.delay_of(delay, catalog),
         options.idle_of(idle),
     )
@@ -103,9 +131,46 @@ def _autopilot_options(
     if settings is None and decisions is None and chart is None and every is None:
         return None
     if chart is not None:
-        require_form(chart)
+        require_form(chart, "--autopilot-chart")
     return AutopilotOptions(
         settings or "balanced", decisions, chart, lambda line: typer.echo(line, err=True), every
+    )
+
+
+def _budget_options(
+    memory: str | None,
+    processor: str | None,
+    reserve: str,
+    decisions: Path | None,
+    chart: Path | None,
+    every: int | None,
+    chronon: float,
+) -> BudgetOptions | None:
+    """The settings of a budget; None if no option mentions one."""
+    from midstream.commands.autopilot_chart import require_form
+    from midstream.commands.budget_options import BudgetOptions
+    from midstream.optimizer.allocation.limits import bytes_of, share_of
+
+    if memory is None and processor is None:
+        if decisions is not None or chart is not None:
+            raise MidstreamError("--budget-decisions and --budget-chart need --memory, --processor or both")
+        return None
+    if memory is not None:
+        bytes_of(memory, "--memory")
+    if processor is not None:
+        share_of(processor, "--processor")
+    if chart is not None:
+        require_form(chart, "--budget-chart")
+    free = 0.0 if reserve in ("0", "0%") else share_of(reserve, "--reserve")
+    return BudgetOptions(
+        memory,
+        processor,
+        free,
+        decisions,
+        chart,
+        lambda line: typer.echo(line, err=True),
+        chronon,
+        every,
     )
 
 

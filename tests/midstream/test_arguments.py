@@ -183,6 +183,19 @@ RIGHT: dict[str, Call] = {
     "Engine.autopilot": on_engine(
         "autopilot", queries=["query"], every=10, settings="balanced", unproved="refuse"
     ),
+    "Engine.budget": on_engine(
+        "budget",
+        memory="1 MB",
+        processor="30%",
+        chronon=1000.0,
+        rule="precision",
+        weights={},
+        reserve=0.1,
+        threshold=0.1,
+        every=10,
+        deciding=0.05,
+        statistics=None,
+    ),
     "Engine.subscribe": on_engine("subscribe", [].extend, query="query", output="out"),
     "Engine.query": on_engine("query", "query"),
     "Query.progress": of(lambda output: engine().query().progress(output), "out"),

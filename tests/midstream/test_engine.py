@@ -18,7 +18,9 @@ GROUPS = {
         "add", "remove", "replace", "subscribe", "adjust", "resize", "change_granule", "load_settings",
         "keep_log", "query", "queries", "plan",
     },
-    "migration": {"autopilot", "migrate", "obstacle", "optimize", "optimize_all", "predict_migration"},
+    "migration": {
+        "autopilot", "budget", "migrate", "obstacle", "optimize", "optimize_all", "predict_migration",
+    },
     "measuring": {
         "counters", "held", "max_ends", "observe", "size", "state", "statistics", "watch", "watch_streams",
     },

@@ -136,6 +136,8 @@ CASES: dict[Name, dict[str, Case]] = {
         "--autopilot": reads("settings.json"),
         "--decisions": writes("decisions.jsonl"),
         "--autopilot-chart": writes("flight.png"),
+        "--budget-decisions": writes("budget.jsonl"),
+        "--budget-chart": writes("budget.png"),
         "--functions": FUNCTIONS,
     },
     ("explain",): {
@@ -310,7 +312,7 @@ NO_PATHS = {
     "--strategy",
     "--items", "--batch-sizes", "--window", "--bucket", "--cases", "--master", "--collector", "--sizes",
     "--strategies", "--kinds", "--mutant", "--query", "--half-life", "--from", "--until", "--repeat",
-    "--slice", "--every",
+    "--slice", "--every", "--memory", "--processor", "--reserve",
 }  # fmt: skip
 """Flags that take a text which is no path."""
 
@@ -612,6 +614,8 @@ def arguments(name: Name, flag: str | None = None, path: object = None) -> list[
             at = given.index(flag)
             del given[at : at + 2]
         given += [flag, cases[flag].form.format(path)]
+        if flag.startswith("--budget-"):
+            given += ["--memory", "1MB"]
         if flag not in ("--dead-letters", "--output") and name == ("migrate",):
             given += ["--output", "results.jsonl"]
     if "--dead-letters" in cases and "--dead-letters" not in given:

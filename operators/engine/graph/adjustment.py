@@ -43,10 +43,12 @@ def adjust(
     settings: Mapping[Node, Any],
     at: int | None,
     only: Sequence[RunningQuery] = (),
+    *,
+    not_before: Time = BEGINNING,
 ) -> Adjustment:
     """Give levers other settings from an instant on, as `Engine.adjust` does; by default in all queries.
 
-    Without an instant, it is the first one that all of them allow.
+    Without an instant, it is the first one that all of them allow, and `not_before` another.
 
     The plans of the queries concerned show the new settings from now on. As long as anything is valid that
     came with another setting, a lever is private to the queries that have it now: no other query shares it.
@@ -57,7 +59,8 @@ def adjust(
     levers = {logical_node(lever): _adjusted(lever, setting) for lever, setting in settings.items()}
     carriers = {node: new for lever, new in levers.items() for node in _carriers(graph, lever, only)}
     if at is None:
-        at = _earliest((_running(graph, node), new.setting) for node, new in carriers.items())
+        changes = [(_running(graph, node), new.setting) for node, new in carriers.items()]
+        at = _earliest(changes, not_before)
     for node, new in carriers.items():
         _running(graph, node).require_change(new.setting, at)
     queries = [query for query in _users(graph, carriers) if not only or query in only]
@@ -79,10 +82,10 @@ def adjust(
     return Adjustment(tuple(query.name for query in queries), at, max(ends))
 
 
-def _earliest(changes: Iterable[tuple[WithSetting, Any]]) -> int:
+def _earliest(changes: Iterable[tuple[WithSetting, Any]], not_before: Time) -> int:
     """The first instant that all changes allow; 0 before any element has come."""
     firsts, granules = zip(*(operator.earliest(value) for operator, value in changes), strict=True)
-    first, granule = max(firsts), lcm(*granules)
+    first, granule = max(*firsts, not_before), lcm(*granules)
     return 0 if first == BEGINNING else -(-int(first) // granule) * granule
 
 

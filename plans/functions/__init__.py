@@ -17,6 +17,7 @@ from midstream.plans.functions.function import Function
 from midstream.plans.functions.numbers import NUMBER_FUNCTIONS
 from midstream.plans.functions.patterns import PATTERN_FUNCTIONS
 from midstream.plans.functions.strings import STRING_FUNCTIONS
+from midstream.plans.functions.tuples import TUPLE_FUNCTIONS
 from midstream.plans.values.errors import ExpressionError
 from midstream.plans.values.schema import suggest
 
@@ -26,6 +27,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **STRING_FUNCTIONS,
     **PATTERN_FUNCTIONS,
     **DATE_FUNCTIONS,
+    **TUPLE_FUNCTIONS,
 }
 
 

@@ -408,7 +408,7 @@ class Group:
     def aggregate(self, *unnamed: Never, **calls: AggregateCall | Estimate) -> Stream:
         """Compute aggregate functions for each group; each keyword names an output column.
 
-        Raises   PlanError where a function has no name, or is none; or is an estimate, but there is no sample.
+        Raises   PlanError where a function has no name or is none, or where an estimate has no sample.
         """
         if unnamed:
             raise _unnamed(unnamed)

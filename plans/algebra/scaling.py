@@ -16,7 +16,6 @@ from midstream.plans.algebra.operators import (
     Granularity,
     Istream,
     Leaf,
-    Logical,
     Project,
     Sample,
     TimeWindow,
@@ -29,18 +28,18 @@ from midstream.plans.expressions.expressions import Col
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.schema import unused
 
-_REASONS: Mapping[type[Logical], str] = {
-    Leaf: "which is no sample; write stream.sample(…) in Python, or stream SAMPLE(… %) in SQL",
-    Counting: "but the last rows of a sample are no sample of the last rows; use a time window",
-    Istream: "whose rows that come and go at one instant cancel each other in the stream, not in its sample",
-    Dstream: "whose rows that come and go at one instant cancel each other in the stream, not in its sample",
-    Distinct: "but how often a row occurs in the stream decides if it is drawn at all",
-    Aggregate: "whose rows are groups, and no rows of the stream",
-    Union: "whose rows are of several streams; scale each by itself, and add the results",
+_REASONS: Mapping[type, str] = {
+    Leaf: "write stream.sample(…) in Python, or stream SAMPLE(… %) in SQL",
+    Counting: "the last rows of a sample are no sample of the last rows",
+    Istream: "rows that come and go at one instant cancel each other in the stream, but not in its sample",
+    Dstream: "rows that come and go at one instant cancel each other in the stream, but not in its sample",
+    Distinct: "a row is there if any of its equals is drawn, and the more there are, the likelier it is",
+    Aggregate: "a group is no row of the stream, and if none of its rows is drawn it is not there",
+    Union: "scale each of its inputs by itself, and add the results",
 }
 """By kind of operator, the reason why nothing above it can be scaled."""
 
-_SEVERAL = "whose rows depend on those of several streams, so that no share tells how many each stands for"
+_SEVERAL = "a row of its result needs rows of several streams, so that no share tells how many it stands for"
 
 
 class Weighted(NamedTuple):
@@ -90,8 +89,8 @@ def weighted(node: Node) -> Weighted:
             return Weighted(Node(replace(operator, columns=(*columns, *more)), (below,)), above)
     reason = next((text for kind, text in _REASONS.items() if isinstance(operator, kind)), _SEVERAL)
     raise PlanError(
-        f"an estimate from a sample: found {operator}, {reason}; expected filters, projections and time windows of "
-        "one sampled stream"
+        f"an estimate: found {operator}, expected filters, projections and time windows of one sampled "
+        f"stream; {reason}"
     )
 
 

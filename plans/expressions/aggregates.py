@@ -36,7 +36,7 @@ from midstream.plans.expressions.expressions import (
     expression_from_json,
 )
 from midstream.plans.expressions.operands import expression_of
-from midstream.plans.functions.tuples import TOGETHER
+from midstream.plans.functions.tuples import TUPLE
 from midstream.plans.values.arguments import require, require_callable, require_name
 from midstream.plans.values.errors import ExpressionError, PlanFormatError
 from midstream.plans.values.exact import (
@@ -154,7 +154,9 @@ class AggregateCall:
         if self.function in NUMERIC and not kind.type.is_numeric:
             raise ExpressionError(f"{self} is over {kind.type.value}, expected a number")
         if self.function in OF_TUPLES and kind.type is not Type.ANY:
-            raise ExpressionError(f"{self} is over {kind.type.value}, expected a tuple of a number and its share")
+            raise ExpressionError(
+                f"{self} is over {kind.type.value}, expected a tuple of a number and its share"
+            )
         return Column(name, *_result(self.function, kind))
 
     def scaled(self) -> Estimate:
@@ -216,6 +218,15 @@ class Estimate:
                 "values the stream has"
             )
 
+    @property
+    def name(self) -> str:
+        """The name of the function that is estimated."""
+        return self.call.name
+
+    def columns(self) -> frozenset[str]:
+        """The columns of the stream that it reads."""
+        return self.call.columns()
+
     def over(self, share: str, draw: str, schema: Schema) -> AggregateCall:
         """The aggregate that computes it, of rows with the share and the draw of their sample."""
         argument = self.call.argument
@@ -225,8 +236,8 @@ class Estimate:
             is_nullable = argument.kind(schema).nullable
             value = Case(((IsNull(argument), Const(0)),), Const(1)) if is_nullable else Const(1)
         if self.is_error:
-            return AggregateCall("standard_error", Call(TOGETHER, (value, Col(share), Col(draw))))
-        return AggregateCall("scaled_sum", Call(TOGETHER, (value, Col(share))))
+            return AggregateCall("standard_error", Call(TUPLE, (value, Col(share), Col(draw))))
+        return AggregateCall("scaled_sum", Call(TUPLE, (value, Col(share))))
 
     def __str__(self) -> str:
         return f"{'standard_error' if self.is_error else 'scaled'}({self.call})"

@@ -27,12 +27,13 @@ FUNCTIONS: Mapping[str, Function] = {
     **STRING_FUNCTIONS,
     **PATTERN_FUNCTIONS,
     **DATE_FUNCTIONS,
-    **TUPLE_FUNCTIONS,
 }
 
 
 def function_named(name: str) -> Function:
     """The function with a name; raises ExpressionError, with the nearest name, if there is none."""
+    if name in TUPLE_FUNCTIONS:
+        return TUPLE_FUNCTIONS[name]
     if name not in FUNCTIONS:
         raise ExpressionError(
             f"found {name!r}, expected one of {', '.join(FUNCTIONS)}{suggest(name, FUNCTIONS)}"

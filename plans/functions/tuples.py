@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from midstream.plans.functions.function import VALUE, Argument, Function, Names
 from midstream.plans.values.schema import Type
 
-TOGETHER = "(,)"
-"""The name of the function that makes a tuple; SQL has no such name."""
+TUPLE = "tuple"
+"""The name of the function that makes a tuple."""
 
 
 @dataclass(frozen=True, slots=True)
-class Together(Function):
+class MakingTuples(Function):
     """Some values as one tuple, for aggregate functions of several values; unknown if a value is."""
 
     def body(self, arguments: Sequence[Argument], texts: Sequence[str], scope: Names) -> str:
@@ -24,5 +24,6 @@ class Together(Function):
 
 
 TUPLE_FUNCTIONS: Mapping[str, Function] = {
-    TOGETHER: Together(TOGETHER, (VALUE,), lambda *values: values, Type.ANY, repeats=True, words=(",",))
+    TUPLE: MakingTuples(TUPLE, (VALUE,), lambda *values: values, Type.ANY, repeats=True)
 }
+"""Functions that SQL does not have; aggregate functions need them."""

@@ -41,7 +41,7 @@ def exact_scaled_sum(values: Iterable[tuple[int | float, float]]) -> float | Non
 def exact_sampling_variance(values: Iterable[tuple[int | float, float, int]]) -> Fraction:
     """The estimated variance of a scaled sum, of values with the share of their sample and their draw.
 
-        Σ (1 - p) / p² (Σ x)²         the inner sum over the values of one draw, which come or stay away together
+        Σ (1 - p) / p² (Σ x)²         the inner sum over the values of one draw
 
     >>> exact_sampling_variance([(1, 0.5, 7), (2, 0.5, 7), (3, 0.5, 8), (3, 1.0, 9)])
     Fraction(36, 1)

@@ -101,12 +101,12 @@ class Clusters:
         rows, total = self.totals.get(draw, (0, 0))
         if rows:
             self.squares.change_square(total, -1)
-            number = _exact(total) + sign * _exact(number)
-        rows += sign
-        if not rows:
+        if rows + sign == 0:
             del self.totals[draw]
             return
-        self.totals[draw] = rows, number
+        if rows:
+            number = _exact(total) + sign * _exact(number)
+        self.totals[draw] = rows + sign, number
         self.squares.change_square(number, 1)
 
 

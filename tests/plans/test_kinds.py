@@ -170,6 +170,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"Source", "TimeWindow", "Filter", "Project", "Join", "Union"},
         "facts are counted of these",
     ),
+    "scenarios/stages/profile/drawing.py": ({"Sample"}, "a study draws what a sample of the stream has"),
     "scenarios/stages/*.py": (
         {"Source", "TimeWindow", "Filter", "Project", "Join", "Union", "Distinct", "Aggregate"},
         "studies over recorded streams are about plans of these",

@@ -273,6 +273,19 @@ def test_both_forms_of_a_sample_have_one_lever() -> None:
         engine.adjust({now: 0.25}, at=5, queries=["query"])
 
 
+def test_shares_go_on_in_another_engine() -> None:
+    """A later row is scaled by the share that its sample had elsewhere."""
+    elements = elements_of([(t, 0, 1.0, 1) for t in range(20)])
+    results: list[Element] = []
+    engine = Engine(QUERY.plan())
+    engine.adjust({SAMPLE: 0.3}, at=5)
+    other = Engine(engine.plan, results.extend)
+    other.load_settings(engine.query().dump_settings())
+    other.push("s", elements)
+    other.close()
+    assert without_the_rest(results) == expected(elements, [(BEGINNING, 0.75), (5, 0.3)])
+
+
 def test_what_is_not_scaled_needs_no_weights() -> None:
     plain = SAMPLE.window(5).aggregate(n=count())
     (sample,) = (node.operator for node in plain.plan().nodes if isinstance(node.operator, Sample))

@@ -34,7 +34,7 @@ class Sample(Adjustable, PartOfInput, OverTime):
 
     It stands directly above a stream of chronons: the hash is of the whole row, as it came. With `bounds`,
     the share can change at run time, from the smallest to the largest. A weighted sample adds two columns,
-    from which sums over the stream can be estimated.
+    from which sums over the stream can be estimated; what is known of the other columns stays known.
     """
 
     name = "sample"

@@ -28,7 +28,7 @@ ROWS = 8192
 """The number of elements drawn from a stream."""
 
 SPARE = 500
-"""How many more than a quarter more are sorted than are asked for, so that hardly ever too few are."""
+"""Elements that are sorted beyond a quarter more than are asked for, so that hardly ever too few are."""
 
 HASH = "hash"
 """The column with the hash of a row, less 2⁶³: Spark's integers have a sign."""

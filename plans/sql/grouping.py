@@ -138,7 +138,7 @@ class Grouping:
 
     def _call(self, tree: exp.Expr) -> AggregateCall | Estimate:
         name = tree.name.lower()
-        if name in ESTIMATES and name not in self._below.aggregates:
+        if name in ESTIMATES:
             return self._estimate(tree, is_error=ESTIMATES[name])
         return self._plain_call(tree, name)
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from midstream.operators.functions.accumulator import Accumulator, Additive
+from midstream.operators.functions.estimates import ScaledSum, StandardError
 from midstream.operators.functions.exact import ExactSum
 from midstream.operators.functions.order_statistics import Median, TopK
 from midstream.operators.functions.user_aggregates import Invertible, Merged, MergedByValue
@@ -347,6 +348,8 @@ ACCUMULATORS: Mapping[str, Callable[[], Accumulator]] = {
     "stddev_pop": partial(Variance, 0, rounded_root),
     "stddev_samp": partial(Variance, 1, rounded_root),
     "median": Median,
+    "scaled_sum": ScaledSum,
+    "standard_error": StandardError,
 }
 """The accumulator of each aggregate function of one argument."""
 

@@ -62,4 +62,4 @@ def keeps_values(call: AggregateCall) -> bool:
     """True if the state of a call grows with the number of values."""
     if isinstance(call.function, UserAggregate):
         return call.distinct or call.function.inverse is None
-    return call.distinct or call.function in ("min", "max", "median", "top_k")
+    return call.distinct or call.function in ("min", "max", "median", "top_k", "standard_error")

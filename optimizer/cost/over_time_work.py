@@ -10,13 +10,22 @@ from midstream.optimizer.cost.gamma import longest
 from midstream.optimizer.cost.outputs import pieces
 from midstream.optimizer.cost.over_time import groups
 from midstream.optimizer.cost.steps import ordered_result, result, swept
-from midstream.plans.algebra.operators import Coalesce, CountWindow, PartitionedWindow, Split, TimeWindow
+from midstream.plans.algebra.operators import (
+    Coalesce,
+    CountWindow,
+    PartitionedWindow,
+    Sample,
+    Split,
+    TimeWindow,
+)
 
 
 def sample_work(costing: Costing, output: Estimate) -> Work:
-    """A hash of each row, and a comparison; what is drawn is a result."""
-    (s,), u = costing.inputs, costing.units
-    return Work(s.rate * (2 * u.hash + u.predicate) + output.rate * u.output, 0.0)
+    """A hash of each row, and a comparison; what is drawn is a result, and with weights another row."""
+    (s,), u, operator = costing.inputs, costing.units, costing.operator
+    assert isinstance(operator, Sample)
+    made = u.function + u.create if operator.weighted else 0.0
+    return Work(s.rate * (2 * u.hash + u.predicate) + output.rate * (u.output + made), 0.0)
 
 
 def time_window_work(costing: Costing, output: Estimate) -> Work:

@@ -116,4 +116,4 @@ def _keeps_values(call: AggregateCall) -> bool:
     """True if the state of an aggregate function grows with the number of values."""
     if isinstance(call.function, UserAggregate):
         return call.distinct or call.function.inverse is None
-    return call.distinct or call.function in ("min", "max", "median", "top_k")
+    return call.distinct or call.function in ("min", "max", "median", "top_k", "standard_error")

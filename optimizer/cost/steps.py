@@ -17,6 +17,9 @@ from midstream.plans.values.schema import Type
 
 VARIANCES = frozenset({"var_pop", "var_samp", "stddev_pop", "stddev_samp"})
 
+ESTIMATES = {"scaled_sum": (1, 4), "standard_error": (3, 10)}
+"""By function of a sample, its steps of exact sums, for a row that comes or goes and for a result."""
+
 
 def pairs(costing: PairCosting, share: float = 1.0) -> float:
     """Pairs of a join that are compared in a chronon, where a share of all pairs is compared."""
@@ -52,6 +55,8 @@ def exact_sums(node: Node) -> tuple[int, int]:
     assert isinstance(operator, Aggregate)
     for_row, for_result, kept = 0, 0, set[Expression]()
     for _, call in operator.calls:
+        own = ESTIMATES.get(call.name, (0, 0))
+        for_row, for_result = for_row + own[0], for_result + own[1]
         if call.argument is None or call.function not in {"sum", "avg", *VARIANCES}:
             continue
         is_integer = call.argument.kind(schema).type is Type.INTEGER

@@ -52,7 +52,8 @@ from midstream.plans.algebra.operators import (
 from midstream.plans.algebra.operators.declarations import Key, Reference
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import timestamped, windowless
-from midstream.plans.expressions.aggregates import AggregateCall, max_
+from midstream.plans.algebra.scaling import scaled
+from midstream.plans.expressions.aggregates import AggregateCall, Estimate, max_
 from midstream.plans.expressions.expressions import Col, Expression, conjunction, conjuncts, equality, ordered
 from midstream.plans.expressions.operands import Operand, col, expression_of
 from midstream.plans.values.arguments import listed, require, require_mapping, require_name, wrong
@@ -348,7 +349,7 @@ class Stream:
             self.schema.index(name)
         return Group(self, names)
 
-    def aggregate(self, *unnamed: Never, **calls: AggregateCall) -> Stream:
+    def aggregate(self, *unnamed: Never, **calls: AggregateCall | Estimate) -> Stream:
         """Compute aggregate functions over all valid rows; each keyword names an output column."""
         return Group(self, ()).aggregate(*unnamed, **calls)
 
@@ -404,19 +405,20 @@ class Group:
     stream: Stream
     keys: tuple[str, ...]
 
-    def aggregate(self, *unnamed: Never, **calls: AggregateCall) -> Stream:
+    def aggregate(self, *unnamed: Never, **calls: AggregateCall | Estimate) -> Stream:
         """Compute aggregate functions for each group; each keyword names an output column.
 
-        Raises   PlanError where a function has no name, or is none.
+        Raises   PlanError where a function has no name or is none, or where an estimate has no sample.
         """
         if unnamed:
             raise _unnamed(unnamed)
         for name, call in calls.items():
-            if not isinstance(call, AggregateCall):
+            if not isinstance(call, AggregateCall | Estimate):
                 raise PlanError(
                     f"aggregate {name}: found {call!r}, expected an aggregate such as count() or max_('x')"
                 )
-        return Stream(Node(Aggregate(self.keys, tuple(calls.items())), (self.stream.node,)), self.stream.unit)
+        rows, made = scaled(self.stream.node, calls)
+        return Stream(Node(Aggregate(self.keys, made), (rows,)), self.stream.unit)
 
 
 def stream(
@@ -542,7 +544,7 @@ def _no_stream(who: str, value: object, expected: str) -> ArgumentError:
 
 def _unnamed(calls: Sequence[object]) -> PlanError:
     """The error for aggregates that are not given as keywords, with the line to write."""
-    (first, *_), named = calls, [call for call in calls if isinstance(call, AggregateCall)]
+    (first, *_), named = calls, [call for call in calls if isinstance(call, AggregateCall | Estimate)]
     if isinstance(first, Mapping):
         return PlanError("aggregate: found a mapping, expected keywords: aggregate(**mapping)")
     keywords = ", ".join(f"{call.name}=…" for call in named) or "n=count()"

@@ -98,8 +98,9 @@ def timestamped_rows(
         below = timestamped_rows(node.inputs[0], elements, appearing)
         return [(t, made) for t, e in below for made in of_row(e)]
     if isinstance(operator, Sample):
-        drawn = operator.drawn()
-        return [(t, e) for t, e in timestamped_rows(node.inputs[0], elements, appearing) if drawn(t, e)]
+        drawn = operator.of_row()
+        below = timestamped_rows(node.inputs[0], elements, appearing)
+        return [(t, made) for t, e in below for made in drawn(t, e)]
     if isinstance(operator, Leaf) and has_arrival_order(node):
         return [(int(t), e) for t, _, e in elements(node, operator.label)]
     return appearing(node)

@@ -184,8 +184,8 @@ def _rows(steps: Steps) -> list[Row]:
 
 def _sample(sample: Sample, steps: Steps) -> Steps:
     """The rows of each instant that are drawn."""
-    drawn = sample.drawn()
-    return _of_elements([(t, t + 1, row) for t, row in _rows(steps) if drawn(t, row)])
+    of_row = sample.of_row()
+    return _of_elements([(t, t + 1, made) for t, row in _rows(steps) for made in of_row(t, row)])
 
 
 def _window(steps: Steps, size: int | None, slide: int) -> Steps:

@@ -7,6 +7,8 @@
     var_samp(x)   stddev_samp(x)                   unknown also if x is known in one row only
     sum, avg, var and stddev                       unknown also if beyond the largest float
     f(distinct x)                                  f of the distinct known values
+    scaled_sum(x, p)                               the sum of x / p; unknown likewise
+    standard_error(x, p, c)                        of a scaled sum over what was drawn as c, with the share p
 
 and any function that its user defines by merging partial results (`user_aggregate`).
 
@@ -24,17 +26,24 @@ from typing import Any
 from midstream.plans.expressions.expressions import (
     CHECKS,
     INEXACT,
+    Call,
+    Case,
     Col,
+    Const,
     Expression,
+    IsNull,
     Kind,
     expression_from_json,
 )
 from midstream.plans.expressions.operands import expression_of
+from midstream.plans.functions.tuples import TUPLE
 from midstream.plans.values.arguments import require, require_callable, require_name
 from midstream.plans.values.errors import ExpressionError, PlanFormatError
 from midstream.plans.values.exact import (
     exact_mean,
     exact_median,
+    exact_sampling_variance,
+    exact_scaled_sum,
     exact_sum,
     exact_variance,
     rounded,
@@ -144,7 +153,19 @@ class AggregateCall:
             return Column(name, self.function.type, kind.nullable or may_be_unknown)
         if self.function in NUMERIC and not kind.type.is_numeric:
             raise ExpressionError(f"{self} is over {kind.type.value}, expected a number")
+        if self.function in OF_TUPLES and kind.type is not Type.ANY:
+            raise ExpressionError(
+                f"{self} is over {kind.type.value}, expected a tuple of a number and its share"
+            )
         return Column(name, *_result(self.function, kind))
+
+    def scaled(self) -> Estimate:
+        """This count or sum over the whole stream, estimated from a sample of it."""
+        return Estimate(self)
+
+    def standard_error(self) -> Estimate:
+        """The estimated standard error of `scaled()`."""
+        return Estimate(self, is_error=True)
 
     def to_json(self) -> list[Any]:
         """The call as `[function, argument]`, or with options such as `{"distinct": true, "k": 3}` behind.
@@ -165,6 +186,61 @@ class AggregateCall:
         argument = "*" if self.argument is None else str(self.argument)
         rest = "" if self.k is None else f", {self.k}"
         return f"{self.name}({'distinct ' if self.distinct else ''}{argument}{rest})"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A count or a sum over a whole stream, estimated from a sample of it; or its standard error.
+
+        Σ x / p                        each row stands for 1 / p rows, p the share in force when it came
+        √ Σ (1 - p) / p² (Σ x)²        its error: the inner sum is over the rows that are drawn together
+
+    Source   Horvitz and Thompson, 1952; the error is that of independent draws (Poisson sampling)
+
+    >>> print(count("x").scaled(), sum_("x").standard_error())
+    scaled(count(x)) standard_error(sum(x))
+    """
+
+    call: AggregateCall
+    is_error: bool = False
+
+    def __post_init__(self) -> None:
+        call = self.call
+        if call.function not in ("count", "sum"):
+            instead = "; divide a scaled sum by a scaled count" if call.function == "avg" else ""
+            raise ExpressionError(
+                f"{self}: found {call.name}, expected count or sum, as a row of a sample stands for several "
+                f"rows in sums alone{instead}"
+            )
+        if call.distinct:
+            raise ExpressionError(
+                f"{self}: found distinct values, expected all, as a sample does not tell how many other "
+                "values the stream has"
+            )
+
+    @property
+    def name(self) -> str:
+        """The name of the function that is estimated."""
+        return self.call.name
+
+    def columns(self) -> frozenset[str]:
+        """The columns of the stream that it reads."""
+        return self.call.columns()
+
+    def over(self, share: str, draw: str, schema: Schema) -> AggregateCall:
+        """The aggregate that computes it, of rows with the share and the draw of their sample."""
+        argument = self.call.argument
+        self.call.column("result", schema)
+        value: Expression = Const(1) if argument is None else argument
+        if self.call.function == "count" and argument is not None:
+            is_nullable = argument.kind(schema).nullable
+            value = Case(((IsNull(argument), Const(0)),), Const(1)) if is_nullable else Const(1)
+        if self.is_error:
+            return AggregateCall("standard_error", Call(TUPLE, (value, Col(share), Col(draw))))
+        return AggregateCall("scaled_sum", Call(TUPLE, (value, Col(share))))
+
+    def __str__(self) -> str:
+        return f"{'standard_error' if self.is_error else 'scaled'}({self.call})"
 
 
 def call_from_json(data: Any) -> AggregateCall:
@@ -223,6 +299,10 @@ def _deviation(freedom: int) -> Callable[[list[Any]], float | None]:
     return deviation
 
 
+def _standard_error(values: list[Any]) -> float | None:
+    return rounded_root(*exact_sampling_variance(values).as_integer_ratio())
+
+
 MEANING: Mapping[str, Callable[[list[Any]], Any]] = {
     "count": len,
     "sum": exact_sum,
@@ -234,13 +314,18 @@ MEANING: Mapping[str, Callable[[list[Any]], Any]] = {
     "stddev_pop": _deviation(0),
     "stddev_samp": _deviation(1),
     "median": exact_median,
+    "scaled_sum": exact_scaled_sum,
+    "standard_error": _standard_error,
 }
 """The meaning of each function of one argument on a non-empty list of known values."""
 
 FUNCTIONS = (*MEANING, "top_k")
 """The names of the built-in functions."""
 
-NUMERIC = frozenset(MEANING) - {"count", "min", "max"}
+OF_TUPLES = frozenset({"scaled_sum", "standard_error"})
+"""The functions of tuples: of a number, the share of its sample and, for the error, its draw."""
+
+NUMERIC = frozenset(MEANING) - {"count", "min", "max"} - OF_TUPLES
 """The functions that need numbers."""
 
 

@@ -17,6 +17,7 @@ from midstream.plans.functions.function import Function
 from midstream.plans.functions.numbers import NUMBER_FUNCTIONS
 from midstream.plans.functions.patterns import PATTERN_FUNCTIONS
 from midstream.plans.functions.strings import STRING_FUNCTIONS
+from midstream.plans.functions.tuples import TUPLE_FUNCTIONS
 from midstream.plans.values.errors import ExpressionError
 from midstream.plans.values.schema import suggest
 
@@ -31,6 +32,8 @@ FUNCTIONS: Mapping[str, Function] = {
 
 def function_named(name: str) -> Function:
     """The function with a name; raises ExpressionError, with the nearest name, if there is none."""
+    if name in TUPLE_FUNCTIONS:
+        return TUPLE_FUNCTIONS[name]
     if name not in FUNCTIONS:
         raise ExpressionError(
             f"found {name!r}, expected one of {', '.join(FUNCTIONS)}{suggest(name, FUNCTIONS)}"

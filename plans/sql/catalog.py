@@ -32,6 +32,7 @@ from midstream.plans.sql.scope import Scope
 from midstream.plans.sql.source_options import checked_options
 from midstream.plans.sql.syntax import (
     AGGREGATES,
+    ESTIMATES,
     FILE,
     KNOWN_TYPES,
     TOO_DEEP,
@@ -431,7 +432,7 @@ class Catalog:
         return frozenset(names & {*self._streams, *self._relations, *self._derived})
 
     def _require_free(self, name: str) -> None:
-        if name.lower() in AGGREGATES:
+        if name.lower() in (*AGGREGATES, *ESTIMATES):
             raise PlanError(f"{name} is a built-in aggregate; give yours another name")
 
     def _require_new(self, script: Script, name: str, at: Span | None) -> None:

@@ -9,14 +9,16 @@ from sqlglot import exp
 
 from midstream.plans.algebra.operators import Aggregate, Project
 from midstream.plans.algebra.plan import Node
-from midstream.plans.expressions.aggregates import AggregateCall, UserAggregate
+from midstream.plans.algebra.scaling import scaled
+from midstream.plans.expressions.aggregates import AggregateCall, Estimate, UserAggregate
 from midstream.plans.expressions.expressions import Cast, Col, Const, Expression
 from midstream.plans.sql.faults import Span, span
+from midstream.plans.sql.nodes import in_words
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scope import reads_outer
-from midstream.plans.sql.syntax import AGGREGATES
+from midstream.plans.sql.syntax import AGGREGATES, ESTIMATES
 from midstream.plans.values.errors import MidstreamError, SqlError
-from midstream.plans.values.schema import unused
+from midstream.plans.values.schema import Type, unused
 
 
 def shallow(tree: exp.Expr) -> Iterator[exp.Expr]:
@@ -26,7 +28,8 @@ def shallow(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 def aggregates_in(tree: exp.Expr, place: Place) -> list[exp.Expr]:
     """The outermost calls of aggregate functions in an expression."""
-    return [part for part in shallow(tree) if is_aggregate(part, place)]
+    parts = tree.walk(prune=lambda part: isinstance(part, exp.Query) or is_aggregate(part, place))
+    return [part for part in parts if is_aggregate(part, place)]
 
 
 def is_aggregate(tree: exp.Expr, place: Place) -> bool:
@@ -34,7 +37,7 @@ def is_aggregate(tree: exp.Expr, place: Place) -> bool:
     if not isinstance(tree, exp.Anonymous):
         return False
     name = tree.name.lower()
-    return name in AGGREGATES or name in place.aggregates
+    return name in AGGREGATES or name in ESTIMATES or name in place.aggregates
 
 
 class Grouping:
@@ -46,7 +49,11 @@ class Grouping:
 
     def __init__(self, place: Place, keys: Sequence[Expression], trees: Iterable[exp.Expr]) -> None:
         self._below = place
-        calls = [self._call(tree) for item in trees for tree in aggregates_in(item, place)]
+        found = [tree for item in trees for tree in aggregates_in(item, place)]
+        calls = [self._call(tree) for tree in found]
+        self._estimates = [
+            tree for tree, call in zip(found, calls, strict=True) if isinstance(call, Estimate)
+        ]
         taken = list(place.scope.node.schema.names)
         self._keys: dict[Expression, str] = {}
         for key in keys:
@@ -54,7 +61,7 @@ class Grouping:
                 name = key.name if isinstance(key, Col) else unused(str(key), taken)
                 taken.append(name)
                 self._keys[key] = name
-        self._calls: dict[AggregateCall, str] = {}
+        self._calls: dict[AggregateCall | Estimate, str] = {}
         for call in calls:
             if call not in self._calls:
                 self._calls[call] = unused(str(call), taken)
@@ -71,6 +78,8 @@ class Grouping:
         def special(tree: exp.Expr) -> Expression | None:
             if is_aggregate(tree, self._below):
                 call = self._call(tree)
+                if isinstance(call, Estimate):
+                    return Const(0.0) if call.name == "count" else Cast(Const(None), Type.FLOAT)
                 type_ = call.column("result", self._below.scope.node.schema).type
                 return Const(0) if call.function == "count" else Cast(Const(None), type_)
             if isinstance(tree, exp.Column) and not reads_outer(self._below.reader().read(tree)):
@@ -96,7 +105,8 @@ class Grouping:
             )
             columns = [(name, key) for key, name in self._keys.items()] + [(name, Col(name)) for name in read]
             node = Node(Project(tuple(columns)), (node,))
-        calls = tuple((name, call) for call, name in self._calls.items())
+        with scope.script.at(lambda: span(self._estimates[0]) if self._estimates else None):
+            node, calls = scaled(node, {name: call for call, name in self._calls.items()})
         node = Node(Aggregate(tuple(self._keys.values()), calls), (node,))
         kept = {key.name for key in self._keys if isinstance(key, Col)}
         items = tuple(
@@ -126,10 +136,31 @@ class Grouping:
             f"column {tree.sql()} is neither grouped by nor in an aggregate function", span(tree)
         )
 
-    def _call(self, tree: exp.Expr) -> AggregateCall:
+    def _call(self, tree: exp.Expr) -> AggregateCall | Estimate:
+        name = tree.name.lower()
+        if name in ESTIMATES:
+            return self._estimate(tree, is_error=ESTIMATES[name])
+        return self._plain_call(tree, name)
+
+    def _estimate(self, tree: exp.Expr, *, is_error: bool) -> Estimate:
+        script, arguments = self._below.scope.script, list(tree.expressions)
+        if len(arguments) != 1 or not is_aggregate(arguments[0], self._below):
+            raise script.fault(
+                f"{tree.name.lower()}: found {', '.join(map(in_words, arguments)) or 'nothing'}, expected an "
+                "aggregate function, as in scaled(count(*))",
+                span(tree),
+            )
+        call = self._call(arguments[0])
+        if isinstance(call, Estimate):
+            raise script.fault(f"{tree.name.lower()}: found {call}, expected count or sum", span(tree))
+        try:
+            return Estimate(call, is_error)
+        except MidstreamError as error:
+            raise script.fault(str(error), span(tree)) from error
+
+    def _plain_call(self, tree: exp.Expr, name: str) -> AggregateCall:
         script = self._below.scope.script
         arguments = list(tree.expressions)
-        name = tree.name.lower()
         distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
         if distinct:
             arguments = [*arguments[0].expressions, *arguments[1:]]

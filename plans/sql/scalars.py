@@ -35,7 +35,7 @@ from midstream.plans.sql.faults import Script, span
 from midstream.plans.sql.hints import hint
 from midstream.plans.sql.intervals import interval
 from midstream.plans.sql.nodes import in_words, text_of, unsupported
-from midstream.plans.sql.syntax import AGGREGATES, KNOWN_TYPES, MOST_DIGITS
+from midstream.plans.sql.syntax import AGGREGATES, ESTIMATES, KNOWN_TYPES, MOST_DIGITS
 from midstream.plans.values.errors import MidstreamError, SqlError
 from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.units import TimeUnit
@@ -540,6 +540,7 @@ class Reader:
                 *ALIASES,
                 *DATE_PARTS,
                 *AGGREGATES,
+                *ESTIMATES,
             ]
             known += [user.name for user in self.functions.values()]
             if instead := hint(name):

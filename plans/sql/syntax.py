@@ -278,6 +278,9 @@ AGGREGATES: Mapping[str, str] = {
 """The aggregate functions, by their names in SQL."""
 
 
+ESTIMATES: Mapping[str, bool] = {"scaled": False, "standard_error": True}
+"""The functions of an aggregate that estimate it from a sample; True for those that tell its error."""
+
 ORDERS = ("ORDER BY", "ORDER", "ORDERED", "SORTED", "SORT BY", "CLUSTERED")
 """Words that stand for ORDERED BY in other dialects, or in haste."""
 

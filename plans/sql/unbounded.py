@@ -19,7 +19,19 @@ from midstream.plans.algebra.properties import logical, reads_stream
 from midstream.plans.sql.faults import Script, Span
 
 CONSTANT_SPACE = frozenset(
-    ("count", "sum", "avg", "min", "max", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "top_k")
+    (
+        "count",
+        "sum",
+        "avg",
+        "min",
+        "max",
+        "var_pop",
+        "var_samp",
+        "stddev_pop",
+        "stddev_samp",
+        "top_k",
+        "scaled_sum",
+    )
 )
 """The aggregate functions that keep only a few values for a stream that only grows."""
 

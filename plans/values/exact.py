@@ -29,6 +29,31 @@ def exact_mean(values: Iterable[int | float]) -> float | None:
     return rounded(sum(map(Fraction, values), Fraction()) / len(values))
 
 
+def exact_scaled_sum(values: Iterable[tuple[int | float, float]]) -> float | None:
+    """The sum of numbers, each divided by the share of its sample, rounded once.
+
+    >>> exact_scaled_sum([(1, 0.5), (3, 0.25)])
+    14.0
+    """
+    return rounded(sum((Fraction(value) / Fraction(share) for value, share in values), Fraction()))
+
+
+def exact_sampling_variance(values: Iterable[tuple[int | float, float, int]]) -> Fraction:
+    """The estimated variance of a scaled sum, of values with the share of their sample and their draw.
+
+        Σ (1 - p) / p² (Σ x)²         the inner sum over the values of one draw
+
+    >>> exact_sampling_variance([(1, 0.5, 7), (2, 0.5, 7), (3, 0.5, 8), (3, 1.0, 9)])
+    Fraction(36, 1)
+    """
+    clusters: dict[tuple[float, int], Fraction] = {}
+    for value, share, draw in values:
+        clusters[share, draw] = clusters.get((share, draw), Fraction()) + Fraction(value)
+    return sum(
+        ((1 - Fraction(p)) * (total / Fraction(p)) ** 2 for (p, _), total in clusters.items()), Fraction()
+    )
+
+
 def exact_variance(values: Iterable[int | float], freedom: int = 0) -> Fraction:
     """The sum of squared distances from the mean, divided by the number of values minus `freedom`.
 

@@ -256,6 +256,26 @@ def test_functions_of_numbers_agree_with_their_meaning(call: AggregateCall, rows
     check(call, rows)
 
 
+@pytest.mark.parametrize("function", ["scaled_sum", "standard_error"])
+@given(data=st.data())
+def test_estimates_agree_with_their_meaning(function: str, data: st.DataObject) -> None:
+    """Rows of one draw leave one by one, and those of several shares meet."""
+    parts = (
+        st.one_of(EXACT, FEW),
+        st.sampled_from([0.1, 0.3, 0.5, 1.0, 5e-324]),
+        st.sampled_from([7, 2**64 - 1]),
+    )
+    values = st.tuples(*(parts if function == "standard_error" else parts[:2]))
+
+    def leaving(value: Any) -> Any:
+        number, *rest = value
+        return (float(number) if type(number) is int and abs(number) < 2**53 else number, *rest)
+
+    rows = data.draw(histories(values))
+    check(function, rows)
+    check(function, rows, same, leaving)
+
+
 @pytest.mark.parametrize("call", ORDERED, ids=str)
 @given(rows=st.one_of(histories(NUMBERS), histories(FEW), histories(FLOATS)))
 @example(rows=[(0, 9, 1.7976931348623157e308), (0, 9, 1.7976931348623157e308)])

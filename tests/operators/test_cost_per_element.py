@@ -356,15 +356,19 @@ def test_an_extreme_of_ends_out_of_order_is_found_by_bisection(kind: type[Maximu
 
 @pytest.mark.parametrize("function", ACCUMULATORS)
 def test_an_accumulator_costs_the_same_however_many_values_are_in(function: str) -> None:
+    def value(number: int) -> Any:
+        weights = {"scaled_sum": (0.5,), "standard_error": (0.5, int(number))}.get(function)
+        return number if weights is None else (number, *weights)
+
     def steps(window: int) -> int:
         accumulator = ACCUMULATORS[function]()
         for i in range(window):
-            accumulator.add(-i, i + window)
+            accumulator.add(value(-i), i + window)
 
         def work() -> None:
             for i in range(window, window + MEASURED):
-                accumulator.remove(window - i)
-                accumulator.add(Counted(-i), Counted(i + window))
+                accumulator.remove(value(window - i))
+                accumulator.add(value(Counted(-i)), Counted(i + window))
                 accumulator.value(i)
 
         return operations(work)

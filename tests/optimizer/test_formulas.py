@@ -17,6 +17,7 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.aggregates import AggregateCall, avg, count, max_, stddev_samp, sum_, var_pop
 from midstream.plans.expressions.expressions import equality
+from midstream.plans.expressions.operands import call
 from midstream.testing import plans
 
 S = stream("s", intervals=True, x="integer", y="integer")
@@ -261,6 +262,8 @@ F = stream("s", intervals=True, x="integer", y="float", z="any")
         ([sum_("y"), avg("y", distinct=True)], 2, 2),
         ([var_pop("x")], 2, 2),
         ([stddev_samp("y"), sum_("y")], 4, 4),
+        ([AggregateCall("scaled_sum", call("tuple", F["x"], 0.5).expression)], 1, 4),
+        ([AggregateCall("standard_error", call("tuple", F["y"], 0.5, 7).expression)], 3, 10),
     ],
     ids=lambda one: ", ".join(map(str, one)) if isinstance(one, list) else "",
 )

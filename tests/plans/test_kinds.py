@@ -30,6 +30,20 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "plans/algebra/builder.py": (NAMES - {"Convert"}, "a method of a stream makes each operator"),
     "plans/algebra/plan.py": (LEAVES, "a plan lists the streams and the relations that it reads"),
     "plans/algebra/specification.py": ({"Sample"}, "rows that are drawn keep the order of their arrival"),
+    "plans/algebra/scaling.py": (
+        {
+            "Sample",
+            "TimeWindow",
+            "Granularity",
+            "Filter",
+            "Project",
+            "Aggregate",
+            "Distinct",
+            "Union",
+            *CHANGES,
+        },
+        "what each gives decides if its rows are those of a sample, each with its share",
+    ),
     "plans/algebra/properties/nodes.py": ({"Source"}, "what reads no stream does not go on in time"),
     "plans/algebra/properties/windowless.py": (
         {"Source", "Join", "SemiJoin", "AntiJoin", "Aggregate", "Distinct", *WINDOWS, *CHANGES},
@@ -156,6 +170,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"Source", "TimeWindow", "Filter", "Project", "Join", "Union"},
         "facts are counted of these",
     ),
+    "scenarios/stages/profile/drawing.py": ({"Sample"}, "a study draws what a sample of the stream has"),
     "scenarios/stages/*.py": (
         {"Source", "TimeWindow", "Filter", "Project", "Join", "Union", "Distinct", "Aggregate"},
         "studies over recorded streams are about plans of these",

@@ -56,7 +56,11 @@ def adjust(
     Cost     O(plans of the queries concerned)
     Raises   PlanError; then nothing has changed.
     """
-    levers = {logical_node(lever): _adjusted(lever, setting) for lever, setting in settings.items()}
+    levers = {
+        form: _adjusted(form, setting)
+        for lever, setting in settings.items()
+        for form in _forms(graph, logical_node(lever), only)
+    }
     carriers = {node: new for lever, new in levers.items() for node in _carriers(graph, lever, only)}
     if at is None:
         changes = [(_running(graph, node), new.setting) for node, new in carriers.items()]
@@ -153,12 +157,25 @@ def _adjusted(lever: Node, setting: Any) -> Adjustable:
 
 def _carriers(graph: QueryGraph, lever: Node, only: Sequence[RunningQuery]) -> list[Node]:
     """The running nodes that carry out a lever; those of some queries alone, unless there are none."""
-    carriers = graph.base.carriers(lever)
-    found = [node for node in carriers if not only or any(query in graph.base.users(node) for query in only)]
+    found = _running_as(graph, lever, only)
     if not found:
         names = " or ".join(query.name for query in only) or "no query"
         raise PlanError(f"{names} {'does not have' if only else 'has'} {label(lever)}")
     return found
+
+
+def _forms(graph: QueryGraph, lever: Node, only: Sequence[RunningQuery]) -> Sequence[Node]:
+    """The forms of a lever that run, such as a sample with weights; the lever itself if none does."""
+    operator = logical(lever)
+    forms = operator.forms if isinstance(operator, Adjustable) else ()
+    nodes = [Node(form, lever.inputs) for form in forms]
+    return [node for node in nodes if _running_as(graph, node, only)] or [lever]
+
+
+def _running_as(graph: QueryGraph, lever: Node, only: Sequence[RunningQuery]) -> list[Node]:
+    """The running nodes that carry out a lever, of some queries alone, unless there are none."""
+    carriers = graph.base.carriers(lever)
+    return [node for node in carriers if not only or any(query in graph.base.users(node) for query in only)]
 
 
 def _users(graph: QueryGraph, nodes: Iterable[Node]) -> list[RunningQuery]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -29,6 +30,11 @@ class Adjustable(Logical):
     def setting(self) -> Any:
         """The setting from the last change on."""
         return getattr(self, self.lever)
+
+    @property
+    def forms(self) -> Sequence[Self]:
+        """The operators that have one lever with this one, itself among them."""
+        return (self,)
 
     def with_setting(self, setting: Any) -> Self:
         """The operator with another setting.

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 from midstream.plans.algebra.operators.adjustable import Adjustable
 from midstream.plans.algebra.operators.base import History, OverTime, PartOfInput, Schemas, Snapshot
 from midstream.plans.algebra.operators.checks import unusual
 from midstream.plans.values.errors import PlanError
+from midstream.plans.values.schema import Column, Schema, Type, unused
 from midstream.plans.values.stable_hash import limit, seed_of, stable_hash
 from midstream.plans.values.streams import Payload, Time
+
+
+class Weights(NamedTuple):
+    """The columns that a weighted sample adds to its rows."""
+
+    share: str
+    """The name of the share in force when the row came."""
+    draw: str
+    """The name of the row's hash: equal for rows that are drawn together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +33,8 @@ class Sample(Adjustable, PartOfInput, OverTime):
     who draws draws the same. Samples of other streams, and with another `seed`, are independent.
 
     It stands directly above a stream of chronons: the hash is of the whole row, as it came. With `bounds`,
-    the share can change at run time, from the smallest to the largest.
+    the share can change at run time, from the smallest to the largest. A weighted sample adds two columns,
+    from which sums over the stream can be estimated; what is known of the other columns stays known.
     """
 
     name = "sample"
@@ -41,6 +52,7 @@ class Sample(Adjustable, PartOfInput, OverTime):
     share: float
     seed: int = 0
     bounds: tuple[float, float] | None = None  # type: ignore[assignment]
+    weighted: bool = False
 
     def __post_init__(self) -> None:
         for share in (self.share, *(self.bounds or ())):
@@ -51,6 +63,24 @@ class Sample(Adjustable, PartOfInput, OverTime):
             raise PlanError(f"found a sample of {percent(self.share)}, expected one from {least} to {most}")
         if type(self.seed) is not int:
             raise PlanError(f"sample: found the seed {self.seed!r}, expected an integer")
+
+    @property
+    def forms(self) -> Sequence[Self]:
+        """With and without weights it is one sample of the stream."""
+        return [replace(self, weighted=weighted) for weighted in (self.weighted, not self.weighted)]
+
+    def schema(self, inputs: Schemas) -> Schema:
+        """The input's columns, with those of the weights behind."""
+        if not self.weighted:
+            return inputs[0]
+        share, draw = self.weights(inputs[0])
+        return inputs[0].concat(Schema((Column(share, Type.FLOAT), Column(draw, Type.INTEGER))))
+
+    @staticmethod
+    def weights(rows: Schema) -> Weights:
+        """The columns that it adds to rows, if it is weighted."""
+        share = unused("share", rows.names)
+        return Weights(share, unused("draw", rows.names))
 
     def granule_above(self, below: int) -> int:
         """Rows come at instants of the stream."""
@@ -63,18 +93,25 @@ class Sample(Adjustable, PartOfInput, OverTime):
         return least + fraction * (most - least)
 
     def snapshot(self, history: History, instant: int) -> Snapshot:
-        drawn = self.drawn()
-        return Counter({e: n for e, n in history.at(instant).items() if drawn(instant, e)})
+        of_row = self.of_row()
+        return Counter({made: n for e, n in history.at(instant).items() for made in of_row(instant, e)})
 
     @property
     def key(self) -> int:
         """The seed of its hash."""
         return seed_of(self.seed, self.stream)
 
-    def drawn(self) -> Callable[[int, Payload], bool]:
-        """The function that tells if a row of an instant is drawn."""
-        most, seed = limit(self.share), self.key
-        return lambda instant, row: stable_hash((instant, *row), seed) < most
+    def of_row(self) -> Callable[[int, Payload], Sequence[Payload]]:
+        """The function from a row of an instant to the row in the sample; to none if it is not drawn."""
+        most, seed, share = limit(self.share), self.key, float(self.share)
+
+        def of_row(instant: int, row: Payload) -> Sequence[Payload]:
+            draw = stable_hash((instant, *row), seed)
+            if draw >= most:
+                return ()
+            return [(*row, share, draw) if self.weighted else row]
+
+        return of_row
 
     def remembers_until(self, end: Time) -> Time:
         return end
@@ -94,18 +131,24 @@ class Sample(Adjustable, PartOfInput, OverTime):
 
     def to_json(self) -> dict[str, Any]:
         rest = {} if self.seed == 0 else {"seed": self.seed}
-        return {"stream": self.stream, "share": self.share, **rest, **unusual(bounds=self.bounds)}
+        weights = {"weighted": True} if self.weighted else {}
+        bounds = unusual(bounds=self.bounds)
+        return {"stream": self.stream, "share": self.share, **rest, **bounds, **weights}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         bounds = data.get("bounds")
         shares = None if bounds is None else (bounds[0], bounds[1])
-        return cls(str(data["stream"]), data["share"], data.get("seed", 0), shares)
+        weighted = data.get("weighted", False)
+        if type(weighted) is not bool:
+            raise PlanError(f"sample: found weighted = {weighted!r}, expected true or false")
+        return cls(str(data["stream"]), data["share"], data.get("seed", 0), shares, weighted)
 
     def __str__(self) -> str:
         seed = "" if self.seed == 0 else f" seed {self.seed}"
         between = "" if self.bounds is None else " (from {} to {})".format(*map(percent, self.bounds))
-        return f"sample {percent(self.share)}{seed}{between}"
+        weights = " with weights" if self.weighted else ""
+        return f"sample {percent(self.share)}{seed}{between}{weights}"
 
 
 def percent(share: float) -> str:

@@ -1,20 +1,25 @@
 """A bounded number of elements of each stream, and the pairs among them.
 
-A hash of time and payload chooses the elements, so the choice does not depend on partitions. Of two samples
-of a stream, the smaller one is part of the larger one.
+The elements are those of a sample of the stream (`stream.sample`) that has so many: those with the least
+hashes of time and payload. So the choice does not depend on partitions, and of two samples of a stream, the
+smaller one is part of the larger one.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from pyspark.sql import functions as F
+import pyarrow as pa
+from pyspark.sql.types import LongType, StructField, StructType
 
 from midstream.optimizer.sampling.intervals import Interval, Member, share_of_pairs
+from midstream.plans.algebra.operators import Sample
+from midstream.plans.values.stable_hash import HASHES, limit, stable_hash
 from midstream.scenarios.recordings.derived import Timed, compiled
 from midstream.scenarios.recordings.recording import Recording
 from midstream.scenarios.streams.recorded.inputs import PlanInput
@@ -22,36 +27,40 @@ from midstream.scenarios.streams.recorded.inputs import PlanInput
 ROWS = 8192
 """The number of elements drawn from a stream."""
 
-HASHES, SPARE = 1 << 31, 500
+SPARE = 500
+"""Elements that are sorted beyond a quarter more than are asked for, so that hardly ever too few are."""
+
+HASH = "hash"
+"""The column with the hash of a row, less 2⁶³: Spark's integers have a sign."""
 
 PAIRS = 100_000
 """The number of pairs of drawn elements valid together that are tried, about."""
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnElements:
     """Some elements of a stream, in the order of their hashes, and their share of all elements."""
 
     elements: Sequence[Timed]
     share: float
 
-    def fewer(self, factor: float) -> Drawn:
+    def fewer(self, factor: float) -> DrawnElements:
         """A part of these elements."""
-        return Drawn(self.elements[: math.ceil(factor * len(self.elements))], factor * self.share)
+        return DrawnElements(self.elements[: math.ceil(factor * len(self.elements))], factor * self.share)
 
-    def half(self, number: int) -> Drawn:
+    def half(self, number: int) -> DrawnElements:
         """The first or second half: both sides of a pair of one stream must be drawn independently."""
-        return Drawn(self.elements[number::2], self.share / 2)
+        return DrawnElements(self.elements[number::2], self.share / 2)
 
-    def of(self, plan_input: PlanInput) -> Drawn:
+    def of(self, plan_input: PlanInput) -> DrawnElements:
         """The elements of an input that reads the stream, after filters and projections."""
         known = plan_input.stream.columns.names
         positions = [known.index(name) for name in next(iter(plan_input.chain.walk())).schema.names]
         rows = ((time, tuple(row[i] for i in positions)) for time, row in self.elements)
-        return Drawn(list(compiled(plan_input.chain)(rows)), self.share)
+        return DrawnElements(list(compiled(plan_input.chain)(rows)), self.share)
 
 
-def drawn(recording: Recording, names: Sequence[str], most: int = ROWS) -> Mapping[str, Drawn]:
+def drawn(recording: Recording, names: Sequence[str], most: int = ROWS) -> Mapping[str, DrawnElements]:
     """Draw some elements of each stream.
 
     Cost     A pass over the streams; at most `most` rows of each come to the driver.
@@ -59,12 +68,31 @@ def drawn(recording: Recording, names: Sequence[str], most: int = ROWS) -> Mappi
     found = {}
     for name in names:
         frame, total = recording.frames[name], recording.totals[name].count
-        order = F.pmod(F.xxhash64(*frame.columns), F.lit(HASHES))
-        # What is sorted is bounded, too: about a quarter more than is asked for.
-        likely = frame.where(order < HASHES * (5 * most // 4 + SPARE) // max(1, total))
-        rows = likely.orderBy(order, *frame.columns).limit(most).collect()
-        found[name] = Drawn([(row[0], tuple(row[1:])) for row in rows], len(rows) / total if total else 1.0)
+        # What is sorted is bounded, too.
+        share = min(1.0, (5 * most / 4 + SPARE) / max(1, total))
+        likely = frame.mapInArrow(
+            partial(sample_batches, sample=Sample(name, share)),
+            StructType([*frame.schema.fields, StructField(HASH, LongType())]),
+        )
+        rows = likely.orderBy(HASH, *frame.columns).limit(most).collect()
+        elements = [(row[0], tuple(row[1:-1])) for row in rows]
+        found[name] = DrawnElements(elements, len(rows) / total if total else 1.0)
     return found
+
+
+def sample_batches(batches: Iterator[pa.RecordBatch], sample: Sample) -> Iterator[pa.RecordBatch]:
+    """The rows of a stream that are in a sample, with their hashes; a row is a time and a payload.
+
+    Cost     O(batch)
+    """
+    most, seed = limit(sample.share), sample.key
+    for batch in batches:
+        rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        hashes = [stable_hash(row, seed) for row in rows]
+        places = pa.array([i for i, each in enumerate(hashes) if each < most], pa.int64())
+        drawn_hashes = pa.array([each - HASHES // 2 for each in hashes if each < most], pa.int64())
+        columns = [*(column.take(places) for column in batch.columns), drawn_hashes]
+        yield pa.RecordBatch.from_arrays(columns, [*batch.schema.names, HASH])
 
 
 PairTest = Callable[[Any], Any]
@@ -72,8 +100,8 @@ PairTest = Callable[[Any], Any]
 
 
 def sampled_share(
-    left: Drawn,
-    right: Drawn,
+    left: DrawnElements,
+    right: DrawnElements,
     lengths: tuple[int, int],
     overlapping: int,
     holds: PairTest,

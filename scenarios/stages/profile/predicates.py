@@ -17,7 +17,7 @@ from midstream.scenarios.stages.profile.conditions import (
     equalities_between,
     filter_node,
 )
-from midstream.scenarios.stages.profile.drawing import Drawn, sampled_share
+from midstream.scenarios.stages.profile.drawing import DrawnElements, sampled_share
 from midstream.scenarios.streams.recorded.inputs import PlanInput, equal_names
 
 COUNTED, SAMPLED, UNKNOWN = "counted", "sampled", "unknown"
@@ -53,7 +53,7 @@ Counts = Mapping[tuple[int, int], tuple[int, int]]
 
 
 def predicates(
-    query: Plan, inputs: Sequence[PlanInput], drawn: Mapping[str, Drawn], counts: Counts
+    query: Plan, inputs: Sequence[PlanInput], drawn: Mapping[str, DrawnElements], counts: Counts
 ) -> tuple[PredicateProfile, ...]:
     """All conditions of a query, in its order."""
     conditions = conditions_of(query, inputs)
@@ -72,7 +72,7 @@ def predicates(
     return tuple(found.get(each.condition, each) for each in unknown)
 
 
-def _of_rows(condition: QueryCondition, one: PlanInput, drawn: Drawn) -> PredicateProfile:
+def _of_rows(condition: QueryCondition, one: PlanInput, drawn: DrawnElements) -> PredicateProfile:
     assert condition.meaning is not None
     meaning = at_source(condition.meaning, filter_node(condition.meaning, one))
     if meaning is None:
@@ -90,7 +90,7 @@ def _of_pair(
     between: Sequence[QueryCondition],
     pair: tuple[int, int],
     inputs: Sequence[PlanInput],
-    drawn: Mapping[str, Drawn],
+    drawn: Mapping[str, DrawnElements],
     counts: Counts,
 ) -> list[PredicateProfile]:
     """Profile the conditions between two inputs: count an equality that is the only one, sample the others.
@@ -120,7 +120,7 @@ def sampled_condition(
     premises: int,
     pair: tuple[int, int],
     inputs: Sequence[PlanInput],
-    drawn: Mapping[str, Drawn],
+    drawn: Mapping[str, DrawnElements],
     overlapping: int,
 ) -> Interval:
     """The share of pairs that satisfy some conditions, among the pairs that satisfy the first ones.

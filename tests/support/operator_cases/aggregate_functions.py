@@ -26,7 +26,7 @@ from midstream.plans.expressions.aggregates import (
     var_pop,
     var_samp,
 )
-from midstream.plans.expressions.operands import col
+from midstream.plans.expressions.operands import call, col
 from operator_cases.base import SMALL, UNKNOWN, any_row
 
 FLOATS = st.sampled_from([0.1, 0.2, -0.3, 1.0, 2.0, 1e16, -1e16, 5e-324, 1.7e308, -1.7e308])
@@ -61,6 +61,13 @@ ODDITY = user_aggregate(
 )
 """Sometimes unknown, and neither idempotent nor ordered: a value merged twice or lost shows."""
 
+
+def of_tuple(function: str, x: Any, *weights: Any) -> AggregateCall:
+    """A function of a value with its weights."""
+    value = col(x) if isinstance(x, str) else x
+    return AggregateCall(function, call("tuple", value, *weights).expression)
+
+
 BUILT_IN: dict[str, Callable[[Any], AggregateCall]] = {
     "sum": sum_,
     "avg": avg,
@@ -79,6 +86,8 @@ BUILT_IN: dict[str, Callable[[Any], AggregateCall]] = {
     "median distinct": lambda x: median(x, distinct=True),
     "top 2": lambda x: top_k(x, 2),
     "top 2 distinct": lambda x: top_k(x, 2, distinct=True),
+    "scaled sum": lambda x: of_tuple("scaled_sum", x, 0.3),
+    "standard error": lambda x: of_tuple("standard_error", x, 0.3, col("k")),
 }
 """Every function, from its argument to a call."""
 
@@ -104,6 +113,7 @@ def aggregate_cases() -> list[tuple[str, Plan, st.SearchStrategy[Any]]]:
         "order statistics": ["median", "median distinct", "top 2", "top 2 distinct"],
         "distinct values": ["count distinct", "sum distinct", "avg distinct"],
         "totals and extremes": ["sum", "avg", "min", "max", "count"],
+        "estimates": ["scaled sum", "standard error"],
     }
     assert {name for names in groups.values() for name in names} == BUILT_IN.keys()
     cases = []

@@ -644,7 +644,7 @@ class Engine:
         >>> [record.event for record in budget.decisions][:3]
         ['adjust', 'stay', 'stay']
         >>> engine.plan.root.inputs[0].operator.size
-        4591
+        4587
         """
         if self._manager is not None and not self._manager.is_stopped:
             raise ArgumentError("budget: the engine has a budget; stop that one first")

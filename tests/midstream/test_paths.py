@@ -269,7 +269,7 @@ CASES: dict[Name, dict[str, Case]] = {
 BASE: dict[Name, list[str]] = {
     ("sql",): [],
     ("init",): [],
-    ("run",): ["--source", "s=s.csv"],
+    ("run",): ["--source", "s=s.csv", "--memory", "1MB"],
     ("explain",): [],
     ("compare",): [],
     ("chart",): ["--parts", "2"],
@@ -614,8 +614,6 @@ def arguments(name: Name, flag: str | None = None, path: object = None) -> list[
             at = given.index(flag)
             del given[at : at + 2]
         given += [flag, cases[flag].form.format(path)]
-        if flag.startswith("--budget-"):
-            given += ["--memory", "1MB"]
         if flag not in ("--dead-letters", "--output") and name == ("migrate",):
             given += ["--output", "results.jsonl"]
     if "--dead-letters" in cases and "--dead-letters" not in given:

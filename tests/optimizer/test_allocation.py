@@ -27,6 +27,8 @@ from midstream.optimizer.allocation.curves import (
 )
 from midstream.optimizer.allocation.forecast import with_settings
 from midstream.optimizer.allocation.limits import Limits, bytes_of, limits_of, share_of
+from midstream.optimizer.allocation.precision import FORMULAS
+from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import is_lever
@@ -372,3 +374,7 @@ def test_numbers_with_units() -> None:
     assert [bytes_of(text, "x") for text in ("1kb", "2 MiB", "1.5GB", "7")] == [1000, 2 * 2**20, 1.5e9, 7]
     assert share_of("0.5%", "x") == 0.005
     assert limits_of("x", 10, None, 1.0) == Limits(10.0)
+
+
+def test_every_operator_has_a_formula_of_its_precision() -> None:
+    assert FORMULAS.keys() == OUTPUTS.keys()

@@ -11,7 +11,7 @@ elements.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from statistics import median
 from typing import NamedTuple
@@ -115,6 +115,7 @@ class Budget:
     window     the size of the query's largest window, in chronons
     expected   the expected cost of the first look, in microseconds
     check      the cost of asking if a look is paid for, in microseconds
+    deciders   the number of those who decide now, and have equal parts of the share
 
     The first look comes when the first window is over, if it costs no more than that window of the query.
 
@@ -128,8 +129,17 @@ class Budget:
     True
     """
 
-    def __init__(self, share: float, step: int, window: int, expected: float, check: float) -> None:
-        self._share, self._step, self._window, self._check = share, step, window, check
+    def __init__(
+        self,
+        share: float,
+        step: int,
+        window: int,
+        expected: float,
+        check: float,
+        deciders: Callable[[], int] = lambda: 1,
+    ) -> None:
+        self._of_all, self._step, self._window, self._check = share, step, window, check
+        self._deciders = deciders
         self._owed = expected
         self._paid = self._before = 0.0
         """The cost of deciding, and the work, by the last look."""
@@ -137,6 +147,10 @@ class Budget:
         """The first instant at which somebody asked."""
         self._asked: tuple[int, float] | None = None
         """The last instant at which somebody asked, and the work by then."""
+
+    @property
+    def _share(self) -> float:
+        return self._of_all / self._deciders()
 
     def is_paid(self, work: float) -> bool:
         """True if the work of the query so far, in microseconds, has paid for the last look."""

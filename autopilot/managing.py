@@ -92,8 +92,11 @@ class ResourceManager:
         statistics: Mapping[Node, StreamStatistics] = MappingProxyType({}),
         units: UnitCosts | None = None,
         clock: Callable[[], float] | None = None,
+        deciders: Callable[[], int] = lambda: 1,
     ) -> None:
         """`deciding` is the share of the queries' time that looks may take; None for no bound.
+
+        The `deciders` of an engine have equal parts of it.
 
         `every` is the time from look to look, by default a part of the largest window. `statistics` are of
         streams that have yet to come; `clock` gives seconds of processing.
@@ -118,7 +121,7 @@ class ResourceManager:
         """The first instant since queries have come or gone."""
         self._is_stale = True
         """True if queries have come or gone since their plans were taken."""
-        self._pace = _Pace(deciding, units)
+        self._pace = _Pace(deciding, units, deciders)
         self._speed = _Speed(clock)
         self._measured = Measured()
         self._rate = 0.0
@@ -339,8 +342,8 @@ class ResourceManager:
 class _Pace:
     """Tells when the next look is paid for by the work of the queries, as their estimates have it."""
 
-    def __init__(self, share: float | None, units: UnitCosts | None) -> None:
-        self._share, self._units = share, units
+    def __init__(self, share: float | None, units: UnitCosts | None, deciders: Callable[[], int]) -> None:
+        self._share, self._units, self._deciders = share, units, deciders
         self._budget: Budget | None = None
         self.efforts = Efforts()
         self._work = self._rate = 0.0
@@ -350,7 +353,9 @@ class _Pace:
     def follow(self, looks: Looks) -> None:
         """Follow other looks from now on."""
         if self._share is not None:
-            self._budget = Budget(self._share, looks.step, looks.window, expected=0.0, check=0.0)
+            self._budget = Budget(
+                self._share, looks.step, looks.window, expected=0.0, check=0.0, deciders=self._deciders
+            )
 
     def is_paid(self, now: int) -> bool:
         """True if the work so far has paid for a look."""

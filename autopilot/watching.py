@@ -68,10 +68,12 @@ class EngineAutopilot:
         looks: int = 8,
         every: int | None = None,
         strategy: str = "auto",
+        deciders: Callable[[], int] = lambda: 1,
     ) -> None:
         """`parts` makes the parts for a query and its looks; `every` is the time from look to look.
 
-        By default that is a window divided by `looks`.
+        By default that is a window divided by `looks`. `deciders` is the number of those who decide for the
+        engine, and share what deciding may take.
 
         Raises   UnknownStreamError where there is no such query; ArgumentError where one has no time window,
                  and `every` is not given.
@@ -79,6 +81,8 @@ class EngineAutopilot:
         self._host, self._parts, self._migrate = host, parts, migrate
         self._names = None if queries is None else tuple(queries)
         self._looks, self._every, self._strategy = looks, every, strategy
+        self.deciders = deciders
+        """The number of those who decide for the engine."""
         self._journal: Journal[Record] = Journal("autopilot")
         self._counts: Counter[tuple[str, Event]] = Counter()
         self._watched: dict[RunningQuery, WatchedQuery] = {}
@@ -239,7 +243,9 @@ class WatchedQuery(QueryPilot[Plan, int]):
             expected = expected_cost(query.plan, prices_of(parts.advisor))
             check = Efforts(checks=1).cost(prices_of(parts.advisor))
             share = parts.decider.settings.budget
-            self._budget = Budget(share, looks.step, looks.window, expected, check)
+            self._budget = Budget(
+                share, looks.step, looks.window, expected, check, deciders=autopilot.deciders
+            )
         self._knows_at: int | None = None
         """The instant from which on a look can tell anything, as the first window is over."""
         self._worked, self._elements, self._steps = 0.0, *self._counted_steps()

@@ -596,6 +596,7 @@ class Engine:
             looks=chosen.looks,
             every=every,
             strategy=strategy,
+            deciders=self._deciders,
         )
         self._autopilots = [one for one in self._autopilots if not one.is_stopped] + [autopilot]
         return autopilot
@@ -666,8 +667,15 @@ class Engine:
             statistics=known,
             units=units,
             clock=None if processor is None else process_time,
+            deciders=self._deciders,
         )
         return self._manager
+
+    def _deciders(self) -> int:
+        """The kinds of looks that decide for queries: an autopilot, and a budget; at least 1."""
+        flies = any(not one.is_stopped for one in self._autopilots)
+        manages = self._manager is not None and not self._manager.is_stopped
+        return max(1, flies + manages)
 
     def _migrate(self, unproved: str, plan: Plan, strategy: str, query: str) -> Transition:
         """Begin a migration that an autopilot has decided; proofs are kept for later migrations."""

@@ -402,3 +402,15 @@ def test_a_refused_change_is_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
     feed(engine, arrivals(16, 20_000, lambda t: 10.0))
     assert settings(engine.plan) == [WINDOW, WINDOW]
     assert "the engine refused: not now" in str(next(r for r in budget.decisions if r.event == "refused"))
+
+
+def test_an_autopilot_and_a_budget_share_the_time_for_deciding() -> None:
+    engine = ms.Engine(JOIN, lambda batch: None)
+    assert engine._deciders() == 1
+    budget = engine.budget(memory="1 MB")
+    assert engine._deciders() == 1
+    pilot = engine.autopilot()
+    assert engine._deciders() == 2
+    pilot.stop()
+    budget.stop()
+    assert engine._deciders() == 1

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from midstream.operators.base.walk import Take
+from midstream.operators.engine.running.bounds import Bounds, intersection, kind, lever_of, levers_of
 from midstream.operators.engine.running.log import Log
+from midstream.operators.engine.running.renaming import Renaming
 from midstream.operators.engine.running.settings import LeverSettings
 from midstream.operators.engine.running.tally import Tally
 from midstream.plans.algebra.operators import OverTime, Source
@@ -81,6 +83,27 @@ class RunningQuery:
         return names[0] if name is None else name
 
     @property
+    def own_terms(self) -> Renaming:
+        """Nodes and plans as the query declares its levers, from those that run."""
+        return Renaming(self.settings.declared(self.plan), {})
+
+    def as_it_runs(self, plan: Plan) -> Plan:
+        """A plan for the query, with the bounds that its levers show as they run."""
+        levers = self.settings.declared(self.plan)
+        if not levers:
+            return plan
+        own = self.own_terms
+        exact = {own.node(lever): lever_of(lever) for lever in levers}
+        # In the new plan a lever may stand elsewhere.
+        moved = {(operator, kind(lever)): lever_of(lever) for lever, operator in levers.items()}
+        shown = {
+            lever: operator
+            for lever in levers_of(plan)
+            if (operator := exact.get(lever) or moved.get((lever_of(lever), kind(lever)))) is not None
+        }
+        return Renaming(shown, {}).plan(plan)
+
+    @property
     def is_logged(self) -> bool:
         """True if a log of its windows and its outputs is kept."""
         return bool(self.logs)
@@ -90,6 +113,11 @@ class RunningQuery:
         """True if a part of the plan is being exchanged."""
         numbers = {n.operator.number for n in self.physical.nodes if isinstance(n.operator, Boxed)}
         return not numbers <= self.stuck
+
+
+def in_force(lever: Node, queries: Iterable[RunningQuery]) -> Bounds | None:
+    """The bounds that all queries with a lever declare; None if they have no setting in common."""
+    return intersection(query.settings.bounds(lever) for query in queries)
 
 
 def lowest(physical: Plan, shared: Container[Node] = frozenset()) -> tuple[Node, ...]:

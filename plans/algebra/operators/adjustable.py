@@ -37,3 +37,8 @@ class Adjustable(Logical):
         """
         changed: Self = replace(self, **{self.lever: setting})  # type: ignore[type-var]
         return changed
+
+    def with_bounds(self, bounds: tuple[float, float] | None) -> Self:
+        """The operator with other bounds, between which its setting must be."""
+        changed: Self = replace(self, bounds=bounds)  # type: ignore[type-var]
+        return changed

@@ -1,0 +1,83 @@
+"""The levers of an engine, as a resource manager sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from midstream.operators.engine.graph.query_graph import QueryGraph
+from midstream.operators.engine.running.bounds import Bounds, intersection, lever_of, levers_of
+from midstream.operators.engine.running.plan_box import label
+from midstream.operators.engine.running.queries import RunningQuery, in_force
+from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.properties import logical_node, unbounded
+
+
+@dataclass(frozen=True, slots=True)
+class Lever:
+    """A setting that can change at run time, with the queries to which it applies (thesis, 21.4.2)."""
+
+    node: Node
+    """The window, granularity conversion or sample, with the bounds in force; a key for `Engine.adjust`."""
+    kind: str
+    """The name of its setting: size, rows, granule or share."""
+    setting: float
+    """The setting from its last change on."""
+    bounds: Bounds
+    """The settings that all its queries allow: the intersection of the bounds that they declare."""
+    queries: tuple[str, ...]
+    """The names of its queries, in order of arrival."""
+
+    def __str__(self) -> str:
+        return f"{label(self.node)}, for {', '.join(self.queries)}"
+
+
+def levers(graph: QueryGraph) -> list[Lever]:
+    """All running levers, in the order of the first queries that have them."""
+    found = dict.fromkeys(
+        (logical_node(node), tuple(sorted(graph.base.users(node), key=_number)))
+        for node in graph.base.levers()
+    )
+    order = {query: number for number, query in enumerate(graph.queries.values())}
+    return [_lever(node, users) for node, users in sorted(found, key=lambda each: order[each[1][0]])]
+
+
+def notes(graph: QueryGraph, query: RunningQuery) -> Iterator[str]:
+    """A sentence for each other lever that runs apart from one of a query's, which may be set alike."""
+    others = levers(graph)
+    for lever in levers_of(query.own_terms.plan(query.plan)):
+        for other in others:
+            if query.name not in other.queries and _is_alike(lever, other.node):
+                names = ", ".join(other.queries)
+                yield f"{label(lever)} runs apart from {label(other.node)} of {names}: {_why(lever, other)}"
+
+
+def _number(query: RunningQuery) -> int:
+    return query.number
+
+
+def _lever(node: Node, users: Iterable[RunningQuery]) -> Lever:
+    operator, bounds = lever_of(node), in_force(node, users)
+    assert bounds is not None
+    shown = Node(operator.with_bounds(bounds), node.inputs)
+    return Lever(shown, operator.lever, operator.setting, bounds, tuple(query.name for query in users))
+
+
+def _is_alike(one: Node, other: Node) -> bool:
+    """True if two levers differ at most in bounds and setting."""
+    operator, others = lever_of(one).with_bounds(None), lever_of(other).with_bounds(None)
+    if type(operator) is not type(others):
+        return False
+    is_same = operator.with_setting(others.setting) == others
+    return is_same and [*map(unbounded, one.inputs)] == [*map(unbounded, other.inputs)]
+
+
+def _why(lever: Node, other: Lever) -> str:
+    operator = lever_of(lever)
+    bounds = operator.bounds
+    assert bounds is not None
+    if (both := intersection([bounds, other.bounds])) is None:
+        return "their bounds have no setting in common"
+    if operator.setting == other.setting:
+        return "they meet when elements by earlier settings have expired, unless a query has two such levers"
+    return f"they have other settings; both allow settings from {both[0]} to {both[1]}"

@@ -82,14 +82,15 @@ class Case:
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """A random one."""
-    plan = plans(depth=3, windows=True, forever=False, shared=True, adjustable=True)
+    depth = draw(st.sampled_from((0, 1, 2, 3, 3)))
+    plan = plans(depth=depth, windows=True, forever=False, shared=True, adjustable=True)
     workload = draw(workloads(plan, forever=False))
     step = st.builds(
         Step,
-        st.integers(0, 2),
+        st.integers(0, 3),
         st.dictionaries(st.integers(0, 9), st.integers(0, LARGEST_SETTING + 2), min_size=1, max_size=3),
         st.integers(1, 12),
-        st.sampled_from(("",) * 6 + ("rules", "optimizer", "comes", "comes otherwise", "goes")),
+        st.sampled_from(("",) * 6 + ("rules", "optimizer", "comes", "goes") + ("comes otherwise",) * 3),
         st.integers(0, 200),
     )
     steps = {i: draw(step) for i in range(len(workload.events)) if draw(st.integers(0, 3))}
@@ -204,7 +205,7 @@ class Trial:
         self.moved += step.move in ("rules", "optimizer")
 
     def _come(self, plan: Plan, name: str) -> None:
-        if name not in self.queries and len(self.queries) < 3:
+        if name not in self.queries and len(self.queries) < 4:
             subject = Subject(plan)
             subject.since = self.engine.add(plan, subject.results.extend, name=name).complete_from
             self.queries[name] = subject

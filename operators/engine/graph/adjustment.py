@@ -14,6 +14,7 @@ from midstream.operators.engine.running.plan_box import label
 from midstream.operators.engine.running.queries import RunningQuery, in_force
 from midstream.operators.engine.running.renaming import Renaming
 from midstream.operators.engine.running.settings import LeverSettings, complete_at, forget_expired
+from midstream.operators.engine.running.uniting import united_with_running
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node
@@ -87,6 +88,8 @@ def adjust(
         forget_expired(node, operator)
         ends.append(complete_at(node, operator.setting.history, at))
         settling.add(graph.base.stop(moved), ends[-1])
+    for lever in {renaming.moved[old]: None for old in levers}:
+        graph.show(united_with_running(graph.base, lever))
     return Adjustment(tuple(query.name for query in queries), at, max(ends), notes)
 
 
@@ -180,17 +183,19 @@ def _carriers(graph: QueryGraph, lever: Node, only: Sequence[RunningQuery]) -> l
     """
     bounds = shown_bounds(lever)
 
-    def is_carrier(node: Node, users: Collection[RunningQuery]) -> bool:
-        running = logical_node(node)
-        if any(query.settings.bounds(running) == bounds for query in users):
+    def is_lever(running: Node) -> bool:
+        users = graph.base.users_of_lever(running)
+        if any(query.settings.bounds(running) == bounds for query in users if not only or query in only):
             return True
-        return bounds == in_force(running, graph.base.users(node))
+        return bounds == in_force(running, users)
 
-    nodes = []
-    for node in graph.base.alike(lever):
-        users = [query for query in graph.base.users(node) if not only or query in only]
-        if users and is_carrier(node, users):
-            nodes.append(node)
+    alike = graph.base.alike(lever)
+    levers = [*filter(is_lever, dict.fromkeys(map(logical_node, alike)))]
+    nodes = [
+        node
+        for node in alike
+        if logical_node(node) in levers and any(not only or query in only for query in graph.base.users(node))
+    ]
     if not nodes:
         names = " or ".join(query.name for query in only) or "no query"
         raise PlanError(f"{names} {'does not have' if only else 'has'} {label(logical_node(lever))}")
@@ -213,8 +218,8 @@ def _willing(
                 refusals[query] = f"{query.name} keeps {text}, as its bounds do not allow {setting}"
     users = [query for query in _users(graph, carriers) if not only or query in only]
     willing = [query for query in users if query not in refusals]
-    for node in carriers:
-        if (only and refusals) or not any(query in graph.base.users(node) for query in willing):
+    for lever in dict.fromkeys(map(logical_node, carriers)):
+        if (only and refusals) or not any(query in graph.base.users_of_lever(lever) for query in willing):
             raise PlanError(f"nothing has changed: {'; '.join(refusals.values())}")
     return willing, tuple(refusals.values())
 

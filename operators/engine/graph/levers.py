@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
 from midstream.operators.engine.graph.query_graph import QueryGraph
-from midstream.operators.engine.running.bounds import Bounds, intersection, lever_of, levers_of
+from midstream.operators.engine.running.bounds import LeverBounds, intersection, lever_of, levers_of
 from midstream.operators.engine.running.plan_box import label
 from midstream.operators.engine.running.queries import RunningQuery, in_force
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical_node, unbounded
+from midstream.plans.algebra.properties import unbounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Lever:
     """The name of its setting: size, rows, granule or share."""
     setting: float
     """The setting from its last change on."""
-    bounds: Bounds
+    bounds: LeverBounds
     """The settings that all its queries allow: the intersection of the bounds that they declare."""
     queries: tuple[str, ...]
     """The names of its queries, in order of arrival."""
@@ -34,12 +35,9 @@ class Lever:
 
 def levers(graph: QueryGraph) -> list[Lever]:
     """All running levers, in the order of the first queries that have them."""
-    found = dict.fromkeys(
-        (logical_node(node), tuple(sorted(graph.base.users(node), key=_number)))
-        for node in graph.base.levers()
-    )
-    order = {query: number for number, query in enumerate(graph.queries.values())}
-    return [_lever(node, users) for node, users in sorted(found, key=lambda each: order[each[1][0]])]
+    nodes = graph.base.levers()
+    users = {node: sorted(graph.base.users_of_lever(node), key=attrgetter("number")) for node in nodes}
+    return [_lever(node, users[node]) for node in sorted(nodes, key=lambda node: users[node][0].number)]
 
 
 def notes(graph: QueryGraph, query: RunningQuery) -> Iterator[str]:
@@ -50,10 +48,6 @@ def notes(graph: QueryGraph, query: RunningQuery) -> Iterator[str]:
             if query.name not in other.queries and _is_alike(lever, other.node):
                 names = ", ".join(other.queries)
                 yield f"{label(lever)} runs apart from {label(other.node)} of {names}: {_why(lever, other)}"
-
-
-def _number(query: RunningQuery) -> int:
-    return query.number
 
 
 def _lever(node: Node, users: Iterable[RunningQuery]) -> Lever:
@@ -79,5 +73,5 @@ def _why(lever: Node, other: Lever) -> str:
     if (both := intersection([bounds, other.bounds])) is None:
         return "their bounds have no setting in common"
     if operator.setting == other.setting:
-        return "they meet when elements by earlier settings have expired, unless a query has two such levers"
-    return f"they have other settings; both allow settings from {both[0]} to {both[1]}"
+        return "a query has several such levers, or the greatest setting of one of them is 1"
+    return f"their settings differ; both allow {both[0]} to {both[1]}"

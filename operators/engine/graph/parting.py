@@ -22,10 +22,9 @@ from midstream.operators.engine.running.planner import running_operator
 from midstream.operators.engine.running.queries import RunningQuery
 from midstream.operators.engine.running.renaming import Renaming
 from midstream.operators.engine.running.settings import complete_at
-from midstream.operators.engine.running.uniting import union_of
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_node
+from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Time
 
@@ -68,20 +67,12 @@ class Settling:
         if operator.reached[0] < self._complete_at[stop] or any(query.is_exchanged for query in users):
             return False
         operator.setting.begin(operator.setting.history[-1][1])
-        if not graph.base.users(_plain(node)):
-            graph.show(union_of(graph.base, logical_node(node)))
-            node = stop.node
-        plain = _plain(node)
+        plain = Node(replace(cast(Physical, node.operator), copy=0), node.inputs)
         if graph.base.users(plain):
             _meet(graph, node, plain, users)
         else:
             graph.rename(users, Renaming({}, {node: cast(Physical, plain.operator)}))
         return True
-
-
-def _plain(node: Node) -> Node:
-    """The node that other queries can share."""
-    return Node(replace(cast(Physical, node.operator), copy=0), node.inputs)
 
 
 def _meet(graph: QueryGraph, node: Node, plain: Node, users: Iterable[RunningQuery]) -> None:

@@ -38,7 +38,7 @@ from midstream.operators.engine.running.sharing import (
     unseen_sources,
     with_own_operators,
 )
-from midstream.operators.engine.running.uniting import Union, union_with
+from midstream.operators.engine.running.uniting import UnitedLevers, united_with
 from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.physical import Boxed
@@ -109,9 +109,9 @@ class QueryGraph:
         self.entrances.enter(plan.sources, name)
         self.check_relations(plan)
         self.entrances.refer(plan, self.relations)
-        union = union_with(self.base, plan)
-        self.show(union)
-        coming = Renaming(union.coming, {})
+        united = united_with(self.base, plan)
+        self.show(united)
+        coming = Renaming(united.coming, {})
         query = self._new(name, coming.plan(plan))
         query.settings.declare({coming.node(lever): shown_bounds(lever) for lever in levers_of(plan)})
         self.base.run(query, query.physical)
@@ -288,10 +288,10 @@ class QueryGraph:
             self.guests.listen(query.physical, running)
         self._gauges.place()
 
-    def show(self, union: Union) -> None:
+    def show(self, united: UnitedLevers) -> None:
         """Let running levers show other bounds, so that equal ones are one node."""
-        if union.running:
-            self.rename(union.queries, Renaming(union.running, {}))
+        if united.running:
+            self.rename(united.queries, Renaming(united.running, {}))
 
     def rename(self, queries: Iterable[RunningQuery], renaming: Renaming) -> None:
         """Put running operators, and all above them, under other nodes; nothing else changes.

@@ -226,9 +226,14 @@ class Base:
         """The running nodes that carry out a lever, or one that is equal but for bounds."""
         return tuple(stop.node for stop in self._carriers.get(unbounded(lever), ()))
 
-    def levers(self) -> Iterator[Node]:
-        """The running nodes that carry out levers."""
-        return (stop.node for stops in self._carriers.values() for stop in stops)
+    def users_of_lever(self, lever: Node) -> dict[RunningQuery, None]:
+        """The queries that have a lever, which is a logical node; some may run it for themselves."""
+        return {query: None for node in self.carriers(lever) for query in self.users(node)}
+
+    def levers(self) -> tuple[Node, ...]:
+        """All running levers, as logical nodes."""
+        nodes = (logical_node(stop.node) for stops in self._carriers.values() for stop in stops)
+        return tuple(dict.fromkeys(nodes))
 
     def stop(self, node: Node) -> Stop:
         """The stop of a running node; it stays when the node is another one."""

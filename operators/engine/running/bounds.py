@@ -16,7 +16,7 @@ from midstream.plans.algebra.operators import Adjustable, Logical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import is_lever, logical, logical_node
 
-Bounds = tuple[float, float]
+LeverBounds = tuple[float, float]
 """The least and the greatest setting of a lever."""
 
 Kind = tuple[type[Logical], frozenset[Logical]]
@@ -35,14 +35,14 @@ def levers_of(plan: Plan) -> tuple[Node, ...]:
     return tuple(dict.fromkeys(logical_node(node) for node in plan.nodes if is_lever(node)))
 
 
-def shown_bounds(lever: Node) -> Bounds:
+def shown_bounds(lever: Node) -> LeverBounds:
     """The bounds of a lever in a plan."""
     bounds = lever_of(lever).bounds
     assert bounds is not None
     return bounds
 
 
-def intersection(bounds: Iterable[Bounds]) -> Bounds | None:
+def intersection(bounds: Iterable[LeverBounds]) -> LeverBounds | None:
     """The bounds that lie within all of some, at least one; None if there are none.
 
     >>> intersection([(1, 5), (3, 9)]), intersection([(1, 2), (3, 9)])
@@ -52,7 +52,7 @@ def intersection(bounds: Iterable[Bounds]) -> Bounds | None:
     return None if least > greatest else (least, greatest)
 
 
-def around(one: Bounds, two: Bounds) -> Bounds | None:
+def around(one: LeverBounds, two: LeverBounds) -> LeverBounds | None:
     """The bounds that a lever shows whose queries declare one and two; None if it has to be two levers.
 
     Of a window that never has more than one row, or one chronon, more is true than of others, and plans and

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from midstream.operators.base.walk import Take
-from midstream.operators.engine.running.bounds import Bounds, intersection, kind, lever_of, levers_of
+from midstream.operators.engine.running.bounds import LeverBounds, intersection, kind, lever_of, levers_of
 from midstream.operators.engine.running.log import Log
 from midstream.operators.engine.running.renaming import Renaming
 from midstream.operators.engine.running.settings import LeverSettings
@@ -115,7 +115,7 @@ class RunningQuery:
         return not numbers <= self.stuck
 
 
-def in_force(lever: Node, queries: Iterable[RunningQuery]) -> Bounds | None:
+def in_force(lever: Node, queries: Iterable[RunningQuery]) -> LeverBounds | None:
     """The bounds that all queries with a lever declare; None if they have no setting in common."""
     return intersection(query.settings.bounds(lever) for query in queries)
 

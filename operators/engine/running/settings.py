@@ -9,7 +9,7 @@ from itertools import pairwise, takewhile
 from typing import Any
 
 from midstream.operators.base.setting import WithSetting
-from midstream.operators.engine.running.bounds import Bounds, kind, lever_of, levers_of, shown_bounds
+from midstream.operators.engine.running.bounds import LeverBounds, kind, lever_of, levers_of, shown_bounds
 from midstream.operators.engine.running.renaming import Renaming
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.plan import Node, Plan
@@ -53,16 +53,16 @@ class LeverSettings:
     def __init__(self) -> None:
         self._changes: dict[Node, list[tuple[Time, Any]]] = {}
         """By lever that has been adjusted, its settings."""
-        self._declared: dict[Node, Bounds] = {}
+        self._declared: dict[Node, LeverBounds] = {}
         """By lever, the bounds that the query declares, if its plan shows others."""
         self.remembered_from: Time = BEGINNING
         """The instant before which the settings of results have been forgotten."""
 
-    def bounds(self, lever: Node) -> Bounds:
+    def bounds(self, lever: Node) -> LeverBounds:
         """The bounds that the query declares for a lever."""
         return self._declared.get(lever) or shown_bounds(lever)
 
-    def declare(self, bounds: Mapping[Node, Bounds]) -> None:
+    def declare(self, bounds: Mapping[Node, LeverBounds]) -> None:
         """Take note of the bounds that the query declares for levers of its plan."""
         for lever, declared in bounds.items():
             self._declared.pop(lever, None)

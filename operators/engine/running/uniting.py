@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from midstream.operators.engine.running.base import Base
@@ -15,7 +14,7 @@ from midstream.plans.algebra.properties import logical_node
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class UnitedLevers:
     """Levers that show the same bounds from now on, so that equal ones are one node."""
 
     coming: dict[Node, Adjustable] = field(default_factory=dict)
@@ -26,67 +25,57 @@ class Union:
     """The queries that have these running levers."""
 
 
-def union_with(base: Base, plan: Plan) -> Union:
+def united_with(base: Base, plan: Plan) -> UnitedLevers:
     """The levers of a new plan that are equal to running ones but for their bounds, and those.
 
     Cost     O(plan), and the queries that have such a lever.
     """
-    union, own = Union(), twins(plan)
+    united, own = UnitedLevers(), twins(plan)
     for lever in levers_of(plan):
-        others = _settled(base, lever)
+        others = _alike(base, lever)
         if kind(lever) in own or lever in others:
             continue
         for other in sorted(others, key=lambda other: not _holds(other, lever)):
             shown = around(shown_bounds(lever), shown_bounds(other))
-            users = _users(base, other)
+            users = base.users_of_lever(other)
             if shown is None or any(kind(lever) in twins(user.plan) for user in users):
                 continue
             operator = lever_of(other).with_bounds(shown)
-            union.coming[lever] = operator
+            united.coming[lever] = operator
             if shown != shown_bounds(other) and Node(operator, other.inputs) not in others:
-                union.running[other] = operator
-                union.queries.update(users)
+                united.running[other] = operator
+                united.queries.update(users)
             break
-    return union
+    return united
 
 
-def union_of(base: Base, lever: Node) -> Union:
-    """A running lever, and one that is equal but for its bounds; nothing if there is none, or they differ."""
-    union, users = Union(), _users(base, lever)
-    for other in _settled(base, lever):
-        theirs = _users(base, other)
-        if any(kind(lever) in twins(user.plan) for user in (*users, *theirs)) or users.keys() & theirs.keys():
-            continue
+def united_with_running(base: Base, lever: Node) -> UnitedLevers:
+    """A running lever, and another that is equal but for its bounds; nothing where there is none to unite."""
+    united, users = UnitedLevers(), base.users_of_lever(lever)
+    for other in _alike(base, lever):
+        theirs = base.users_of_lever(other)
+        is_twin = any(kind(lever) in twins(user.plan) for user in (*users, *theirs))
         shown = around(shown_bounds(lever), shown_bounds(other))
         runs = [_run(node) for each in (lever, other) for node in base.carriers(each)]
-        if shown is None or len(set(runs)) < len(runs):
+        if other == lever or is_twin or shown is None or len(set(runs)) < len(runs):
             continue
         for each in (lever, other):
-            union.running[each] = lever_of(each).with_bounds(shown)
-        union.queries.update(users | theirs)
+            united.running[each] = lever_of(each).with_bounds(shown)
+        united.queries.update(users | theirs)
         break
-    return union
+    return united
 
 
-def _settled(base: Base, lever: Node) -> dict[Node, None]:
-    """The running levers, as logical nodes, that are equal but for bounds, and that others can share."""
-    carriers = base.alike(lever)
-    return {logical_node(node): None for node in carriers if not _physical(node).copy}
-
-
-def _users(base: Base, lever: Node) -> dict[RunningQuery, None]:
-    return {query: None for node in base.carriers(lever) for query in base.users(node)}
+def _alike(base: Base, lever: Node) -> dict[Node, None]:
+    """The running levers, as logical nodes, that are equal but for bounds."""
+    return dict.fromkeys(map(logical_node, base.alike(lever)))
 
 
 def _holds(wider: Node, lever: Node) -> bool:
     return around(shown_bounds(wider), shown_bounds(lever)) == shown_bounds(wider)
 
 
-def _run(node: Node) -> tuple[str, int, Iterable[Node]]:
+def _run(node: Node) -> tuple[str, int, tuple[Node, ...]]:
     """What must differ between two running nodes of equal levers."""
-    return _physical(node).implementation, _physical(node).copy, node.inputs
-
-
-def _physical(node: Node) -> Physical:
     assert isinstance(node.operator, Physical)
-    return node.operator
+    return node.operator.implementation, node.operator.copy, node.inputs

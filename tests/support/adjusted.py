@@ -66,7 +66,7 @@ class Step:
     delay: int
     move: str
     """To which plan: "", "rules", "optimizer"; or what else happens: a query "comes", "comes otherwise", with
-    other bounds, or "goes"."""
+    other bounds, or "goes"; or the engine "forgets" settings."""
     choice: int
 
 
@@ -90,7 +90,9 @@ def cases(draw: st.DrawFn) -> Case:
         st.integers(0, 3),
         st.dictionaries(st.integers(0, 9), st.integers(0, LARGEST_SETTING + 2), min_size=1, max_size=3),
         st.integers(1, 12),
-        st.sampled_from(("",) * 6 + ("rules", "optimizer", "comes", "goes") + ("comes otherwise",) * 3),
+        st.sampled_from(
+            ("",) * 6 + ("rules", "optimizer", "comes", "goes", "forgets") + ("comes otherwise",) * 3
+        ),
         st.integers(0, 200),
     )
     steps = {i: draw(step) for i in range(len(workload.events)) if draw(st.integers(0, 3))}
@@ -117,6 +119,8 @@ class Subject:
         self.settings: dict[Bounds, Settings] = {
             bounds: [(BEGINNING, _setting(node))] for bounds, node in levers(plan).items()
         }
+        self.remembered: Time = BEGINNING
+        """From when on its settings are remembered."""
         self.since: Time = BEGINNING
         """From when on its results are complete."""
         self.until: Time = FOREVER
@@ -172,7 +176,8 @@ class Trial:
             assert set(levers(query.plan)) <= set(subject.settings)
             for lever, settings in query.settings().items():
                 bounds = _bounds(lever)
-                assert bounds is not None and _changes(settings) == _changes(subject.settings[bounds])
+                assert bounds is not None
+                _check_settings(settings, subject.settings[bounds], subject.remembered)
 
     def _chosen(self, number: int) -> str:
         return list(self.queries)[number % len(self.queries)]
@@ -195,6 +200,11 @@ class Trial:
                     if step.move == "comes otherwise":
                         comes = _otherwise(comes, step.choice // 2)
                     self._come(comes, f"query {step.choice}")
+                case "forgets" if (until := self.engine.query(name).progress()) not in (BEGINNING, FOREVER):
+                    before = int(until) - step.choice % 4
+                    self.engine.forget_settings(before, name)
+                    subject = self.queries[name]
+                    subject.remembered = max(subject.remembered, before)
                 case "goes" if name != "query":
                     gone = self.queries.pop(name)
                     gone.until = self.engine.query(name).progress()
@@ -320,6 +330,14 @@ def _own_lever(lever: Lever, plan: Plan) -> Node:
     """The node of a query's plan that is a running lever."""
     alike = [node for node in levers(plan).values() if unbounded(node) == unbounded(lever.node)]
     return next((node for node in alike if _bounds(node) == lever.bounds), alike[0])
+
+
+def _check_settings(settings: Settings, expected: Settings, remembered: Time) -> None:
+    """All are there from which results can come that are valid from an instant on."""
+    changes = [*_changes(expected), (FOREVER, None)]
+    needed = [entry for entry, after in pairwise(changes) if after[0] > remembered]
+    assert _changes(settings) == changes[-1 - len(settings) : -1]
+    assert len(needed) <= len(settings)
 
 
 def _changes(settings: Sequence[tuple[Time, Any]]) -> list[tuple[Time, Any]]:

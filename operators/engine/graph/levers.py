@@ -34,10 +34,10 @@ class Lever:
 
 
 def levers(graph: QueryGraph) -> list[Lever]:
-    """All running levers, in the order of the first queries that have them."""
-    nodes = graph.base.levers()
+    """All running levers, in the order of the first queries that have them, inputs before consumers."""
+    nodes = dict.fromkeys(lever for query in graph.queries.values() for lever in levers_of(query.plan))
     users = {node: sorted(graph.base.users_of_lever(node), key=attrgetter("number")) for node in nodes}
-    return [_lever(node, users[node]) for node in sorted(nodes, key=lambda node: users[node][0].number)]
+    return [_lever(node, queries) for node, queries in users.items() if queries]
 
 
 def notes(graph: QueryGraph, query: RunningQuery) -> Iterator[str]:

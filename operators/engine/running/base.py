@@ -230,11 +230,6 @@ class Base:
         """The queries that have a lever, which is a logical node; some may run it for themselves."""
         return {query: None for node in self.carriers(lever) for query in self.users(node)}
 
-    def levers(self) -> tuple[Node, ...]:
-        """All running levers, as logical nodes."""
-        nodes = (logical_node(stop.node) for stops in self._carriers.values() for stop in stops)
-        return tuple(dict.fromkeys(nodes))
-
     def stop(self, node: Node) -> Stop:
         """The stop of a running node; it stays when the node is another one."""
         return self._stops[node]

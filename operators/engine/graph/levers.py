@@ -30,7 +30,7 @@ class Lever:
     """The names of its queries, in order of arrival."""
 
     def __str__(self) -> str:
-        return f"{label(self.node)}, for {', '.join(self.queries)}"
+        return f"{label(self.node)}, for {' and '.join(self.queries)}"
 
 
 def levers(graph: QueryGraph) -> list[Lever]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache, reduce
+from functools import reduce
 
 from midstream.plans.algebra.operators import Adjustable, Logical
 from midstream.plans.algebra.plan import Node, Plan
@@ -52,8 +52,8 @@ def intersection(bounds: Iterable[LeverBounds]) -> LeverBounds | None:
     return None if least > greatest else (least, greatest)
 
 
-def around(one: LeverBounds, two: LeverBounds) -> LeverBounds | None:
-    """The bounds that a lever shows whose queries declare one and two; None if it has to be two levers.
+def around(bounds: LeverBounds, other: LeverBounds) -> LeverBounds | None:
+    """The bounds that a lever shows whose queries declare both; None if it has to be two levers.
 
     Of a window that never has more than one row, or one chronon, more is true than of others, and plans and
     operators may rely on it.
@@ -61,8 +61,8 @@ def around(one: LeverBounds, two: LeverBounds) -> LeverBounds | None:
     >>> around((1, 5), (3, 9)), around((1, 1), (1, 9))
     ((1, 9), None)
     """
-    least, greatest = min(one[0], two[0]), max(one[1], two[1])
-    return None if greatest != 1 and 1 in (one[1], two[1]) else (least, greatest)
+    least, greatest = min(bounds[0], other[0]), max(bounds[1], other[1])
+    return None if greatest != 1 and 1 in (bounds[1], other[1]) else (least, greatest)
 
 
 def kind(lever: Node) -> Kind:
@@ -71,7 +71,6 @@ def kind(lever: Node) -> Kind:
     return type(logical(lever)), leaves
 
 
-@lru_cache(maxsize=4096)
 def twins(plan: Plan) -> frozenset[Kind]:
     """The kinds of which a plan has several levers.
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from midstream.operators.base.walk import Take
-from midstream.operators.engine.running.bounds import LeverBounds, intersection, kind, lever_of, levers_of
+from midstream.operators.engine.running.bounds import (
+    Kind,
+    LeverBounds,
+    intersection,
+    kind,
+    lever_of,
+    levers_of,
+    twins,
+)
 from midstream.operators.engine.running.log import Log
 from midstream.operators.engine.running.renaming import Renaming
 from midstream.operators.engine.running.settings import LeverSettings
@@ -49,6 +57,8 @@ class RunningQuery:
     """The instant from which results are its own, after it took the place of another query."""
     sinks: dict[str, list[Take]] = field(init=False)
     """The sinks by output."""
+    twins: frozenset[Kind] = field(init=False)
+    """The kinds of which it has several levers; no migration changes them."""
     lasting: Time = BEGINNING
     """The largest end of elements that passed windows that are gone."""
     stuck: set[int] = field(default_factory=set)
@@ -69,6 +79,7 @@ class RunningQuery:
 
     def __post_init__(self) -> None:
         self.sinks = {output: [] for output in self.plan.outputs}
+        self.twins = twins(self.plan)
 
     def output(self, name: str | None = None) -> str:
         """The name of an output; the first one without a name.

@@ -32,13 +32,13 @@ def united_with(base: Base, plan: Plan) -> UnitedLevers:
     """
     united, own = UnitedLevers(), twins(plan)
     for lever in levers_of(plan):
-        others = _alike(base, lever)
-        if kind(lever) in own or lever in others:
+        others, of = _alike(base, lever), kind(lever)
+        if of in own or lever in others:
             continue
         for other in sorted(others, key=lambda other: not _holds(other, lever)):
             shown = around(shown_bounds(lever), shown_bounds(other))
             users = base.users_of_lever(other)
-            if shown is None or any(kind(lever) in twins(user.plan) for user in users):
+            if shown is None or any(of in user.twins for user in users):
                 continue
             operator = lever_of(other).with_bounds(shown)
             united.coming[lever] = operator
@@ -51,10 +51,10 @@ def united_with(base: Base, plan: Plan) -> UnitedLevers:
 
 def united_with_running(base: Base, lever: Node) -> UnitedLevers:
     """A running lever, and another that is equal but for its bounds; nothing where there is none to unite."""
-    united, users = UnitedLevers(), base.users_of_lever(lever)
+    united, users, of = UnitedLevers(), base.users_of_lever(lever), kind(lever)
     for other in _alike(base, lever):
         theirs = base.users_of_lever(other)
-        is_twin = any(kind(lever) in twins(user.plan) for user in (*users, *theirs))
+        is_twin = any(of in user.twins for user in (*users, *theirs))
         shown = around(shown_bounds(lever), shown_bounds(other))
         runs = [_run(node) for each in (lever, other) for node in base.carriers(each)]
         if other == lever or is_twin or shown is None or len(set(runs)) < len(runs):
@@ -76,6 +76,6 @@ def _holds(wider: Node, lever: Node) -> bool:
 
 
 def _run(node: Node) -> tuple[str, int, tuple[Node, ...]]:
-    """What must differ between two running nodes of equal levers."""
+    """The facts in which two running nodes of equal levers must differ."""
     assert isinstance(node.operator, Physical)
     return node.operator.implementation, node.operator.copy, node.inputs

@@ -492,3 +492,14 @@ def test_levers_that_swap_their_settings_keep_their_own_records() -> None:
         ((BEGINNING, 10), (9, 20)),
         ((BEGINNING, 20), (9, 10)),
     ]
+
+
+def test_what_came_with_settings_long_ago_counts_as_long_as_it_is_valid() -> None:
+    wide = BIDS.window(50, bounds=BOUNDS)
+    engine = Engine(wide.plan())
+    engine.push("bids", chronons([(9, (1, 1))]))
+    assert engine.adjust({wide: 5}, at=10).complete_at == 60
+    for size in (6, 5, 6, 5):
+        engine.push("bids", chronons([(int(engine.progress("bids")) + 2, (1, 1))]))
+        window = BIDS.window(11 - size, bounds=BOUNDS)
+        assert engine.adjust({window: size}, at=int(engine.progress("bids")) + 1).complete_at == 60

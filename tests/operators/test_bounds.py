@@ -220,5 +220,22 @@ def test_the_bounds_in_force_are_within_all_and_those_shown_around_all(each: lis
     assert lever.bounds == (allowed[0], allowed[-1]) == intersection(each)
     (operator,) = map(logical, filter(is_lever, base_of(engine).running))
     assert isinstance(operator, Adjustable)
-    assert operator.bounds == (min(least for least, _ in each), max(most for _, most in each))
-    assert around(each[0], each[0]) == each[0]
+    assert operator.bounds == (min(least for least, _ in each), max(most for _, most in each)) == around(each)
+
+
+def test_levers_whose_settings_become_equal_meet_with_the_bounds_of_both() -> None:
+    small = S.window(20, bounds=(10, 120))
+    engine = both(small, B)
+    assert len(engine.levers()) == 2
+    assert engine.adjust({small: 60}, at=5).queries == ("a",)
+    assert [(each.bounds, each.queries) for each in engine.levers()] == [((50, 120), ("a", "b"))]
+    engine.push("s", chronons([(4, (1, 1)), (300, (2, 2))]))
+    engine.advance("s", 400)
+    assert len(running_levers(engine)) == 1
+
+
+def test_two_windows_of_a_new_query_do_not_meet_others() -> None:
+    engine = Engine()
+    engine.add(S.window(60, bounds=(50, 100)), name="c")
+    engine.add(A.select("x").union(B.select("y").rename({"y": "x"})), name="a")
+    assert [each.bounds for each in engine.levers()] == [(50, 100), (10, 120), (50, 200)]

@@ -52,17 +52,17 @@ def intersection(bounds: Iterable[LeverBounds]) -> LeverBounds | None:
     return None if least > greatest else (least, greatest)
 
 
-def around(bounds: LeverBounds, other: LeverBounds) -> LeverBounds | None:
-    """The bounds that a lever shows whose queries declare both; None if it has to be two levers.
+def around(bounds: Iterable[LeverBounds]) -> LeverBounds | None:
+    """The bounds that a lever shows whose queries declare these; None if they need levers of their own.
 
     Of a window that never has more than one row, or one chronon, more is true than of others, and plans and
     operators may rely on it.
 
-    >>> around((1, 5), (3, 9)), around((1, 1), (1, 9))
+    >>> around([(1, 5), (3, 9)]), around([(1, 1), (1, 9)])
     ((1, 9), None)
     """
-    least, greatest = min(bounds[0], other[0]), max(bounds[1], other[1])
-    return None if greatest != 1 and 1 in (bounds[1], other[1]) else (least, greatest)
+    least, greatest = zip(*bounds, strict=True)
+    return None if 1 in greatest and max(greatest) != 1 else (min(least), max(greatest))
 
 
 def kind(lever: Node) -> Kind:

@@ -36,7 +36,7 @@ def united_with(base: Base, plan: Plan) -> UnitedLevers:
         if of in own or lever in others:
             continue
         for other in sorted(others, key=lambda other: not _holds(other, lever)):
-            shown = around(shown_bounds(lever), shown_bounds(other))
+            shown = around(map(shown_bounds, (lever, other)))
             users = base.users_of_lever(other)
             if shown is None or any(of in user.twins for user in users):
                 continue
@@ -55,7 +55,7 @@ def united_with_running(base: Base, lever: Node) -> UnitedLevers:
     for other in _alike(base, lever):
         theirs = base.users_of_lever(other)
         is_twin = any(of in user.twins for user in (*users, *theirs))
-        shown = around(shown_bounds(lever), shown_bounds(other))
+        shown = around(map(shown_bounds, (lever, other)))
         runs = [_run(node) for each in (lever, other) for node in base.carriers(each)]
         if other == lever or is_twin or shown is None or len(set(runs)) < len(runs):
             continue
@@ -72,7 +72,7 @@ def _alike(base: Base, lever: Node) -> dict[Node, None]:
 
 
 def _holds(wider: Node, lever: Node) -> bool:
-    return around(shown_bounds(wider), shown_bounds(lever)) == shown_bounds(wider)
+    return around(map(shown_bounds, (wider, lever))) == shown_bounds(wider)
 
 
 def _run(node: Node) -> tuple[str, int, tuple[Node, ...]]:

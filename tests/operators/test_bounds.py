@@ -116,6 +116,11 @@ def test_queries_with_elements_in_common_do_not_part() -> None:
         ({A: 130}, (), "found a window of 130, expected one from 10 to 120"),
         ({S.window(60, bounds=(50, 120)): 20}, (), "found a window of 20, expected one from 50 to 120"),
         ({S.window(60, bounds=(1, 999)): 60}, (), r"no query has window 60 \(from 1 to 999\) of s"),
+        (
+            {A: 60, B: 70},
+            (),
+            r"found the settings 60 and 70 of window 60 .* which is one lever of a, b; give",
+        ),
         ({A: 20}, ("b",), r"b does not have window 60 \(from 10 to 120\) of s"),
         ({A: 20}, ("a", "b"), r"nothing has changed: b keeps window 60 \(from 50 to 200\) of s, as"),
     ],

@@ -56,11 +56,16 @@ def adjust(
     Cost     O(plans of the queries concerned)
     Raises   PlanError; then nothing has changed.
     """
+    carriers: dict[Node, Any] = {}
     for lever, setting in settings.items():
         _require_allowed(lever, setting)
-    carriers = {
-        node: setting for lever, setting in settings.items() for node in _carriers(graph, lever, only)
-    }
+        for node in _carriers(graph, lever, only):
+            if carriers.setdefault(node, setting) != setting:
+                names = ", ".join(query.name for query in graph.base.users(node))
+                raise PlanError(
+                    f"found the settings {carriers[node]} and {setting} of {label(logical_node(lever))}, which "
+                    f"is one lever of {names}; give it one setting, or adjust queries one by one"
+                )
     queries, notes = _willing(graph, carriers, only)
     carriers = {
         node: setting
@@ -88,8 +93,8 @@ def adjust(
         forget_expired(node, operator)
         ends.append(complete_at(node, operator.setting.history, at))
         settling.add(graph.base.stop(moved), ends[-1])
-    for lever in {renaming.moved[old]: None for old in levers}:
-        graph.show(united_with_running(graph.base, lever))
+    for stop in [graph.base.stop(renaming.moved[node]) for node in carriers]:
+        graph.show(united_with_running(graph.base, logical_node(stop.node)))
     return Adjustment(tuple(query.name for query in queries), at, max(ends), notes)
 
 

@@ -63,8 +63,8 @@ def adjust(
             if carriers.setdefault(node, setting) != setting:
                 names = ", ".join(query.name for query in graph.base.users(node))
                 raise PlanError(
-                    f"found the settings {carriers[node]} and {setting} of {label(logical_node(lever))}, which "
-                    f"is one lever of {names}; give it one setting, or adjust queries one by one"
+                    f"found the settings {carriers[node]} and {setting} of {label(logical_node(lever))}, "
+                    f"which is one lever of {names}; give it one setting, or adjust queries one by one"
                 )
     queries, notes = _willing(graph, carriers, only)
     carriers = {

@@ -212,6 +212,18 @@ def test_settings_of_a_shared_lever_go_on_in_another_engine() -> None:
     assert other.query().settings() == engine.query("b").settings()
 
 
+def test_a_query_is_complete_only_when_no_later_setting_can_make_what_it_missed_valid() -> None:
+    """Behind a window, elements that have come before the query start later, when the size may be greater."""
+
+    def windows(size: int) -> Stream:
+        return S.window(6, bounds=(1, 10)).select("x").window(size, bounds=(1, 11))
+
+    engine = Engine(windows(1))
+    engine.push("s", chronons([(3, (2, 0))]))
+    assert engine.add(windows(2), name="b").complete_from == 9 + 11 - 1
+    assert engine.add(S.window(6, bounds=(1, 20)), name="c").complete_from == 9
+
+
 bounds = st.tuples(st.integers(2, 6), st.integers(6, 12))
 
 

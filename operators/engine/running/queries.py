@@ -15,6 +15,7 @@ from midstream.operators.engine.running.bounds import (
     kind,
     lever_of,
     levers_of,
+    shown_bounds,
     twins,
 )
 from midstream.operators.engine.running.log import Log
@@ -24,7 +25,7 @@ from midstream.operators.engine.running.tally import Tally
 from midstream.plans.algebra.operators import OverTime, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import input_nodes, logical, logical_node
+from midstream.plans.algebra.properties import input_nodes, is_lever, logical, logical_node, timestamped
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
@@ -156,4 +157,22 @@ def missed_until(node: Node, ends: Callable[[Source], Time]) -> Time:
     latest = max((missed_until(child, ends) for child in node.inputs), default=BEGINNING)
     if latest in (BEGINNING, FOREVER) or not isinstance(operator, OverTime):
         return latest
-    return operator.remembers_until(latest)
+    until = operator.remembers_until(latest)
+    if is_lever(node) and not all(_have_arrived(child, latest) for child in node.inputs):
+        # What was missed below may still come here, and get a setting to come.
+        lever = lever_of(node)
+        greatest = lever.with_setting(shown_bounds(node)[1])
+        assert isinstance(greatest, OverTime)
+        until = max(until, latest - 1 + greatest.reach)
+    return until
+
+
+def _have_arrived(node: Node, latest: Time) -> bool:
+    """True if no element of a subplan starts later than the elements of streams behind it."""
+    for below in node.walk():
+        operator = logical(below)
+        if isinstance(operator, Source) and timestamped(below) is None:
+            return False
+        if isinstance(operator, OverTime) and operator.remembers_until(latest) != latest:
+            return False
+    return True

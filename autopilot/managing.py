@@ -309,7 +309,8 @@ class ResourceManager:
     # Queries
 
     def _plans(self) -> dict[str, Plan]:
-        return {name: one.plan for name, one in self._host.queries.items() if not name.endswith(TO_COME)}
+        plans = self._host.plans_in_force()
+        return {name: plan for name, plan in plans.items() if not name.endswith(TO_COME)}
 
     def _follow(self) -> None:
         """Take note that queries have come or gone."""

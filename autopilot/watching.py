@@ -256,6 +256,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """The plan that the query had at the last look."""
         self._seen = query.plan
         """The plan that the query had when its settings were compared last."""
+        self._best = _at_best(query)
+        """The same with the best settings that the query declares."""
         self._before_watched = self._counters().intermediate
         """The intermediate results of the query before it was watched."""
         self.migration: Transition | None = None
@@ -455,18 +457,17 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
         Where levers have other settings, what was learned of streams stays.
         """
-        plan, before = self._query.plan, self._seen
-        self._seen = plan
-        if _inputs(plan) == _inputs(before):
-            return True
-        best = at_best(logical_plan(plan))
-        if _inputs(best) != _inputs(at_best(logical_plan(before))):
+        self._seen = plan = self._query.plan
+        before, self._best = self._best, _at_best(self._query)
+        if _inputs(self._best) != _inputs(before):
             self._autopilot.restart(self._query)
             return False
+        if _inputs(plan) == _inputs(self._plan):
+            return True
         if self._parts is not None:
             self._parts, self._ran = self._parts.adjusted(plan if self.is_free else None), {}
             self.decider, self._refused = self._parts.decider, set()
-        if best == at_best(logical_plan(self._plan)):
+        if self._best == before:
             self._plan = plan
         if self._alone is not None:
             self._alone = plan
@@ -503,6 +504,11 @@ def _upper(query: RunningQuery) -> set[Node]:
     """The operators above the windows of a query."""
     below = {node for start in lowest(query.physical) for node in start.walk()}
     return {node for node in query.physical.nodes if node not in below}
+
+
+def _at_best(query: RunningQuery) -> Plan:
+    """The plan of a query as it declares its levers, at their best; adjustments do not change it."""
+    return at_best(logical_plan(query.own_terms.plan(query.plan)))
 
 
 def _inputs(plan: Plan) -> set[Node]:

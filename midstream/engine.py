@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace as replaced
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from time import process_time
 from types import MappingProxyType, NoneType
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from midstream.autopilot.advice import Advisor
 from midstream.autopilot.budget_terms import BudgetTerms
@@ -26,9 +27,10 @@ from midstream.migration.strategies import find_strategy
 from midstream.migration.strategy import Strategy
 from midstream.migration.transition import UNPROVED, MigrationRequest, Transition
 from midstream.operators.base.walk import Take
-from midstream.operators.engine.graph.adjustment import Adjustment, adjust, load_settings
+from midstream.operators.engine.graph.adjustment import Adjustment, adjust, forget_settings, load_settings
 from midstream.operators.engine.graph.feed import Feed
 from midstream.operators.engine.graph.host import Host
+from midstream.operators.engine.graph.levers import Lever, levers
 from midstream.operators.engine.graph.parting import Settling
 from midstream.operators.engine.graph.query_graph import QUERY, QueryGraph
 from midstream.operators.engine.graph.replacement import Replacement, replace
@@ -58,6 +60,8 @@ from midstream.results import Results
 
 if TYPE_CHECKING:
     from midstream.io.sources.pushed import PushedRows
+
+T = TypeVar("T")
 
 
 class Engine:
@@ -289,17 +293,21 @@ class Engine:
         """Give windows, granules and samples other settings from application time `at` on, in all queries.
 
         By default `at` is the first instant of which no element has passed. If `queries` are named, it
-        changes these alone; they part from others that have the same windows.
+        changes these alone; they part from others that have the same windows. So do queries whose bounds
+        allow a setting from those whose bounds do not: these keep their settings, and the result has a note
+        for each.
 
-        The keys are nodes of the running plans, declared with bounds: time windows, whose setting is the size
-        in chronons, count windows, whose setting is the number of rows, granularity conversions, whose
-        setting is the granule, and samples, whose setting is the share. All change at once, also while a
+        The keys are nodes of the running plans, or of `levers`, declared with bounds: time windows, whose
+        setting is the size in chronons, count windows, whose setting is the number of rows, granularity
+        conversions, whose setting is the granule, and samples, whose setting is the share. All change at
+        once, also while a
         query is being migrated. Elements that start before `at` keep the setting with which they came. The
         plans show the new settings from now on.
 
         Returns the queries concerned, and the instant at which the change is complete.
 
-        Raises   PlanError where no query has the node, a setting is out of its bounds or does not fit others,
+        Raises   PlanError where no query has the node, a setting is out of the bounds of the node or of a
+                 named query or does not fit others, an operator holds elements for queries that would part,
                  or `at` has been reached; then nothing has changed.
 
         >>> import midstream as ms
@@ -330,6 +338,39 @@ class Engine:
         """
         self._feed.require_one_thread()
         load_settings(self._graph, self._settling, self._graph.query(query), text)
+
+    def levers(self) -> list[Lever]:
+        """The levers of all queries, each with its bounds, its setting, and the queries to which it applies.
+
+        Queries share windows, granularity conversions and samples that are equal but for their bounds. Then
+        the bounds are the intersection of those that these queries declare.
+
+        Cost     O(levers and their queries)
+
+        >>> import midstream as ms
+        >>> s = ms.stream("s", x="integer")
+        >>> engine = ms.Engine(s.window(60, bounds=(10, 120)))
+        >>> query = engine.add(s.window(60, bounds=(50, 200)), name="long")
+        >>> [(lever.kind, lever.setting, lever.bounds, lever.queries) for lever in engine.levers()]
+        [('size', 60, (50, 120), ('query', 'long'))]
+        >>> engine.adjust({engine.levers()[0].node: 100}, at=1000).queries
+        ('query', 'long')
+        """
+        return levers(self._graph)
+
+    def forget_settings(self, before: int, query: str | None = None) -> None:
+        """Forget the settings with which only results were computed that end at an instant or earlier.
+
+        `Query.settings` then tells those of results from `before` on. It concerns a query, or all queries,
+        whose results have come so far.
+
+        Cost     O(levers and their changes)
+        Raises   PlanError where results that start earlier may still come.
+        """
+        self._feed.require_one_thread()
+        require("forget_settings: before", before, int, "an instant in chronons")
+        chosen = self._graph.queries.values() if query is None else [self._graph.query(query)]
+        forget_settings(self._graph, chosen, before)
 
     def resize(self, window: Node | Stream, size: int, at: int) -> Adjustment:
         """Give one window another size: `adjust({window: size}, at=at)`."""
@@ -403,7 +444,9 @@ class Engine:
         if isinstance(proof, Equivalence):
             proof = check_proof(proof)
         plan, running, how = plan_of("migrate", plan), self._graph.query(query), find_strategy(strategy)
-        request = MigrationRequest(plan, how, running, when_busy, replace_all, unproved)
+        if (target := running.as_it_runs(plan)) != plan:
+            proof = None  # it is about other bounds
+        request = MigrationRequest(target, how, running, when_busy, replace_all, unproved)
         transition = Transition(self._host, request, prove)
         transition.start(proof, wait=wait)
         self._feed.step()
@@ -433,7 +476,7 @@ class Engine:
         Prediction(strategy='genmig', duration=61, state=71, work=122)
         """
         require("predict_migration: replace_all", replace_all, bool, "True or False")
-        plan = plan_of("predict_migration", plan)
+        plan = self._graph.query(query).as_it_runs(plan_of("predict_migration", plan))
         return prepare(self._host, plan, find_strategy(strategy), query, replace_all=replace_all).predict()
 
     @overload
@@ -509,7 +552,7 @@ class Engine:
 
         It concerns the first query by default. The equivalence of the plans is not checked.
         """
-        return obstacle(self._host, plan_of("obstacle", plan), query)
+        return obstacle(self._host, self._graph.query(query).as_it_runs(plan_of("obstacle", plan)), query)
 
     def optimize_all(self, *, budget: Budget | int = STEPS) -> dict[str, Choice]:
         """The plans of all queries, by name, that cost least together; a shared subplan is paid once.
@@ -679,7 +722,7 @@ class Engine:
 
     def _migrate(self, unproved: str, plan: Plan, strategy: str, query: str) -> Transition:
         """Begin a migration that an autopilot has decided; proofs are kept for later migrations."""
-        pair = frozenset((self.query(query).plan, plan))
+        pair = frozenset((self._graph.query(query).plan, plan))
         proof = self._proofs.get(pair)
         migration = self.migrate(plan, strategy, query, proof=proof, unproved=unproved, wait=True)
         if migration.equivalence is not None:
@@ -707,7 +750,8 @@ class Engine:
         >>> counters.elements, counters.intermediate, counters.emitted[pairs.node], counters.results
         (27, 27, 27, 81)
         """
-        return self._graph.counters(query)
+        counters = self._graph.counters(query)
+        return counters if query is None else replaced(counters, emitted=self._own(query, counters.emitted))
 
     def held(self, query: str | None = None, *, in_bytes: bool = False) -> Counter[Node]:
         """Count the stored elements by logical node, for the operators of a query or of all queries.
@@ -725,7 +769,8 @@ class Engine:
         {'window 60': 0, 'distinct': 9}
         """
         require("held: in_bytes", in_bytes, bool, "True or False")
-        return self._graph.held(query, in_bytes=in_bytes)
+        held = self._graph.held(query, in_bytes=in_bytes)
+        return held if query is None else Counter(self._own(query, held))
 
     def size(self) -> int:
         """The number of stored elements: in operators, at the entrances of streams, and in logs."""
@@ -741,14 +786,19 @@ class Engine:
         The inputs are the windows of the query, by default the first, and the subplans that it shares with
         others. BEGINNING stands for inputs without elements. Split times are not earlier.
         """
-        return self._host.max_ends(query)
+        return self._own(query, self._host.max_ends(query))
 
     def observe(self, query: str | None = None) -> dict[Node, Observation]:
         """Observations of a query's sources and windows, and the contents of its relations, by logical node.
 
         Cost     O(stored elements).
         """
-        return self._graph.observe(query)
+        return self._own(query, self._graph.observe(query))
+
+    def _own(self, query: str | None, facts: Mapping[Node, T]) -> dict[Node, T]:
+        """Facts about nodes that run for a query, by the nodes of its plan."""
+        own = self._graph.query(query).own_terms
+        return {own.node(node): fact for node, fact in facts.items()}
 
     def statistics(self, query: str | None = None) -> Statistics:
         """Statistics of a query's inputs so far, for the cost model."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from midstream.operators.engine.graph.levers import notes
 from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.running.queries import RunningQuery
-from midstream.plans.values.streams import BEGINNING, FOREVER
+from midstream.plans.values.streams import FOREVER
 
 if TYPE_CHECKING:
     from midstream.operators.engine.running.settings import History
@@ -33,7 +34,7 @@ class Query:
     @property
     def plan(self) -> Plan:
         """The plan as it was given; during a migration, the new plan."""
-        return self._running.plan
+        return self._running.own_terms.plan(self._running.plan)
 
     @property
     def physical(self) -> Plan:
@@ -60,14 +61,30 @@ class Query:
         """True if the query's windows and outputs are logged."""
         return self._running.is_logged
 
-    def settings(self, start: Time = BEGINNING, end: Time = FOREVER) -> dict[Node, History]:
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each lever of another query that could be shared, and why it is not.
+
+        Cost     O(levers of the engine)
+
+        >>> import midstream as ms
+        >>> s = ms.stream("s", x="integer")
+        >>> engine = ms.Engine(s.window(60, bounds=(10, 120)))
+        >>> engine.add(s.window(200, bounds=(150, 300)), name="long").notes[0]
+        'window 200 (from 150 to 300) of s runs apart from window 60 (from 10 to 120) of s of query: ...'
+        """
+        return tuple(notes(self._graph, self._running))
+
+    def settings(self, start: Time | None = None, end: Time = FOREVER) -> dict[Node, History]:
         """The settings of its levers with which results in an interval were computed (thesis, 21.4.3).
 
         By the node of each lever, the settings of elements that can be valid from `start` up to, not
         including, `end`, each with the instant from which it holds. A lever is a window, a granularity
-        conversion or a sample with bounds.
+        conversion or a sample with bounds. By default `start` is the beginning, or the instant before which
+        `Engine.forget_settings` has forgotten them.
 
         Cost     O(levers and their changes)
+        Raises   PlanError where settings of an earlier `start` have been forgotten.
 
         >>> import midstream as ms
         >>> window = ms.stream("s", x="integer").window(60, bounds=(10, 120))
@@ -78,7 +95,11 @@ class Query:
         >>> list(engine.query().settings(160, 200).values())
         [((100, 20),)]
         """
-        return self._running.settings.between(self._running.plan, start, end)
+        settings, own = self._running.settings, self._running.own_terms
+        if start is None:
+            start = settings.remembered_from
+        between = settings.between(self._running.plan, start, end)
+        return {own.node(lever): history for lever, history in between.items()}
 
     def dump_settings(self) -> str:
         """The settings of its levers, with all changes so far, as JSON for `Engine.load_settings`."""

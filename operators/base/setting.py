@@ -81,6 +81,13 @@ class Setting(Generic[T]):
         self._ahead = min(self._ahead, len(self.history) - 1)
         self.until = self.history[self._ahead][0]
 
+    def forget(self, number: int) -> None:
+        """Forget a number of the earliest settings, but none that is in force or to come."""
+        number = min(number, self._ahead - 1)
+        if number > 0:
+            self.history[: number + 1] = [(BEGINNING, self.history[number][1])]
+            self._ahead -= number
+
     def begin(self, value: T) -> None:
         """Begin anew with a setting, as if there had been no other."""
         self.history, self._ahead = [(BEGINNING, value)], 1

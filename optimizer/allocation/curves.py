@@ -69,7 +69,7 @@ def groups(plans: Mapping[Q, Plan]) -> list[LeverGroup[Q]]:
     first: dict[Node, Q] = {}
     for query, mine in levers.items():
         for lever in mine:
-            together.union(query, first.setdefault(lever, query))
+            together.union(query, first.setdefault(_form(lever), query))
     parts: dict[Q, list[Q]] = {}
     for query in plans:
         parts.setdefault(together[query], []).append(query)
@@ -81,6 +81,13 @@ def groups(plans: Mapping[Q, Plan]) -> list[LeverGroup[Q]]:
         )
         for part in parts.values()
     ]
+
+
+def _form(lever: Node) -> Node:
+    """One form of a lever for all, as with and without weights it is one sample."""
+    operator = logical(lever)
+    assert isinstance(operator, Adjustable)
+    return Node(min(operator.forms, key=repr), lever.inputs)
 
 
 At = tuple[Use, list[float]]

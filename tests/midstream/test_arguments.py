@@ -64,6 +64,12 @@ def engine() -> ms.Engine:
     return ms.Engine(PLAN, [].extend)
 
 
+def silent() -> ms.Engine:
+    silent = engine()
+    silent.advance("s", 50)
+    return silent
+
+
 def counts() -> ms.autopilot.KeyCounts[str]:
     return ms.autopilot.KeyCounts({"p": ("a", "b")}, 10)
 
@@ -147,6 +153,9 @@ RIGHT: dict[str, Call] = {
     "Engine.load_settings": of(
         lambda text, query: ms.Engine(S.window(5, bounds=(1, 20)).plan()).load_settings(text, query),
         ms.Engine(S.window(5, bounds=(1, 20)).plan()).query().dump_settings(), "query",
+    ),
+    "Engine.forget_settings": of(
+        lambda before, query: silent().forget_settings(before, query), 5, "query"
     ),
     "Engine.resize": of(
         lambda node, size, at: ms.Engine(S.window(5, bounds=(1, 20)).plan()).resize(node, size, at),
@@ -347,7 +356,7 @@ def test_every_public_name_is_called() -> None:
 
 def test_every_public_name_of_an_engine_is_called() -> None:
     called = {name.split(",")[0].split(" ")[0].removeprefix("Engine.") for name in RIGHT}
-    takes_nothing = {"close", "streams", "queries", "plan", "size", "state"}
+    takes_nothing = {"close", "streams", "queries", "plan", "levers", "size", "state"}
     assert {name for name in dir(ms.Engine) if not name.startswith("_")} - called == takes_nothing
 
 

@@ -414,3 +414,21 @@ def test_an_autopilot_and_a_budget_share_the_time_for_deciding() -> None:
     pilot.stop()
     budget.stop()
     assert engine._deciders() == 1
+
+
+def test_queries_that_share_a_window_keep_it_within_the_bounds_of_all() -> None:
+    engine = ms.Engine()
+    engine.add(window(A, 500).distinct(), name="one")
+    engine.add(window(A, 2_000).filter(ms.col("av") > 0.5), name="other")
+    budget = engine.budget(memory=30_000)
+    assert len(engine.levers()) == 1
+    feed(engine, arrivals(17, 40_000, lambda t: 3.0, "a"))
+    seen = [size for record in budget.decisions for size in record_settings(record)]
+    assert seen and min(seen) >= 2_000
+    engine.remove("other")
+    feed(
+        engine,
+        ((n, (t + 40_000, e + 40_000, r)) for n, (t, e, r) in arrivals(18, 20_000, lambda t: 3.0, "a")),
+    )
+    assert settings(engine.plan)[0] < 2_000
+    assert not any(record.event == "refused" for record in budget.decisions)

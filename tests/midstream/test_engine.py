@@ -15,8 +15,8 @@ import midstream as ms
 GROUPS = {
     "feeding": {"push", "push_rows", "advance", "tick", "end", "close", "streams", "progress"},
     "queries": {
-        "add", "remove", "replace", "subscribe", "adjust", "resize", "change_granule", "load_settings",
-        "keep_log", "query", "queries", "plan",
+        "add", "remove", "replace", "subscribe", "adjust", "resize", "change_granule", "levers",
+        "load_settings", "forget_settings", "keep_log", "query", "queries", "plan",
     },
     "migration": {
         "autopilot", "budget", "migrate", "obstacle", "optimize", "optimize_all", "predict_migration",
@@ -28,7 +28,7 @@ GROUPS = {
 
 QUERY = {
     "name", "plan", "physical", "complete_from", "results", "progress", "is_exchanged", "is_logged",
-    "settings", "dump_settings",
+    "settings", "dump_settings", "notes",
 }  # fmt: skip
 
 

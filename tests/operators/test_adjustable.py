@@ -32,6 +32,7 @@ class Run:
         self.operator = operator
         self.change = change
         self.history: list[tuple[Time, Any]] = [(BEGINNING, setting)]
+        self.forgotten = 0
         self.reached: Time = BEGINNING
         self.latest: Time = BEGINNING
         self.out: list[Element] = []
@@ -62,8 +63,21 @@ class Run:
         else:
             with pytest.raises(PlanError, match="found a change"):
                 self.change(setting, at)
-        assert self.operator.setting.history == [(at, _in_chronons(value)) for at, value in self.history]
+        self.check_history()
         assert self.operator.progress() >= promised
+
+    def forget(self, number: int) -> None:
+        """Forget a number of the earliest entries, as far as they are past."""
+        before = len(self.operator.setting.history)
+        self.operator.setting.forget(number)
+        self.forgotten += (gone := before - len(self.operator.setting.history))
+        past = sum(since < self.reached for since, _ in self.history) - 1
+        assert number >= gone >= min(number, past + gone - self.forgotten)
+        self.check_history()
+
+    def check_history(self) -> None:
+        entries = [(at, _in_chronons(value)) for at, value in self.history[self.forgotten :]]
+        assert self.operator.setting.history == [(BEGINNING, entries[0][1]), *entries[1:]]
         in_force = [value for since, value in self.history if since <= self.reached]
         assert self.operator.setting.at(self.reached) == _in_chronons(in_force[-1])
 
@@ -78,7 +92,9 @@ def drive(
     """Everything in any order that keeps the stream ordered, and the end."""
     rest = list(complete)
     while rest:
-        match data.draw(st.integers(0, 3)):
+        match data.draw(st.integers(0, 4)):
+            case 4:
+                run.forget(data.draw(st.integers(0, 3)))
             case 0:
                 now = 0 if run.reached == BEGINNING else run.reached
                 new, at = data.draw(settings), now + data.draw(st.integers(-2, 9))

@@ -9,6 +9,7 @@ from inside import base_of, input_max_ends
 
 from midstream.driving import run
 from midstream.engine import Engine
+from midstream.operators.base.setting import WithSetting
 from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import TimeWindow
@@ -23,7 +24,7 @@ from midstream.plans.algebra.properties import (
 from midstream.plans.expressions.aggregates import count
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.snapshots import equivalent
-from midstream.plans.values.streams import FOREVER, Element, chronons
+from midstream.plans.values.streams import BEGINNING, FOREVER, Element, chronons
 from midstream.testing import elements, rows
 
 BIDS = stream("bids", item="integer", price="integer")
@@ -447,3 +448,58 @@ def test_windows_that_meet_remember_what_they_have_given_out() -> None:
     assert len(running_windows(engine)) == 2  # both read one window over bids, and one over the late stream
     moved = WIDE.distinct().filter(BIDS["price"] > 0).join(late, on=[("item", "x")])
     assert engine.migrate(moved.plan(), query="joined").split > 11
+
+
+def test_settings_by_which_nothing_comes_any_more_are_forgotten() -> None:
+    query = WIDE.filter(BIDS["price"] > 0)
+    engine = Engine(query.plan())
+    sizes = [10, *(3 + i % 2 for i in range(99))]
+    for i in range(1, 100):
+        engine.push("bids", chronons([(i, (1, 1))]))
+        engine.adjust({BIDS.window(sizes[i - 1], bounds=BOUNDS): sizes[i]}, at=i + 1)
+    (running,) = (op for op in base_of(engine).running.values() if isinstance(op, WithSetting))
+    assert len(running.setting.history) < 10
+    (history,) = engine.query().settings().values()
+    assert len(history) == 100
+    with pytest.raises(PlanError, match="query: found settings to forget of results before 100, expected 99"):
+        engine.forget_settings(100)
+    later = engine.query().settings(50, 60)
+    engine.forget_settings(50)
+    assert engine.query().settings(50, 60) == later
+    assert [*engine.query().settings().values()] == [history[46:]]
+    for ask in (lambda: engine.query().settings(49), lambda: engine.query().settings(BEGINNING, 60)):
+        with pytest.raises(PlanError, match="expected 50 or later: earlier settings have been forgotten"):
+            ask()
+    other = Engine(engine.plan)
+    other.load_settings(engine.query().dump_settings())
+    assert other.query().settings() == engine.query().settings()
+    with pytest.raises(PlanError, match="expected 50 or later"):
+        other.query().settings(49)
+
+
+def test_the_record_is_of_what_ran_where_changes_cancel_others() -> None:
+    engine = Engine(WIDE.plan())
+    engine.adjust({WIDE: 20}, at=100)
+    engine.adjust({BIDS.window(20, bounds=BOUNDS): 20}, at=50)
+    assert [*engine.query().settings().values()] == [((BEGINNING, 10), (50, 20))]
+
+
+def test_levers_that_swap_their_settings_keep_their_own_records() -> None:
+    other = BIDS.window(20, bounds=(1, 61)).rename({"item": "i", "price": "p"})
+    engine = Engine(WIDE.join(other, on=[("item", "i")]).plan())
+    engine.adjust({WIDE: 20, BIDS.window(20, bounds=(1, 61)): 10}, at=9)
+    assert sorted(engine.query().settings().values()) == [
+        ((BEGINNING, 10), (9, 20)),
+        ((BEGINNING, 20), (9, 10)),
+    ]
+
+
+def test_what_came_with_settings_long_ago_counts_as_long_as_it_is_valid() -> None:
+    wide = BIDS.window(50, bounds=BOUNDS)
+    engine = Engine(wide.plan())
+    engine.push("bids", chronons([(9, (1, 1))]))
+    assert engine.adjust({wide: 5}, at=10).complete_at == 60
+    for size in (6, 5, 6, 5):
+        engine.push("bids", chronons([(int(engine.progress("bids")) + 2, (1, 1))]))
+        window = BIDS.window(11 - size, bounds=BOUNDS)
+        assert engine.adjust({window: size}, at=int(engine.progress("bids")) + 1).complete_at == 60

@@ -17,6 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ from inside import graph_of
 from midstream.autopilot.settings import EAGER
 from midstream.driving import run
 from midstream.engine import Engine
+from midstream.operators.engine.graph.levers import Lever
 from midstream.optimizer.search import enumerate_plans
 from midstream.plans.algebra.operators import (
     Adjustable,
@@ -39,7 +41,7 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.operators.base import History, OverTime, RowByRow, Snapshot
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_plan
+from midstream.plans.algebra.properties import logical, logical_plan, unbounded
 from midstream.plans.algebra.specification import specified
 from midstream.plans.values.errors import MigrationRefused, PlanError
 from midstream.plans.values.snapshots import NormalForm, compare, normal_form
@@ -63,7 +65,8 @@ class Step:
     """Settings by the places of levers."""
     delay: int
     move: str
-    """To which plan: "", "rules", "optimizer"; or what else happens: "comes", "goes"."""
+    """To which plan: "", "rules", "optimizer"; or what else happens: a query "comes", "comes otherwise", with
+    other bounds, or "goes"; or the engine "forgets" settings."""
     choice: int
 
 
@@ -79,14 +82,17 @@ class Case:
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """A random one."""
-    plan = plans(depth=3, windows=True, forever=False, shared=True, adjustable=True)
+    depth = draw(st.sampled_from((0, 1, 2, 3, 3)))
+    plan = plans(depth=depth, windows=True, forever=False, shared=True, adjustable=True)
     workload = draw(workloads(plan, forever=False))
     step = st.builds(
         Step,
-        st.integers(0, 2),
+        st.integers(0, 3),
         st.dictionaries(st.integers(0, 9), st.integers(0, LARGEST_SETTING + 2), min_size=1, max_size=3),
         st.integers(1, 12),
-        st.sampled_from(("",) * 6 + ("rules", "optimizer", "comes", "goes")),
+        st.sampled_from(
+            ("",) * 6 + ("rules", "optimizer", "comes", "goes", "forgets") + ("comes otherwise",) * 3
+        ),
         st.integers(0, 200),
     )
     steps = {i: draw(step) for i in range(len(workload.events)) if draw(st.integers(0, 3))}
@@ -113,6 +119,8 @@ class Subject:
         self.settings: dict[Bounds, Settings] = {
             bounds: [(BEGINNING, _setting(node))] for bounds, node in levers(plan).items()
         }
+        self.remembered: Time = BEGINNING
+        """From when on its settings are remembered."""
         self.since: Time = BEGINNING
         """From when on its results are complete."""
         self.until: Time = FOREVER
@@ -129,6 +137,7 @@ class Trial:
         self.gone: list[Subject] = []
         self.engine = Engine(first.plan, first.results.extend)
         self.changed = self.refused = self.moved = self.met = self.amid = self.parted = 0
+        self.shared = self.noted = 0
         if case.is_piloted:
             self.engine.autopilot(settings=replace(EAGER, budget=None), every=5)
 
@@ -156,6 +165,19 @@ class Trial:
         graph = graph_of(self.engine)
         for query in graph.queries.values():
             assert all(query in graph.base.users(node) for node in query.physical.nodes)
+        for lever in self.engine.levers():
+            own = [_own_lever(lever, self.engine.query(name).plan) for name in lever.queries]
+            declared = [bounds for bounds in map(_bounds, own) if bounds is not None]
+            assert lever.bounds == (max(b[0] for b in declared), min(b[1] for b in declared))
+            assert lever.bounds[0] <= lever.setting <= lever.bounds[1]
+            self.shared += len(set(declared)) > 1
+        for name, subject in self.queries.items():
+            query = self.engine.query(name)
+            assert set(levers(query.plan)) <= set(subject.settings)
+            for lever, settings in query.settings().items():
+                bounds = _bounds(lever)
+                assert bounds is not None
+                _check_settings(settings, subject.settings[bounds], subject.remembered)
 
     def _chosen(self, number: int) -> str:
         return list(self.queries)[number % len(self.queries)]
@@ -173,8 +195,16 @@ class Trial:
                     self.engine.migrate(chosen, "auto", name, when_busy=("chain", "queue")[step.choice % 2])
                 case "optimizer":
                     self.engine.migrate(self.engine.optimize(query=name), "auto", name)
-                case "comes":
-                    self._come(plan if step.choice % 2 else self.case.workload.plan, f"query {step.choice}")
+                case "comes" | "comes otherwise":
+                    comes = plan if step.choice % 2 else self.case.workload.plan
+                    if step.move == "comes otherwise":
+                        comes = _otherwise(comes, step.choice // 2)
+                    self._come(comes, f"query {step.choice}")
+                case "forgets" if (until := self.engine.query(name).progress()) not in (BEGINNING, FOREVER):
+                    before = int(until) - step.choice % 4
+                    self.engine.forget_settings(before, name)
+                    subject = self.queries[name]
+                    subject.remembered = max(subject.remembered, before)
                 case "goes" if name != "query":
                     gone = self.queries.pop(name)
                     gone.until = self.engine.query(name).progress()
@@ -185,7 +215,7 @@ class Trial:
         self.moved += step.move in ("rules", "optimizer")
 
     def _come(self, plan: Plan, name: str) -> None:
-        if name not in self.queries and len(self.queries) < 3:
+        if name not in self.queries and len(self.queries) < 4:
             subject = Subject(plan)
             subject.since = self.engine.add(plan, subject.results.extend, name=name).complete_from
             self.queries[name] = subject
@@ -200,9 +230,11 @@ class Trial:
             return
         chosen = {all_bounds[place % len(all_bounds)]: setting for place, setting in step.levers.items()}
         chosen = {bounds: new for bounds, new in chosen.items() if _is_specified(subject.plan, bounds)}
-        running = self.engine.query(name).plan
+        before = {other: self.engine.query(other).plan for other in self.queries}
         wanted = {
-            lever: new * bounds[0] for bounds, new in chosen.items() for lever in _copies(running, bounds)
+            lever: new * bounds[0]
+            for bounds, new in chosen.items()
+            for lever in _copies(before[name], bounds)
         }
         if not wanted:
             return
@@ -210,57 +242,132 @@ class Trial:
         if step.choice % 2:
             olds = (_in_force(subject.settings[bounds], at - 1) for bounds in chosen)
             at += -at % math.lcm(*(old for old in olds if isinstance(old, int)))
-        before = {other: self.engine.query(other).plan for other in self.queries}
+        only = [name] if step.choice % 3 == 0 else []
+        concerned = self._concerned(wanted, before, only)
+        willing = {other: changes for other, changes in concerned.items() if _are_allowed(changes)}
         try:
-            only = [name] if step.choice % 3 == 0 else []
             adjusted = self.engine.adjust(wanted, at=at, queries=only)
         except PlanError as error:
             is_ahead = "have been given out" in str(error) and not all(map(_is_of_elements, wanted))
-            is_together = only and "as well, so that" in str(error)
-            assert is_ahead or is_together or self._may_refuse(wanted, before, at), (wanted, at, str(error))
+            is_together = (only or willing != concerned) and "as well, so that" in str(error)
+            is_unwilling = name not in willing or (only and willing != concerned)
+            may_refuse = is_unwilling or self._may_refuse(willing, before, at)
+            assert is_ahead or is_together or may_refuse, (wanted, at, str(error))
             assert before == {other: self.engine.query(other).plan for other in self.queries}
             self.refused += 1
             return
-        assert name in adjusted.queries
+        assert name in willing and set(adjusted.queries) == set(willing)
+        assert len(adjusted.notes) == len(concerned) - len(willing)
         self.parted += bool(only)
-        for other in adjusted.queries:
-            shared = set(wanted) & set(before[other].nodes)
-            for bounds, new in {(_bounds(lever), wanted[lever]) for lever in shared}:
-                assert bounds is not None and bounds[0] <= new <= bounds[1]
+        self.noted += bool(adjusted.notes)
+        for other, changes in willing.items():
+            for lever, new in changes.items():
+                bounds = _bounds(lever)
+                assert bounds is not None
                 settings = self.queries[other].settings[bounds]
                 settings[:] = [*(entry for entry in settings if entry[0] < at), (at, new)]
-        for other in adjusted.queries:
+        for other in self.queries:
             query = self.engine.query(other)
-            assert logical_plan(query.physical) == logical_plan(query.plan)
+            changes = willing.get(other, {})
+            assert {*levers(query.plan)} == {*levers(before[other])}
+            for bounds, lever in levers(query.plan).items():
+                old = levers(before[other])[bounds]
+                assert _setting(lever) == changes.get(old, _setting(old))
+            running = graph_of(self.engine).queries[other]
+            assert logical_plan(running.physical) == logical_plan(running.plan)
         self.met += len(adjusted.queries) > 1
         self.amid += any(self.engine.query(other).is_exchanged for other in adjusted.queries)
         self.changed += 1
 
-    def _may_refuse(self, wanted: Mapping[Node, int], plans: Mapping[str, Plan], at: int) -> bool:
-        """Whether a change is to be refused: out of bounds, where later elements would come out earlier, or
-        where granules do not fit each other."""
-        for lever, setting in wanted.items():
-            least, most = _bounds(lever) or (0, 0)
-            if not least <= setting <= most:
-                return True
-            if isinstance(lever.operator, Granularity):
-                # Queries with one node can have been given their granules at different times.
-                histories = [
-                    subject.settings[least, most]
-                    for name, subject in self.queries.items()
-                    if lever in plans[name].nodes
-                ]
-                olds = [_in_force(history, at - 1) for history in histories]
-                if any(setting % old and at % old for old in olds):
-                    return True
-        try:
-            for plan in plans.values():
+    def _concerned(
+        self, wanted: Mapping[Node, Any], plans: Mapping[str, Plan], only: Sequence[str]
+    ) -> dict[str, dict[Node, Any]]:
+        """The queries that run one of some levers, with their own levers and the settings that these get."""
+        concerned: dict[str, dict[Node, Any]] = {}
+        for lever in self.engine.levers():
+            own = {name: _own_lever(lever, plans[name]) for name in lever.queries if not only or name in only}
+            for key, setting in wanted.items():
+                if unbounded(key) != unbounded(lever.node):
+                    continue
+                if _bounds(key) in (lever.bounds, *map(_bounds, own.values())):
+                    for name, of in own.items():
+                        concerned.setdefault(name, {})[of] = setting
+        return concerned
+
+    def _may_refuse(
+        self, wanted: Mapping[str, Mapping[Node, Any]], plans: Mapping[str, Plan], at: int
+    ) -> bool:
+        """Whether a change is to be refused, where later elements would come out earlier, or where granules
+        do not fit each other."""
+        for name, changes in wanted.items():
+            for lever, setting in changes.items():
+                bounds = _bounds(lever)
+                if isinstance(lever.operator, Granularity) and bounds is not None:
+                    old = _in_force(self.queries[name].settings[bounds], at - 1)
+                    if setting % old and at % old:
+                        return True
+            try:
                 _replaced(
-                    plan, lambda node: _given(node, wanted[node]) if node in wanted else node, keep=True
+                    plans[name],
+                    lambda node, to=changes: _given(node, to[node]) if node in to else node,
+                    keep=True,
                 )
-        except PlanError:
-            return True
+            except PlanError:
+                return True
         return False
+
+
+def _are_allowed(changes: Mapping[Node, Any]) -> bool:
+    """Whether all settings are within the bounds of their levers."""
+    return all(
+        bounds[0] <= setting <= bounds[1]
+        for lever, setting in changes.items()
+        if (bounds := _bounds(lever)) is not None
+    )
+
+
+def _own_lever(lever: Lever, plan: Plan) -> Node:
+    """The node of a query's plan that is a running lever."""
+    alike = [node for node in levers(plan).values() if unbounded(node) == unbounded(lever.node)]
+    return next((node for node in alike if _bounds(node) == lever.bounds), alike[0])
+
+
+def _check_settings(settings: Settings, expected: Settings, remembered: Time) -> None:
+    """All are there from which results can come that are valid from an instant on."""
+    changes = [*_changes(expected), (FOREVER, None)]
+    needed = [entry for entry, after in pairwise(changes) if after[0] > remembered]
+    assert _changes(settings) == changes[-1 - len(settings) : -1]
+    assert len(needed) <= len(settings)
+
+
+def _changes(settings: Sequence[tuple[Time, Any]]) -> list[tuple[Time, Any]]:
+    """The settings without those that are as before."""
+    return [entry for before, entry in pairwise([(None, None), *settings]) if before[1] != entry[1]]
+
+
+def _otherwise(plan: Plan, choice: int) -> Plan:
+    """A plan with other bounds for some levers, of which again no two are the same."""
+    used = set(levers(plan))
+    others: dict[Node, Bounds] = {}
+    for place, (bounds, lever) in enumerate(levers(plan).items()):
+        if not choice >> place & 1:
+            continue
+        setting = _setting(lever)
+        least = bounds[0] * 2 if choice % 5 in (1, 2) and bounds[0] * 2 <= setting else bounds[0]
+        if isinstance(lever.operator, Sample):
+            least, greatest = (least, 1.0) if least > bounds[0] else (least / 1.5, max(setting, 0.5))
+        else:
+            greatest = setting if choice % 3 == 0 else bounds[1] + (choice % 3 - 1.5) * 6 // 1
+            greatest = max(int(greatest), setting, least)
+            while (least, greatest) in used:
+                greatest += 1
+        used.add((least, greatest))
+        others[lever] = (least, greatest)
+    return _replaced(
+        plan,
+        lambda node: _as(node, logical(node).with_bounds(others[node])) if node in others else node,
+        keep=True,
+    )
 
 
 def check(case: Case) -> Trial:

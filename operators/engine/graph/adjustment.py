@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import lcm
 from typing import Any, cast
 
 from midstream.operators.base.setting import WithSetting
 from midstream.operators.engine.graph.parting import Settling, parted
 from midstream.operators.engine.graph.query_graph import QueryGraph
+from midstream.operators.engine.running.bounds import lever_of, levers_of, shown_bounds
 from midstream.operators.engine.running.plan_box import label
-from midstream.operators.engine.running.queries import RunningQuery
+from midstream.operators.engine.running.queries import RunningQuery, in_force
 from midstream.operators.engine.running.renaming import Renaming
-from midstream.operators.engine.running.settings import LeverSettings, complete_at
+from midstream.operators.engine.running.settings import LeverSettings, complete_at, forget_expired
+from midstream.operators.engine.running.uniting import united_with_running
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node
@@ -35,6 +37,8 @@ class Adjustment:
 
     FOREVER where rows are counted, as it depends on later rows.
     """
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    """A sentence for each query that keeps its settings, as its bounds do not allow the new ones."""
 
 
 def adjust(
@@ -52,38 +56,53 @@ def adjust(
 
     The plans of the queries concerned show the new settings from now on. As long as anything is valid that
     came with another setting, a lever is private to the queries that have it now: no other query shares it.
+    Queries whose bounds do not allow a setting part from the others, and keep all settings.
 
     Cost     O(plans of the queries concerned)
     Raises   PlanError; then nothing has changed.
     """
-    levers = {
-        form: _adjusted(form, setting)
-        for lever, setting in settings.items()
-        for form in _forms(graph, logical_node(lever), only)
+    carriers: dict[Node, Any] = {}
+    for lever, setting in settings.items():
+        _require_allowed(lever, setting)
+        for node in _carriers(graph, lever, only):
+            if carriers.setdefault(node, setting) != setting:
+                names = ", ".join(query.name for query in graph.base.users(node))
+                raise PlanError(
+                    f"found the settings {carriers[node]} and {setting} of {label(logical_node(lever))}, "
+                    f"which is one lever of {names}; give it one setting, or adjust queries one by one"
+                )
+    queries, notes = _willing(graph, carriers, only)
+    carriers = {
+        node: setting
+        for node, setting in carriers.items()
+        if any(query in graph.base.users(node) for query in queries)
     }
-    carriers = {node: new for lever, new in levers.items() for node in _carriers(graph, lever, only)}
     if at is None:
-        changes = [(_running(graph, node), new.setting) for node, new in carriers.items()]
-        at = _earliest(changes, not_before)
-    for node, new in carriers.items():
-        _running(graph, node).require_change(new.setting, at)
-    queries = [query for query in _users(graph, carriers) if not only or query in only]
+        at = _earliest(((_running(graph, node), setting) for node, setting in carriers.items()), not_before)
+    for node, setting in carriers.items():
+        _running(graph, node).require_change(setting, at)
+    levers = {logical_node(node): lever_of(node).with_setting(new) for node, new in carriers.items()}
     renaming = _renaming(graph, levers, carriers, queries)
-    if only:
-        own = parted(graph, settling, carriers, queries)
-        carriers = {own[node]: new for node, new in carriers.items()}
+    if only or notes:
+        own = _parted(graph, settling, carriers, queries, notes)
+        carriers = {own[node]: setting for node, setting in carriers.items()}
         renaming = _renaming(graph, levers, carriers, queries)
     for query in queries:
-        query.settings.adjust(query.plan, renaming.moved, at)
+        for lever in levers_of(query.plan):
+            if lever in levers:
+                query.settings.change(lever, levers[lever].setting, at)
     graph.rename(queries, renaming)
     ends: list[Time] = [at]
-    for node, new in carriers.items():
+    for node, setting in carriers.items():
         moved = renaming.moved[node]
         operator = _running(graph, moved)
-        operator.change(new.setting, at)
+        operator.change(setting, at)
+        forget_expired(node, operator)
         ends.append(complete_at(node, operator.setting.history, at))
         settling.add(graph.base.stop(moved), ends[-1])
-    return Adjustment(tuple(query.name for query in queries), at, max(ends))
+    for stop in [graph.base.stop(renaming.moved[node]) for node in carriers]:
+        graph.show(united_with_running(graph.base, logical_node(stop.node)))
+    return Adjustment(tuple(query.name for query in queries), at, max(ends), notes)
 
 
 def _earliest(changes: Iterable[tuple[WithSetting, Any]], not_before: Time) -> int:
@@ -99,12 +118,14 @@ def load_settings(graph: QueryGraph, settling: Settling, query: RunningQuery, te
     Raises   PlanError where the plan has other levers, or a lever has seen elements or runs for others.
     """
     settings = LeverSettings()
+    settings.declare({lever: query.settings.bounds(lever) for lever in levers_of(query.plan)})
     settings.load(text, query.plan)
     loaded = {
         node: history
         for lever, history in settings.of(query.plan).items()
         if len(history) > 1
-        for node in _carriers(graph, lever, [query])
+        for node in graph.base.carriers(lever)
+        if query in graph.base.users(node)
     }
     for node in loaded:
         if _running(graph, node).emitted or len(graph.base.users(node)) > 1:
@@ -121,16 +142,35 @@ def load_settings(graph: QueryGraph, settling: Settling, query: RunningQuery, te
         settling.add(graph.base.stop(node), complete_at(node, setting.history, changes[-1][0]))
 
 
+def forget_settings(graph: QueryGraph, queries: Iterable[RunningQuery], before: int) -> None:
+    """Forget with which settings results were computed that end at an instant or earlier.
+
+    Raises   PlanError where a query may still give a result that starts earlier; then nothing is forgotten.
+    """
+    chosen = tuple(queries)
+    for query in chosen:
+        progress = min(graph.base.progress_of(root) for root in query.physical.outputs.values())
+        if before > progress:
+            raise PlanError(
+                f"{query.name}: found settings to forget of results before {before}, expected {progress} or "
+                "earlier: results that start from then on may come"
+            )
+    for query in chosen:
+        query.settings.forget(query.plan, before)
+
+
 def _renaming(
     graph: QueryGraph,
     levers: Mapping[Node, Adjustable],
-    carriers: Mapping[Node, Adjustable],
+    carriers: Iterable[Node],
     queries: Iterable[RunningQuery],
 ) -> Renaming:
     """The new nodes of all plans of some queries; the levers are private."""
     private = {
-        node: replace(cast(Physical, node.operator), logical=new, copy=next(graph.copies))
-        for node, new in carriers.items()
+        node: replace(
+            cast(Physical, node.operator), logical=levers[logical_node(node)], copy=next(graph.copies)
+        )
+        for node in carriers
     }
     renaming = Renaming(levers, private)
     for query in queries:
@@ -143,8 +183,8 @@ def _running(graph: QueryGraph, node: Node) -> WithSetting:
     return cast(WithSetting, graph.base.running[node])
 
 
-def _adjusted(lever: Node, setting: Any) -> Adjustable:
-    """The operator of a lever with another setting."""
+def _require_allowed(lever: Node, setting: Any) -> None:
+    """Refuse a setting that the bounds of a lever do not allow, as a user has written it."""
     operator = logical(lever)
     if not isinstance(operator, Adjustable):
         raise PlanError(f"found {operator}, expected a window or a granularity conversion")
@@ -152,30 +192,70 @@ def _adjusted(lever: Node, setting: Any) -> Adjustable:
         raise PlanError(
             f"{operator} is fixed, as it has no bounds; to change it, write {operator.declaration}"
         )
-    return operator.with_setting(setting)
+    operator.with_setting(setting)
 
 
 def _carriers(graph: QueryGraph, lever: Node, only: Sequence[RunningQuery]) -> list[Node]:
-    """The running nodes that carry out a lever; those of some queries alone, unless there are none."""
-    found = _running_as(graph, lever, only)
-    if not found:
+    """The running nodes that carry out a lever; those of some queries alone, unless there are none.
+
+    A lever has the bounds that one of its queries declares, or those that are in force.
+    """
+    bounds = shown_bounds(lever)
+
+    def is_lever(running: Node) -> bool:
+        users = graph.base.users_of_lever(running)
+        if any(query.settings.bounds(running) == bounds for query in users if not only or query in only):
+            return True
+        return bounds == in_force(running, users)
+
+    forms = [Node(form, lever.inputs) for form in lever_of(lever).forms]
+    alike = [node for form in forms for node in graph.base.alike(form)]
+    levers = [*filter(is_lever, dict.fromkeys(map(logical_node, alike)))]
+    nodes = [
+        node
+        for node in alike
+        if logical_node(node) in levers and any(not only or query in only for query in graph.base.users(node))
+    ]
+    if not nodes:
         names = " or ".join(query.name for query in only) or "no query"
-        raise PlanError(f"{names} {'does not have' if only else 'has'} {label(lever)}")
-    return found
+        raise PlanError(f"{names} {'does not have' if only else 'has'} {label(logical_node(lever))}")
+    return nodes
 
 
-def _forms(graph: QueryGraph, lever: Node, only: Sequence[RunningQuery]) -> Sequence[Node]:
-    """The forms of a lever that run, such as a sample with weights; the lever itself if none does."""
-    operator = logical(lever)
-    forms = operator.forms if isinstance(operator, Adjustable) else ()
-    nodes = [Node(form, lever.inputs) for form in forms]
-    return [node for node in nodes if _running_as(graph, node, only)] or [lever]
+def _willing(
+    graph: QueryGraph, carriers: Mapping[Node, Any], only: Sequence[RunningQuery]
+) -> tuple[list[RunningQuery], tuple[str, ...]]:
+    """The queries whose bounds allow the new settings of their levers, and a note for each other one.
+
+    Raises   PlanError where `only` has another one, or a lever has no other queries.
+    """
+    refusals: dict[RunningQuery, str] = {}
+    for node, setting in carriers.items():
+        for query in graph.base.users(node):
+            least, greatest = query.settings.bounds(logical_node(node))
+            if (not only or query in only) and not least <= setting <= greatest:
+                text = label(Node(lever_of(node).with_bounds((least, greatest)), logical_node(node).inputs))
+                refusals[query] = f"{query.name} keeps {text}, as its bounds do not allow {setting}"
+    users = [query for query in _users(graph, carriers) if not only or query in only]
+    willing = [query for query in users if query not in refusals]
+    for lever in dict.fromkeys(map(logical_node, carriers)):
+        if (only and refusals) or not any(query in graph.base.users_of_lever(lever) for query in willing):
+            raise PlanError(f"nothing has changed: {'; '.join(refusals.values())}")
+    return willing, tuple(refusals.values())
 
 
-def _running_as(graph: QueryGraph, lever: Node, only: Sequence[RunningQuery]) -> list[Node]:
-    """The running nodes that carry out a lever, of some queries alone, unless there are none."""
-    carriers = graph.base.carriers(lever)
-    return [node for node in carriers if not only or any(query in graph.base.users(node) for query in only)]
+def _parted(
+    graph: QueryGraph,
+    settling: Settling,
+    carriers: Iterable[Node],
+    queries: Collection[RunningQuery],
+    notes: Iterable[str],
+) -> dict[Node, Node]:
+    try:
+        return parted(graph, settling, carriers, queries)
+    except PlanError as error:
+        reasons = "".join(f"; {note}" for note in notes)
+        raise PlanError(f"{error}{reasons}", **vars(error)) from None
 
 
 def _users(graph: QueryGraph, nodes: Iterable[Node]) -> list[RunningQuery]:

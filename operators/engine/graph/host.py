@@ -8,6 +8,7 @@ from itertools import count
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.walk import Tap
 from midstream.operators.engine.graph.feed import Feed
+from midstream.operators.engine.graph.levers import plans_in_force
 from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.measuring.counting import Counters
 from midstream.operators.engine.running.base import Base
@@ -61,6 +62,13 @@ class Host:
         Raises   UnknownStreamError where there is none.
         """
         return self._graph.query(name)
+
+    def plans_in_force(self) -> dict[str, Plan]:
+        """The plans of all queries, in which levers have the bounds that all their queries allow.
+
+        Cost     O(plans)
+        """
+        return plans_in_force(self._graph)
 
     def has_ended(self) -> bool:
         """True if all streams have ended, so that no element comes any more."""

@@ -24,6 +24,7 @@ from midstream.operators.engine.measuring.ends import Ends
 from midstream.operators.engine.measuring.metadata import Gauges, Metadata
 from midstream.operators.engine.measuring.meters import RECENT, Meters
 from midstream.operators.engine.running.base import Base
+from midstream.operators.engine.running.bounds import levers_of, shown_bounds
 from midstream.operators.engine.running.guest import Guest, Guests, Incoming, box_of
 from midstream.operators.engine.running.log import Log
 from midstream.operators.engine.running.plan_box import PlanBox
@@ -37,6 +38,7 @@ from midstream.operators.engine.running.sharing import (
     unseen_sources,
     with_own_operators,
 )
+from midstream.operators.engine.running.uniting import UnitedLevers, united_with
 from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.physical import Boxed
@@ -107,7 +109,11 @@ class QueryGraph:
         self.entrances.enter(plan.sources, name)
         self.check_relations(plan)
         self.entrances.refer(plan, self.relations)
-        query = self._new(name, plan)
+        united = united_with(self.base, plan)
+        self.show(united)
+        coming = Renaming(united.coming, {})
+        query = self._new(name, coming.plan(plan))
+        query.settings.declare({coming.node(lever): shown_bounds(lever) for lever in levers_of(plan)})
         self.base.run(query, query.physical)
         # Compiled paths contain the declarations and the time units of streams.
         for stream in (*self.entrances.references.streams, *(source.stream for source in plan.sources)):
@@ -270,7 +276,9 @@ class QueryGraph:
         self._gauges.move(moved)
         for query in changing:
             before = query.physical
-            query.plan, physical = plans[query.name]
+            plan, physical = plans[query.name]
+            query.settings.follow(query.plan, plan)
+            query.plan = plan
             query.physical = self.base.with_running(physical)
             self.base.run(query, query.physical, before, adopted)
             self._meter(query)
@@ -280,6 +288,11 @@ class QueryGraph:
             self.guests.listen(query.physical, running)
         self._gauges.place()
 
+    def show(self, united: UnitedLevers) -> None:
+        """Let running levers show other bounds, so that equal ones are one node."""
+        if united.running:
+            self.rename(united.queries, Renaming(united.running, {}))
+
     def rename(self, queries: Iterable[RunningQuery], renaming: Renaming) -> None:
         """Put running operators, and all above them, under other nodes; nothing else changes.
 
@@ -288,12 +301,14 @@ class QueryGraph:
         # What a Box is to become may be what another query runs.
         running = dict.fromkeys(node for query in queries for node in query.physical.nodes)
         for query in queries:
-            query.plan, query.physical = renaming.plan(query.plan), renaming.plan(query.physical)
+            plan, query.physical = renaming.plan(query.plan), renaming.plan(query.physical)
+            query.settings.rename(query.plan, renaming.moved)
+            query.plan = plan
             query.targets = {asked: renaming.plan(plan) for asked, plan in query.targets.items()}
             self._counting.rename(query.tally, renaming.node)
         moved = {node: renaming.moved[node] for node in running}
         self._companions.clear()
-        self.base.rename(moved, renaming.moved)
+        self.base.rename(moved)
         self.guests.rename(moved)
         self.meters.rename(moved)
         self._gauges.move(moved)
@@ -437,12 +452,17 @@ class QueryGraph:
         seen: dict[Node, Observation] = {}
         for name, query in self.queries.items():
             if all(form(node) == "intervals" for node in lowest(query.physical)):
-                seen |= self.observe(name)
+                observed = self.observe(name)
+                own = query.own_terms
+                seen |= observed | {own.node(node): each for node, each in observed.items()}
         return seen
 
     def shareable(self) -> dict[str, Plan]:
         """By the name of each query, the nodes that a further query can share."""
-        nodes = {name: list(shareable(query.physical)) for name, query in self.queries.items()}
+        nodes = {
+            name: [*map(query.own_terms.node, shareable(query.physical))]
+            for name, query in self.queries.items()
+        }
         return {
             name: Plan({str(i): node for i, node in enumerate(shared)})
             for name, shared in nodes.items()

@@ -17,7 +17,7 @@ from midstream.operators.engine.running.queries import RunningQuery
 from midstream.operators.engine.running.stream_path import StreamPath
 from midstream.plans.algebra.operators import Leaf, Relation, Source
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import is_lever, logical_node
+from midstream.plans.algebra.properties import is_lever, logical_node, unbounded
 from midstream.plans.values.streams import FOREVER, Element, Time
 
 SHARED = 2
@@ -53,7 +53,7 @@ class Base:
         self._operators: dict[Node, Operator] = {}
         """The operators of these nodes."""
         self._carriers: defaultdict[Node, dict[Stop, None]] = defaultdict(dict)
-        """By logical node of a lever, the stops that carry it out."""
+        """By lever without its bounds, the stops that carry it out."""
         self._numbers = count()
 
     # Queries come and go
@@ -126,7 +126,7 @@ class Base:
             elif not isinstance(node.operator, Leaf):
                 stop.operator = self._operators[node] = operators[node]
                 if is_lever(node):
-                    self._carriers[logical_node(node)][stop] = None
+                    self._carriers[unbounded(node)][stop] = None
                 for stream in streams:
                     self.paths[stream].enter(stop)
                     self._changed(stream)
@@ -156,15 +156,18 @@ class Base:
                 self.paths[stream].leave(stop)
                 self._changed(stream)
             if is_lever(node):
-                carriers = self._carriers[lever := logical_node(node)]
-                del carriers[stop]
-                if not carriers:
-                    del self._carriers[lever]
+                self._leave_levers(stop)
         for child in dict.fromkeys(node.inputs):
             below = self._stops[child]
             del below.readers[stop]
             if len(below.readers) < SHARED:
                 self._change(below)
+
+    def _leave_levers(self, stop: Stop) -> None:
+        carriers = self._carriers[lever := unbounded(stop.node)]
+        del carriers[stop]
+        if not carriers:
+            del self._carriers[lever]
 
     def _change(self, stop: Stop) -> None:
         """Recompile the code of a stop in all paths that reach it."""
@@ -172,24 +175,20 @@ class Base:
             self.paths[stream].change(stop)
             self._changed(stream)
 
-    def rename(self, moved: Mapping[Node, Node], levers: Mapping[Node, Node]) -> None:
-        """Put running nodes, and all above them, under other nodes; operators and their paths stay.
-
-        `levers` are the new logical nodes of levers, by the old ones.
-        """
+    def rename(self, moved: Mapping[Node, Node]) -> None:
+        """Put running nodes, and all above them, under other nodes; operators and their paths stay."""
         changed = {old: new for old, new in moved.items() if new is not old}
         stops = {new: self._stops.pop(old) for old, new in changed.items() if old in self._stops}
         operators = {new: self._operators.pop(old) for old, new in changed.items() if old in self._operators}
-        carried = [(levers[old], self._carriers.pop(old)) for old in levers if old in self._carriers]
-        renamed = set(stops.values())
+        levers = [stop for stop in stops.values() if is_lever(stop.node)]
+        for stop in levers:
+            self._leave_levers(stop)
         for node, stop in stops.items():
             stop.node = node
         self._stops |= stops
         self._operators |= operators
-        for new, carriers in carried:
-            for stop in carriers:
-                # Others, of queries that go on as they are, carry out the old lever.
-                self._carriers[new if stop in renamed else logical_node(stop.node)][stop] = None
+        for stop in levers:
+            self._carriers[unbounded(stop.node)][stop] = None
 
     # Readers of results
 
@@ -221,7 +220,15 @@ class Base:
 
     def carriers(self, lever: Node) -> tuple[Node, ...]:
         """The running nodes that carry out a lever, which is a logical node."""
-        return tuple(stop.node for stop in self._carriers.get(lever, ()))
+        return tuple(node for node in self.alike(lever) if logical_node(node) == lever)
+
+    def alike(self, lever: Node) -> tuple[Node, ...]:
+        """The running nodes that carry out a lever, or one that is equal but for bounds."""
+        return tuple(stop.node for stop in self._carriers.get(unbounded(lever), ()))
+
+    def users_of_lever(self, lever: Node) -> dict[RunningQuery, None]:
+        """The queries that have a lever, which is a logical node; some may run it for themselves."""
+        return {query: None for node in self.carriers(lever) for query in self.users(node)}
 
     def stop(self, node: Node) -> Stop:
         """The stop of a running node; it stays when the node is another one."""

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from midstream.operators.base.walk import Take
+from midstream.operators.engine.running.bounds import (
+    Kind,
+    LeverBounds,
+    intersection,
+    kind,
+    lever_of,
+    levers_of,
+    shown_bounds,
+    twins,
+)
 from midstream.operators.engine.running.log import Log
+from midstream.operators.engine.running.renaming import Renaming
 from midstream.operators.engine.running.settings import LeverSettings
 from midstream.operators.engine.running.tally import Tally
 from midstream.plans.algebra.operators import OverTime, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import input_nodes, logical, logical_node
+from midstream.plans.algebra.properties import input_nodes, is_lever, logical, logical_node, timestamped
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
@@ -47,6 +58,8 @@ class RunningQuery:
     """The instant from which results are its own, after it took the place of another query."""
     sinks: dict[str, list[Take]] = field(init=False)
     """The sinks by output."""
+    twins: frozenset[Kind] = field(init=False)
+    """The kinds of which it has several levers; no migration changes them."""
     lasting: Time = BEGINNING
     """The largest end of elements that passed windows that are gone."""
     stuck: set[int] = field(default_factory=set)
@@ -67,6 +80,7 @@ class RunningQuery:
 
     def __post_init__(self) -> None:
         self.sinks = {output: [] for output in self.plan.outputs}
+        self.twins = twins(self.plan)
 
     def output(self, name: str | None = None) -> str:
         """The name of an output; the first one without a name.
@@ -81,6 +95,27 @@ class RunningQuery:
         return names[0] if name is None else name
 
     @property
+    def own_terms(self) -> Renaming:
+        """Nodes and plans as the query declares its levers, from those that run."""
+        return Renaming(self.settings.declared(self.plan), {})
+
+    def as_it_runs(self, plan: Plan) -> Plan:
+        """A plan for the query, with the bounds that its levers show as they run."""
+        levers = self.settings.declared(self.plan)
+        if not levers:
+            return plan
+        own = self.own_terms
+        exact = {own.node(lever): lever_of(lever) for lever in levers}
+        # In the new plan a lever may stand elsewhere.
+        moved = {(operator, kind(lever)): lever_of(lever) for lever, operator in levers.items()}
+        shown = {
+            lever: operator
+            for lever in levers_of(plan)
+            if (operator := exact.get(lever) or moved.get((lever_of(lever), kind(lever)))) is not None
+        }
+        return Renaming(shown, {}).plan(plan)
+
+    @property
     def is_logged(self) -> bool:
         """True if a log of its windows and its outputs is kept."""
         return bool(self.logs)
@@ -90,6 +125,11 @@ class RunningQuery:
         """True if a part of the plan is being exchanged."""
         numbers = {n.operator.number for n in self.physical.nodes if isinstance(n.operator, Boxed)}
         return not numbers <= self.stuck
+
+
+def in_force(lever: Node, queries: Iterable[RunningQuery]) -> LeverBounds | None:
+    """The bounds that all queries with a lever declare; None if they have no setting in common."""
+    return intersection(query.settings.bounds(lever) for query in queries)
 
 
 def lowest(physical: Plan, shared: Container[Node] = frozenset()) -> tuple[Node, ...]:
@@ -117,4 +157,22 @@ def missed_until(node: Node, ends: Callable[[Source], Time]) -> Time:
     latest = max((missed_until(child, ends) for child in node.inputs), default=BEGINNING)
     if latest in (BEGINNING, FOREVER) or not isinstance(operator, OverTime):
         return latest
-    return operator.remembers_until(latest)
+    until = operator.remembers_until(latest)
+    if is_lever(node) and not all(_have_arrived(child, latest) for child in node.inputs):
+        # What was missed below may still come here, and get a setting to come.
+        lever = lever_of(node)
+        greatest = lever.with_setting(shown_bounds(node)[1])
+        assert isinstance(greatest, OverTime)
+        until = max(until, latest - 1 + greatest.reach)
+    return until
+
+
+def _have_arrived(node: Node, latest: Time) -> bool:
+    """True if no element of a subplan starts later than the elements of streams behind it."""
+    for below in node.walk():
+        operator = logical(below)
+        if isinstance(operator, Source) and timestamped(below) is None:
+            return False
+        if isinstance(operator, OverTime) and operator.remembers_until(latest) != latest:
+            return False
+    return True

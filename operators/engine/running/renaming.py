@@ -26,7 +26,9 @@ class Renaming:
         """The new nodes of all nodes seen, inputs before consumers."""
 
     def plan(self, plan: Plan) -> Plan:
-        """A plan with the new settings."""
+        """A plan with the new settings; the same object if nothing is renamed."""
+        if not self._levers and not self._carriers:
+            return plan
         if plan not in self._plans:
             for node in plan.nodes:
                 self.node(node)
@@ -35,7 +37,9 @@ class Renaming:
         return self._plans[plan]
 
     def node(self, node: Node) -> Node:
-        """A node, and all below, with the new settings."""
+        """A node, and all below, with the new settings; the same object if nothing is renamed."""
+        if not self._levers and not self._carriers:
+            return node
         if node not in self.moved:
             inputs = tuple(map(self.node, node.inputs))
             operator = self._operator(node)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
 from typing import Any
 
+from midstream.operators.base.setting import WithSetting
+from midstream.operators.engine.running.bounds import LeverBounds, kind, lever_of, levers_of, shown_bounds
+from midstream.operators.engine.running.renaming import Renaming
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import is_lever, logical, longest_validity
+from midstream.plans.algebra.properties import is_lever, logical, logical_node, longest_validity
 from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
 from midstream.plans.values.artefacts import Header, artefact_text, parsed, read_artefact
 from midstream.plans.values.errors import PlanError
@@ -34,39 +37,95 @@ class _LeverInFile:
 @dataclass(frozen=True)
 class _File:
     levers: list[_LeverInFile]
+    remembered_from: int | None = None
+    """The instant before which the settings of results have been forgotten; None if nothing has."""
 
 
 class LeverSettings:
-    """The settings of the levers of one query, by the logical nodes of its plan (thesis, 21.4.3).
+    """The bounds and the settings of the levers of one query (thesis, 21.4.2 and 21.4.3).
 
-    State    An entry for each adjustment.
+    Levers are the logical nodes of the query's plan as it runs. There they may show wider bounds than the
+    query declares, as other queries share them.
+
+    State    An entry for each adjustment, until `forget`.
     """
 
     def __init__(self) -> None:
         self._changes: dict[Node, list[tuple[Time, Any]]] = {}
         """By lever that has been adjusted, its settings."""
+        self._declared: dict[Node, LeverBounds] = {}
+        """By lever, the bounds that the query declares, if its plan shows others."""
+        self.remembered_from: Time = BEGINNING
+        """The instant before which the settings of results have been forgotten."""
 
-    def adjust(self, plan: Plan, moved: Mapping[Node, Node], at: int) -> None:
-        """Take note that levers of a plan have other nodes, and some of them another setting from `at` on.
+    def bounds(self, lever: Node) -> LeverBounds:
+        """The bounds that the query declares for a lever."""
+        return self._declared.get(lever) or shown_bounds(lever)
+
+    def declare(self, bounds: Mapping[Node, LeverBounds]) -> None:
+        """Take note of the bounds that the query declares for levers of its plan."""
+        for lever, declared in bounds.items():
+            self._declared.pop(lever, None)
+            if declared != shown_bounds(lever):
+                self._declared[lever] = declared
+
+    def declared(self, plan: Plan) -> dict[Node, Adjustable]:
+        """The levers of a plan that show other bounds than the query declares, as it declares them."""
+        levers = (lever for lever in levers_of(plan) if lever in self._declared) if self._declared else ()
+        return {lever: lever_of(lever).with_bounds(self._declared[lever]) for lever in levers}
+
+    def rename(self, plan: Plan, moved: Mapping[Node, Node]) -> None:
+        """Go on with the levers of a plan under other nodes."""
+        nodes = {old: new for old in filter(is_lever, plan.nodes) if (new := moved[old]) is not old}
+        levers = {logical_node(old): logical_node(new) for old, new in nodes.items()}
+        bounds = {new: self.bounds(old) for old, new in levers.items()}
+        changes = {new: self._changes.pop(old) for old, new in levers.items() if old in self._changes}
+        for old in levers:
+            self._declared.pop(old, None)
+        self._changes |= changes
+        self.declare(bounds)
+
+    def follow(self, before: Plan, plan: Plan) -> None:
+        """Go on with the levers of another plan of the query, which may stand elsewhere in it."""
+        if not self._declared or before == plan:
+            return
+        for lever in levers_of(plan):
+            for past, bounds in tuple(self._declared.items()):
+                if logical(past) == logical(lever) and kind(past) == kind(lever):
+                    self._declared[lever] = bounds
+        for lever in self._declared.keys() - set(levers_of(plan)):
+            del self._declared[lever]
+
+    def change(self, lever: Node, setting: Any, at: int) -> None:
+        """Take note that a lever has another setting from `at` on.
 
         That replaces earlier requests for that instant or later.
         """
-        for old in filter(is_lever, plan.nodes):
-            new = moved[old]
-            settings = self._changes.pop(old, [(BEGINNING, _setting(old))])
-            if logical(old) != logical(new):
-                del settings[bisect_left(settings, at, key=START) :]
-                settings.append((at, _setting(new)))
-            if len(settings) > 1:
-                self._changes[new] = settings
+        settings = self._changes.pop(lever, [(BEGINNING, lever_of(lever).setting)])
+        del settings[bisect_left(settings, at, key=START) :]
+        if not settings or settings[-1][1] != setting:
+            settings.append((at, setting))
+        if len(settings) > 1 or settings[0][0] != BEGINNING:
+            self._changes[lever] = settings
+
+    def forget(self, plan: Plan, before: Time) -> None:
+        """Forget the settings that no result valid at `before` or later was computed with."""
+        for lever, settings in self.between(plan, max(before, self.remembered_from), FOREVER).items():
+            if lever in self._changes:
+                self._changes[lever] = list(settings)
+        self.remembered_from = max(before, self.remembered_from)
 
     def dump(self, plan: Plan) -> str:
         """The settings of the levers of a query's plan, as text; see `load`."""
+        own = Renaming(self.declared(plan), {})
         levers = [
-            _LeverInFile(plan_to_json(Plan(lever)), [(_finite(at), setting) for at, setting in history])
+            _LeverInFile(
+                plan_to_json(Plan(own.node(lever))), [(_finite(at), setting) for at, setting in history]
+            )
             for lever, history in self.of(plan).items()
         ]
-        return artefact_text(HEADER, {"levers": levers})
+        forgotten = {} if self.remembered_from == BEGINNING else {"remembered_from": self.remembered_from}
+        return artefact_text(HEADER, {"levers": levers, **forgotten})
 
     def load(self, text: str | bytes, plan: Plan) -> None:
         """Take the settings of the levers of a plan from a text of `dump`.
@@ -75,28 +134,46 @@ class LeverSettings:
                  levers, or another last setting of one.
         """
         file = read_artefact(parsed(text), HEADER, _File)
+        running = Renaming(self.declared(plan), {})
+        of_plan = {running.node(lever): lever for lever in levers_of(plan)}
         histories = {plan_from_json(lever.lever).root: lever.settings for lever in file.levers}
-        wanted = list(filter(is_lever, plan.nodes))
+        wanted = list(of_plan)
         for lever, history in histories.items():
             if lever not in wanted:
                 found = ", ".join(str(logical(one)) for one in wanted) or "none"
                 raise PlanError(f"found settings of {logical(lever)}, but the query's levers are: {found}")
-            if not history or history[0][0] is not None or history[-1][1] != _setting(lever):
+            last = lever_of(lever).setting
+            is_from_beginning = bool(history) and (history[0][0] is None or file.remembered_from is not None)
+            if not is_from_beginning or history[-1][1] != last:
                 raise PlanError(
                     f"found the settings {history!r} of {logical(lever)}, expected them from the beginning "
-                    f"to {_setting(lever)}"
+                    f"to {last}"
                 )
         for lever, history in histories.items():
             if len(history) > 1:
-                self._changes[lever] = [(BEGINNING if at is None else at, setting) for at, setting in history]
+                self._changes[of_plan[lever]] = [
+                    (BEGINNING if at is None else at, setting) for at, setting in history
+                ]
+        if file.remembered_from is not None:
+            self.remembered_from = file.remembered_from
 
     def of(self, plan: Plan) -> dict[Node, History]:
         """All settings so far of the levers of a query's plan, future ones included."""
-        levers = filter(is_lever, plan.nodes)
-        return {lever: tuple(self._changes.get(lever, [(BEGINNING, _setting(lever))])) for lever in levers}
+        return {
+            lever: tuple(self._changes.get(lever, [(BEGINNING, lever_of(lever).setting)]))
+            for lever in levers_of(plan)
+        }
 
     def between(self, plan: Plan, start: Time, end: Time) -> dict[Node, History]:
-        """The settings of elements that can be valid from `start` up to, not including, `end`."""
+        """By lever, the settings of elements that can be valid from `start` up to, not including, `end`.
+
+        Raises   PlanError where those of an earlier `start` have been forgotten.
+        """
+        if start < self.remembered_from:
+            raise PlanError(
+                f"found results from {start} on, expected {self.remembered_from} or later: earlier settings "
+                "have been forgotten"
+            )
         return {
             lever: tuple(
                 entry
@@ -119,18 +196,20 @@ def complete_at(lever: Node, history: Iterable[tuple[Time, Any]], at: Time) -> T
     return max(ends)
 
 
+def forget_expired(lever: Node, operator: WithSetting) -> None:
+    """Drop the settings of a running lever by which nothing is treated, and nothing valid has come.
+
+    Of rows that are counted, it is not known when they expire; no setting is needed to know that.
+    """
+    setting, reached = operator.setting, operator.reached[0]
+    ends = [after[0] + validity(lever, entry[1]) for entry, after in pairwise(setting.history)]
+    setting.forget(len(list(takewhile(lambda end: end <= reached or end == FOREVER, ends))))
+
+
 def validity(lever: Node, setting: Any) -> Time:
     """The most chronons for which an element is valid behind a lever with a setting."""
-    operator = logical(lever)
-    assert isinstance(operator, Adjustable)
-    fixed: Adjustable = replace(operator, **{operator.lever: setting}, bounds=None)  # type: ignore[type-var]
+    fixed = lever_of(lever).with_bounds(None).with_setting(setting)
     return fixed.longest_validity([longest_validity(child) for child in lever.inputs])
-
-
-def _setting(lever: Node) -> Any:
-    operator = logical(lever)
-    assert isinstance(operator, Adjustable)
-    return operator.setting
 
 
 def _finite(at: Time) -> int | None:

@@ -44,6 +44,11 @@ class Adjustable(Logical):
         changed: Self = replace(self, **{self.lever: setting})  # type: ignore[type-var]
         return changed
 
+    def with_bounds(self, bounds: tuple[float, float] | None) -> Self:
+        """The operator with other bounds, between which its setting must be."""
+        changed: Self = replace(self, bounds=bounds)  # type: ignore[type-var]
+        return changed
+
     def at_fraction(self, fraction: float, below: int = 1) -> Any:
         """The setting at a fraction of the bounds: 0 is the cheapest, 1 the best (thesis, 23.3.2).
 

@@ -29,6 +29,7 @@ from midstream.plans.algebra.properties.nodes import (
     makers,
     makes_results,
     reads_stream,
+    unbounded,
 )
 from midstream.plans.algebra.properties.regions import Region, above, input_nodes, regions
 from midstream.plans.algebra.properties.validity import (
@@ -80,5 +81,6 @@ __all__ = [
     "reads_stream",
     "regions",
     "timestamped",
+    "unbounded",
     "windowless",
 ]

@@ -51,6 +51,23 @@ def logical_node(node: Node) -> Node:
     return logical_nodes(node.walk())[node]
 
 
+@lru_cache(maxsize=4096)
+def unbounded(node: Node) -> Node:
+    """The logical node without bounds: levers that differ in their bounds alone become equal.
+
+    >>> from midstream.plans.algebra.builder import stream
+    >>> s = stream("s", x="integer")
+    >>> unbounded(s.window(9, bounds=(1, 20)).node) == s.window(9).node
+    True
+    """
+
+    def fixed(below: Node) -> Node:
+        operator = below.operator
+        return Node(operator.with_bounds(None), below.inputs) if isinstance(operator, Adjustable) else below
+
+    return Plan(logical_node(node)).map(fixed).root
+
+
 def counted_node(node: Node, means: Mapping[Node, Node] | None = None) -> Node:
     """The logical node under which the work of a physical node is counted.
 

@@ -68,7 +68,7 @@ def process(batch, progress, groups, valid, segments):
                     {end_run_that_leaves}
                     until = ends.popleft()
                     {take_group}
-                    entry = entries.popleft()
+                    {take_entry}
                 {unpack}
                 is_last = group.rows == number
                 if group.start < until:
@@ -105,8 +105,7 @@ def process(batch, progress, groups, valid, segments):
                 last = end
                 ends.append(end)
                 {keep_group}
-                entry = {entry}
-                entries.append(entry)
+                {keep_entry}
                 {add_in_order}
             {equal_end}
             else:
@@ -161,6 +160,19 @@ else:
 That of one row is a tuple, at which garbage collection does not look; that of several is a list.
 """
 
+_COUNTING = {
+    **_MERGING,
+    "merge_last": "{merge_count}",
+    "keep_late": """
+if group not in parts:
+    parts[group] = 0
+    valid.late_more += 1
+parts[group] += 1""",
+    "entry": "1",
+    "unpack": "number = entry",
+}
+"""The parts of the loop where rows are only counted: a partial aggregate is their number."""
+
 _ROW_BY_ROW = {
     "comes_behind": ">=",
     "equal_end": "",
@@ -198,6 +210,7 @@ elif end == last:
     entry = entries[-1]
     {merge_last}""",
     "keep_part": "entries[-1] = entry",
+    "merge_count": "entries[-1] = entry + 1",
     "result": "out",
 }
 """The parts of the loop for one group at most, with one open segment, so that a closed one leaves at once.
@@ -247,12 +260,27 @@ elif end == last:
         run.append(group)
         {add_in_order}""",
     "keep_part": "group.part = entry",
+    "merge_count": "group.part = entry + 1",
     "result": "segments.take()",
 }
 """The parts of the loop for groups: a closed segment waits in its place until those before it are closed.
 
 Groups without rows are used again: rare keys come and go, and garbage collection looks again and again at
 objects that are made anew and stay for a while.
+"""
+
+
+_COUNTING_GROUPS = {
+    "keep_entry": "pass",
+    "take_entry": """
+if type(group) is list:
+    group, entry = group
+else:
+    entry = 1""",
+}
+"""The parts of the loop where the rows of groups are only counted: the number stands beside the group.
+
+A number of 1 does not, so that it takes no time.
 """
 
 
@@ -277,21 +305,25 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
     moments = ("add", "add_in_order", "add_late", "merge", "merge_in_order")
     parts = {
         **style,
-        **(_MERGING if state.merges else _ROW_BY_ROW),
-        **{moment: state.lines(moment) for moment in moments},
-        "remove": state.remove,
-        "replace": state.replace,
+        "keep_entry": "entry = {entry}\nentries.append(entry)",
+        "take_entry": "entry = entries.popleft()",
         "entry": layout.alone,
         "several": layout.several,
+        "unpack": layout.unpack,
+        "remove": state.remove,
+        "replace": state.replace,
+        **{moment: state.lines(moment) for moment in moments},
+        **(_MERGING if state.merges else _ROW_BY_ROW),
     }
-    for name in ("merge_last", "equal_end", "keep_late"):
+    if not state.arguments:
+        parts |= {**_COUNTING, **(_COUNTING_GROUPS if keys else {})}
+    for name in ("merge_last", "equal_end", "keep_late", "keep_entry"):
         parts[name] = _filled(parts.get(name, "pass").strip(), **parts)
     source = _filled(
         _LOOP,
         slots="".join(f'"{name}", ' for name in slots),
         first_values="\n".join(f"self.{name} = {first}" for name, first in slots.items()) or "pass",
         fields=fields,
-        unpack=layout.unpack,
         compute=state.compute(scope),
         key=key,
         close_until=close.format(time="until"),

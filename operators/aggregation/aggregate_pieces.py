@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from math import fsum
 from textwrap import indent
 from typing import Any
@@ -23,6 +24,9 @@ from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.streams import Time
 
 INLINE = frozenset({"count", "sum", "avg", "min", "max"})
+
+MOST = 16
+"""The most numbers that a partial aggregate keeps, where one for their sum would take longer."""
 
 _MEAN = """
 try:
@@ -109,24 +113,20 @@ if type(a{a}) is int or isinstance(a{a}, int):
 else:
     group.rest{a} = plus(group.rest{a}, a{a})""",
         merge=f"""
-total = {own}
-if type(a{a}) is int and type(total) is int:
+some = {own}
+if type(a{a}) is int and type(some) is int:
     {own} += a{a}
+elif type(some) is list:
+    some.append(a{a})
+    if len(some) > {MOST}:
+        shorten(some)
 else:
-    if type(total) is not MixedSum:
-        total = {own} = MixedSum(total)
-    if type(a{a}) is int or isinstance(a{a}, int):
-        total.integers += a{a}
-    else:
-        total.others.append(a{a})
-        if len(total.others) > {MOST}:
-            total.reduce()""",
+    {own} = [0, some, a{a}]""",
         remove=f"""
-if type({part}) is int or isinstance({part}, int):
+if type({part}) is list:
+    group.integers{a}, group.rest{a} = without(group.integers{a}, group.rest{a}, {part})
+elif type({part}) is int or isinstance({part}, int):
     group.integers{a} -= {part}
-elif type({part}) is MixedSum:
-    group.integers{a} -= {part}.integers
-    group.rest{a} = minus_all(group.rest{a}, {part})
 else:
     group.rest{a} = minus(group.rest{a}, {part})""",
     )
@@ -182,14 +182,22 @@ def _variance(a: int, i: int) -> Piece:
         add=f"group.other{i}.add(a{a}, end)",
         merge=f"""
 some = {own}
-if type(some) is not Variance:
-    alone, some = some, make{i}()
-    some.add(alone, end)
-    {own} = some
-some.add(a{a}, end)""",
+if type(some) is Variance:
+    some.add(a{a}, end)
+elif type(some) is list:
+    some.append(a{a})
+    if len(some) > {MOST}:
+        {own} = make{i}()
+        for value in some:
+            {own}.add(value, end)
+else:
+    {own} = [some, a{a}]""",
         remove=f"""
 if type({part}) is Variance:
     group.other{i}.remove_all({part})
+elif type({part}) is list:
+    for value in {part}:
+        group.other{i}.remove(value)
 else:
     group.other{i}.remove({part})""",
     )
@@ -320,47 +328,38 @@ class GroupState:
         return {name: first for _, piece in self.pieces.values() for name, first in piece.slots.items()}
 
 
-MOST = 8
-"""The most numbers that a MixedSum leaves as they are."""
+def shorten(numbers: list[Any]) -> None:
+    """Replace numbers by fewer ones with the same sum: floats by their rounded sum and what it has lost.
 
+    The first number is no part of the sum: it tells by how many the numbers that are no integers are fewer.
 
-class MixedSum:
-    """The exact sum of a partial aggregate's numbers: the sum of its integers, and a few other numbers.
-
-    As nothing is ever taken out of it, it need not be an ExactSum, which takes longer.
-
-    >>> total = MixedSum(1)
-    >>> total.others += [0.1] * 9; total.reduce()
-    >>> total.integers, total.others, total.number
-    (1, [0.9, 2.7755575615628914e-17], 9)
+    >>> numbers = [0, 1, 2, *[0.1] * 9]; shorten(numbers); numbers
+    [7, 3, 0.9, 2.7755575615628914e-17]
     """
+    fewer, *values = numbers
+    floats = [value for value in values if type(value) is float]
+    others = [value for value in values if type(value) is not float and not isinstance(value, int)]
+    number = len(floats) + len(others)
+    try:
+        while lost := fsum(floats):
+            floats.append(-lost)
+            others.append(lost)
+    except OverflowError:
+        return
+    if len(others) <= number:
+        numbers[:] = [fewer + number - len(others), sum(v for v in values if isinstance(v, int)), *others]
 
-    __slots__ = ("_reduced", "integers", "others")
 
-    def __init__(self, first: Any) -> None:
-        is_integer = isinstance(first, int)
-        self.integers = first if is_integer else 0
-        self.others = [] if is_integer else [first]
-        self._reduced = 0
-
-    @property
-    def number(self) -> int:
-        """The number of values that are no integers."""
-        return len(self.others) + self._reduced
-
-    def reduce(self) -> None:
-        """Replace floats by fewer ones with the same sum: the rounded sum, and what rounding has lost."""
-        floats = [number for number in self.others if type(number) is float]
-        others = [number for number in self.others if type(number) is not float]
-        try:
-            while rest := fsum(floats):
-                floats.append(-rest)
-                others.append(rest)
-        except OverflowError:
-            return
-        if len(others) < len(self.others):
-            self._reduced += len(self.others) - len(others)
-            self.others = others
+def _without(integers: int, rest: ExactSum | None, numbers: list[Any]) -> tuple[int, ExactSum | None]:
+    """The sums of integers and of other numbers without some numbers, as `shorten` leaves them."""
+    if rest is not None:
+        rest.count -= numbers[0]
+    for value in islice(numbers, 1, None):
+        if type(value) is not float and isinstance(value, int):
+            integers -= value
+        elif rest is not None:
+            rest.change(value, -1)
+    return integers, None if rest is None or (not rest.count and rest.is_zero) else rest
 
 
 def _plus(total: ExactSum | None, value: Any) -> ExactSum:
@@ -371,15 +370,6 @@ def _plus(total: ExactSum | None, value: Any) -> ExactSum:
 
 def _minus(total: ExactSum, value: Any) -> ExactSum | None:
     total.change(value, -1)
-    return None if not total.count and total.is_zero else total
-
-
-def _minus_all(total: ExactSum | None, values: MixedSum) -> ExactSum | None:
-    if total is None:  # so far all values have been integers
-        return None
-    total.count += len(values.others) - values.number
-    for value in values.others:
-        total.change(value, -1)
     return None if not total.count and total.is_zero else total
 
 
@@ -399,13 +389,13 @@ def _with_late(
 NAMES: Mapping[str, Any] = {
     "Maximum": Maximum,
     "Minimum": Minimum,
-    "MixedSum": MixedSum,
     "Variance": Variance,
     "deque": deque,
     "maximum": partial(_with_late, max),
     "minimum": partial(_with_late, min),
     "minus": _minus,
-    "minus_all": _minus_all,
     "plus": _plus,
+    "shorten": shorten,
+    "without": _without,
 }
 """The objects that the lines name."""

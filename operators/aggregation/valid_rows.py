@@ -33,9 +33,9 @@ class ValidRows:
     def __init__(self) -> None:
         self.ends: deque[Time] = deque()
         self.members: deque[Any] = deque()
-        """The groups, where there may be several."""
+        """The groups, where there may be several; where rows are only counted, lists of group and number."""
         self.entries: deque[Any] = deque()
-        """The partial aggregates: a tuple for one row, a list for several."""
+        """The partial aggregates: a tuple for one row, a list for several; numbers if rows are counted."""
         self.run: list[Any] = []
         """The groups of the last end, if several rows have it. Each has its partial aggregate.
 
@@ -55,7 +55,7 @@ class ValidRows:
     def begin_run(self) -> None:
         """Begin a run with the row that is the last in the queues."""
         group = self.members[-1]
-        group.part, group.part_end = self.entries[-1], self.ends[-1]
+        group.part, group.part_end = self.entries[-1] if self.entries else 1, self.ends[-1]
         self.run.append(group)
 
     def end_run(self) -> None:
@@ -63,9 +63,12 @@ class ValidRows:
         run = self.run
         self.ends.extend(repeat(self.ends[-1], len(run) - 1))
         self.members.pop()
-        self.members.extend(run)
-        self.entries.pop()
-        self.entries.extend([group.part for group in run])
+        if self.entries:
+            self.members.extend(run)
+            self.entries.pop()
+            self.entries.extend([group.part for group in run])
+        else:
+            self.members.extend([group if group.part == 1 else [group, group.part] for group in run])
         run.clear()
 
     def first_end(self) -> Time:
@@ -76,14 +79,15 @@ class ValidRows:
 
     def parts(self, alone: Any) -> Iterator[tuple[Time, Any, tuple[Any, ...]]]:
         """All partial aggregates, with end and group; `alone` is the group if there is one at most."""
-        in_queues = zip(self.ends, self.members or repeat(alone), self.entries, strict=False)
+        members, entries = self.members or repeat(alone), self.entries or repeat(1)
+        in_queues = zip(self.ends, members, entries, strict=False)
         for end, group, entry in islice(in_queues, len(self.ends) - bool(self.run)):
-            yield end, group, tuple(entry)
+            yield (end, *_counted(group)) if isinstance(group, list) else (end, group, _values(entry))
         for group in self.run:
-            yield self.ends[-1], group, tuple(group.part)
+            yield self.ends[-1], group, _values(group.part)
         for end, late in self.late.items():
             for group, entry in _pairs(late):
-                yield end, group, tuple(entry)
+                yield end, group, _values(entry)
 
     def __len__(self) -> int:
         return len(self.ends) + max(0, len(self.run) - 1) + len(self.late_ends) + self.late_more
@@ -96,3 +100,16 @@ def _pairs(late: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(late, dict):
         return late.values() if 0 in late else late.items()
     return cast(list[tuple[Any, Any]], late)
+
+
+def _counted(member: list[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """The group and the partial aggregate of several rows that are only counted."""
+    group, number = member
+    return group, (number,)
+
+
+def _values(entry: Any) -> tuple[Any, ...]:
+    """The values of a partial aggregate; a row that is only counted has none."""
+    if isinstance(entry, int):
+        return (entry,) if entry > 1 else ()
+    return tuple(entry)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midstream.operators.aggregation.aggregate import Aggregate
-from midstream.operators.aggregation.aggregate_pieces import MOST, MixedSum
+from midstream.operators.aggregation.aggregate_pieces import MOST, shorten
 from midstream.operators.aggregation.segments import Segments
 from midstream.operators.functions.exact import ExactSum
 from midstream.plans.expressions.aggregates import (
@@ -245,20 +245,26 @@ def test_rows_that_leave_together_out_of_order_are_one() -> None:
 NUMBERS = st.one_of(st.integers(-3, 3), st.floats(allow_nan=False, allow_infinity=False), st.fractions())
 
 
-@given(st.lists(NUMBERS, min_size=1, max_size=40), st.lists(NUMBERS, max_size=3))
-def test_a_mixed_sum_loses_nothing(numbers: list[float], others: list[float]) -> None:
-    """What it holds instead of its numbers has the same sum; it holds few if they are floats."""
-    total = MixedSum(numbers[0])
-    for number in numbers[1:]:
-        if isinstance(number, int):
-            total.integers += number
-        else:
-            total.others.append(number)
-            if len(total.others) > MOST:
-                total.reduce()
-    exact = [Fraction(number) for number in numbers]
-    assert total.integers + sum(map(Fraction, total.others)) == sum(exact)
-    assert total.number == sum(not isinstance(number, int) for number in numbers)
+@given(st.lists(NUMBERS, max_size=40), st.lists(NUMBERS, max_size=10))
+def test_shorter_numbers_have_the_same_sum(numbers: list[float], more: list[float]) -> None:
+    """And few of them are floats, if their sum is one."""
+    short = [0, *numbers]
+    shorten(short)
+    short += more
+    shorten(short)
+    reduced, *left = short
+    assert sum(map(Fraction, left)) == sum(map(Fraction, [*numbers, *more]))
+    others = [number for number in [*numbers, *more] if not isinstance(number, int)]
+    assert reduced + sum(not isinstance(number, int) for number in left) == len(others)
+
+
+def test_a_partial_aggregate_of_many_floats_is_small() -> None:
+    """A sum of 10,000 floats takes a few."""
+    aggregate = Aggregate([], [sum_("v")], SCHEMA)
+    aggregate.push(0, [(0, 9, (1, random.Random(i).uniform(-1, 1))) for i in range(10_000)])
+    ((_, end, (numbers, _, number)), _) = aggregate.state()
+    assert (end, number) == (9, 10_000)
+    assert len(numbers) <= MOST + 1
 
 
 @given(st.lists(NUMBERS, max_size=20), st.lists(NUMBERS, max_size=20))

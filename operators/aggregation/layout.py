@@ -45,7 +45,7 @@ class Layout:
 
     @property
     def alone(self) -> str:
-        """The source of a partial aggregate of one row, from its arguments `a0`, `a1`, …"""
+        """The source of a partial aggregate of one row, from its arguments, such as `a0`."""
         return f"({', '.join(f'a{a}' for a in self._values)}{',' if self._values else ''})"
 
     @property

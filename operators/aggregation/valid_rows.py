@@ -37,7 +37,7 @@ class ValidRows:
         self.entries: deque[Any] = deque()
         """The partial aggregates: a tuple for one row, a list for several; numbers if rows are counted."""
         self.run: list[Any] = []
-        """The groups of the last end, if several rows have it. Each has its partial aggregate.
+        """The groups of the last end, if several rows have it, each with its partial aggregate.
 
         The queues have only the first of these, as the last end must be there.
         """

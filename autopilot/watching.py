@@ -257,7 +257,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
         self._seen = query.plan
         """The plan that the query had when its settings were compared last."""
         self._best = _at_best(query)
-        """The same with the best settings that the query declares."""
+        """That plan, with the best settings that the query declares."""
         self._before_watched = self._counters().intermediate
         """The intermediate results of the query before it was watched."""
         self.migration: Transition | None = None

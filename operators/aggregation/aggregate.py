@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from midstream.operators.aggregation.aggregate_loop import generate
 from midstream.operators.aggregation.segments import Segments
+from midstream.operators.aggregation.valid_rows import ValidRows
 from midstream.operators.base.facts import aggregate_facts
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.running import Running
@@ -30,7 +29,8 @@ class Aggregate(Operator):
     Input    One port, ordered by start.
     Output   Ordered by start. A group's results are disjoint. A result leaves when its end is reached and no
              earlier segment is open.
-    State    The valid elements; open segments and closed ones behind them.
+    State    A partial aggregate for each group and end of the valid elements; each element where a function
+             needs it by itself, as a median does. Open segments and closed ones behind them.
     Cost     Amortised, per element: O(1) where ends are ordered, else O(log n), whatever the window. Median,
              top-k, and a user's function of distinct values without inverse need O(log n) in any case.
     Source   thesis, (8.9) and (8.15); Algorithms 9 and 10 give the same results, but touch every overlapping
@@ -64,14 +64,14 @@ class Aggregate(Operator):
         return self._segments.first_start if self._keys else self._groups[()].start
 
     def size(self) -> int:
-        """The number of valid elements, of open segments, and of closed ones that wait."""
+        """The number of partial aggregates, of open segments, and of closed ones that wait."""
         return len(self._valid) + (len(self._segments) if self._keys else len(self._groups))
 
     def state(self) -> Iterable[Element]:
-        """The valid elements, reduced to key and arguments, and the segments."""
+        """The partial aggregates, each with its key, and the segments."""
         alone = None if self._keys else self._groups.get(())
-        for end, group, arguments in self._valid.rows(alone):
-            yield group.start, end, self._key(group) + arguments
+        for end, group, entry in self._valid.parts(alone):
+            yield group.start, end, self._key(group) + entry
         if self._keys:
             yield from self._segments
         elif alone is not None:
@@ -80,40 +80,6 @@ class Aggregate(Operator):
 
     def _key(self, group: Any) -> Payload:
         return (group.key,) if self._keys == 1 else group.key
-
-
-class ValidRows:
-    """The valid rows, each with its end, its group, and the values of the arguments.
-
-    As in Expiry, ends that come in order pass through queues, others through a heap. Rows in the heap end
-    before the last of the queues. So the queues are not empty while the heap is not, and rows in the queues
-    go first among equal ends. The generated loop writes queues and heap itself, as calls would double the
-    cost of a row; and as items of an Expiry, rows out of order would cost a tenth more.
-
-    Unneeded parts of a row are not kept: its group where there is one group at most, and its arguments where
-    there are none. No object holds both a row's values and its group: garbage collection would look at it for
-    as long as the row is valid.
-    """
-
-    __slots__ = ("ends", "entries", "heap", "members")
-
-    def __init__(self) -> None:
-        self.ends: deque[Time] = deque()
-        self.members: deque[Any] = deque()
-        self.entries: deque[tuple[Any, ...]] = deque()
-        self.heap: list[tuple[Time, int, Any, tuple[Any, ...] | None]] = []
-        """The end, the number of arrival, the group, and the arguments."""
-
-    def rows(self, alone: Any) -> Iterator[tuple[Time, Any, tuple[Any, ...]]]:
-        """All rows; `alone` is the only group where there is one at most."""
-        members = self.members or repeat(alone)
-        for end, group, entry in zip(self.ends, members, self.entries or repeat(()), strict=False):
-            yield end, group, entry
-        for end, _, group, late in self.heap:
-            yield end, group, late or ()
-
-    def __len__(self) -> int:
-        return len(self.ends) + len(self.heap)
 
 
 RUNNING: Running = {

@@ -5,26 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from itertools import chain, count
+from itertools import chain
 from textwrap import indent
 
 from midstream.operators.aggregation.aggregate_pieces import NAMES, GroupState
+from midstream.operators.aggregation.layout import Layout
+from midstream.operators.aggregation.valid_rows import NEVER
 from midstream.operators.compile.generated import TOO_DEEP, define
 from midstream.plans.expressions.aggregates import AggregateCall
 from midstream.plans.expressions.expressions import Col, row_scope
 from midstream.plans.values.errors import ExpressionError
 from midstream.plans.values.schema import Schema
-from midstream.plans.values.streams import Batch
+from midstream.plans.values.streams import BEGINNING, Batch
 
 _LOOP = """
 class Group:
-    __slots__ = ("key", "rows", "start", "place", {slots})
+    __slots__ = ("key", "rows", "start", "place", "part", "part_end", {slots})
 
     def begin(self, key, start, place):
         self.key = key
         self.rows = 0
         self.start = start
         self.place = place
+        self.part_end = None
         {first_values}
 
     def values(self):
@@ -38,23 +41,36 @@ def process(batch, progress, groups, valid, segments):
     if not batch or batch[-1][0] < progress:
         # What ends up to the progress leaves last, as it would before a row that starts there.
         batch = chain(batch, ((progress, None, None),))
-    ends, members, entries, heap = valid.ends, valid.members, valid.entries, valid.heap
+    ends, members, entries = valid.ends, valid.members, valid.entries
+    late_ends, late, run = valid.late_ends, valid.late, valid.run
+    last = ends[-1] if ends else BEGINNING
+    due = valid.first_end()
     {prepare}
     try:
         for start, end, row in batch:
-            while True:
-                if heap and heap[0][0] < ends[0]:
-                    if heap[0][0] > start:
-                        break
-                    until, _, group, entry = heappop(heap)
-                elif ends and ends[0] <= start:
+            while due <= start:
+                if late_ends and late_ends[0] < ends[0]:
+                    until = late_ends[0]
+                    parts = late[until]
+                    if type(parts) is tuple:
+                        group, entry = parts
+                        del late[heappop(late_ends)]
+                    else:
+                        if type(parts) is dict:
+                            # No further row can have this end.
+                            parts = late[until] = [*reversed({late_parts})]
+                        group, entry = parts.pop()
+                        if parts:
+                            valid.late_more -= 1
+                        else:
+                            del late[heappop(late_ends)]
+                else:
+                    {end_run_that_leaves}
                     until = ends.popleft()
                     {take_group}
                     {take_entry}
-                else:
-                    break
                 {unpack}
-                is_last = group.rows == 1
+                is_last = group.rows == number
                 if group.start < until:
                     {close_until}
                     if not is_last:
@@ -62,10 +78,13 @@ def process(batch, progress, groups, valid, segments):
                         {reopen}
                 elif is_last:
                     {close_empty}
-                group.rows -= 1
+                group.rows -= number
                 {remove}
                 if is_last:
                     {forget}
+                due = ends[0] if ends else NEVER
+                if late_ends and late_ends[0] < due:
+                    due = late_ends[0]
             if end is None:
                 break
             {compute}
@@ -78,15 +97,28 @@ def process(batch, progress, groups, valid, segments):
                 group.start = start
                 {reopen}
             group.rows += 1
-            entry = {entry}
             {add}
-            if not ends or end >= ends[-1]:
+            if end {comes_behind} last:
+                {end_run}
+                if not ends:
+                    due = end
+                last = end
                 ends.append(end)
                 {keep_group}
                 {keep_entry}
                 {add_in_order}
+            {equal_end}
             else:
-                heappush(heap, (end, next(arrivals), group, entry))
+                parts = late.get(end)
+                if parts is None:
+                    late[end] = group, {entry}
+                    heappush(late_ends, end)
+                    if end < due:
+                        due = end
+                else:
+                    if type(parts) is tuple:
+                        parts = late[end] = {begin_late}
+                    {keep_late}
                 {add_late}
     finally:
         {put_back}
@@ -95,8 +127,62 @@ def process(batch, progress, groups, valid, segments):
 """The template of the loop: a segment closes where a row of its group starts or ends.
 
 Then its value is taken, the row enters or leaves, and the next segment opens, unless the group has no more
-rows. If a user's function raises, all earlier rows have been taken in.
+rows. If a user's function raises, all earlier rows have been taken in. `due` is the first end of all.
 """
+
+_MERGING = {
+    "comes_behind": ">",
+    "merge_last": """
+if type(entry) is tuple:
+    first = entry
+    entry = {several}
+    {keep_part}
+    {replace}
+entry[-1] += 1
+{merge}
+{merge_in_order}""",
+    "begin_late": "dict([parts])",
+    "keep_late": """
+entry = parts.get(group)
+if entry is None:
+    parts[group] = {entry}
+    valid.late_more += 1
+else:
+    if type(entry) is tuple:
+        first = entry
+        entry = parts[group] = {several}
+    entry[-1] += 1
+    {merge}""",
+    "late_parts": "parts.items()",
+}
+"""The parts of the loop where rows of a group with equal ends become one partial aggregate.
+
+That of one row is a tuple, at which garbage collection does not look; that of several is a list.
+"""
+
+_COUNTING = {
+    **_MERGING,
+    "merge_last": "{merge_count}",
+    "keep_late": """
+if group not in parts:
+    parts[group] = 0
+    valid.late_more += 1
+parts[group] += 1""",
+    "entry": "1",
+    "unpack": "number = entry",
+}
+"""The parts of the loop where rows are only counted: a partial aggregate is their number."""
+
+_ROW_BY_ROW = {
+    "comes_behind": ">=",
+    "equal_end": "",
+    "begin_late": "{0: parts}",
+    "keep_late": """
+parts[len(parts)] = group, {entry}
+valid.late_more += 1""",
+    "late_parts": "parts.values()",
+}
+"""The parts of the loop where some function needs each row by itself."""
 
 _SCALAR = {
     "prepare": """
@@ -117,6 +203,14 @@ if group is not None:
     "forget": "del groups[()]\ngroup = None",
     "take_group": "pass",
     "keep_group": "pass",
+    "end_run": "pass",
+    "end_run_that_leaves": "pass",
+    "equal_end": """
+elif end == last:
+    entry = entries[-1]
+    {merge_last}""",
+    "keep_part": "entries[-1] = entry",
+    "merge_count": "entries[-1] = entry + 1",
     "result": "out",
 }
 """The parts of the loop for one group at most, with one open segment, so that a closed one leaves at once.
@@ -151,6 +245,22 @@ segments.hollow += 1""",
     "forget": "del groups[group.key]\nspare.append(group)",
     "take_group": "group = members.popleft()",
     "keep_group": "members.append(group)",
+    "end_run": "if run:\n    valid.end_run()",
+    "end_run_that_leaves": "if run and ends[0] == last:\n    valid.end_run()",
+    "equal_end": """
+elif end == last:
+    if not run:
+        valid.begin_run()
+    if group.part_end == end:
+        entry = group.part
+        {merge_last}
+    else:
+        group.part = entry = {entry}
+        group.part_end = end
+        run.append(group)
+        {add_in_order}""",
+    "keep_part": "group.part = entry",
+    "merge_count": "group.part = entry + 1",
     "result": "segments.take()",
 }
 """The parts of the loop for groups: a closed segment waits in its place until those before it are closed.
@@ -160,12 +270,26 @@ objects that are made anew and stay for a while.
 """
 
 
+_COUNTING_GROUPS = {
+    "keep_entry": "pass",
+    "take_entry": """
+if type(group) is list:
+    group, entry = group
+else:
+    entry = 1""",
+}
+"""The parts of the loop where the rows of groups are only counted: the number stands beside the group.
+
+A number of 1 does not, so that it takes no time.
+"""
+
+
 _FIELD = r"\bgroup\.(?!begin\b|values\b|keep\b)"
 
 
 def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema) -> Callable[..., Batch]:
     """Generate the loop: a function from a batch, its progress and the operator's state to results."""
-    state = GroupState(schema)
+    state = GroupState(schema, merges=all(call.merges for call in calls))
     scope = row_scope(schema, "row")
     for name in keys:
         Col(name).kind(schema)
@@ -176,23 +300,47 @@ def generate(keys: Sequence[str], calls: Sequence[AggregateCall], schema: Schema
     slots = state.slots
     fields = ", ".join(f"self.{name}" for name in ("rows", "start", *slots))
     style = _grouped(group_key, values) if keys else _scalar(values, fields)
-    close = f"{state.closing}\n{style['close'].strip()}"
+    close = f"{state.closing}\n{style.pop('close').strip()}"
+    layout = Layout(len(state.arguments), state.pieces, merges=state.merges)
+    moments = ("add", "add_in_order", "add_late", "merge", "merge_in_order")
+    parts = {
+        **style,
+        "keep_entry": "entry = {entry}\nentries.append(entry)",
+        "take_entry": "entry = entries.popleft()",
+        "entry": layout.alone,
+        "several": layout.several,
+        "unpack": layout.unpack,
+        "remove": state.remove,
+        "replace": state.replace,
+        **{moment: state.lines(moment) for moment in moments},
+        **(_MERGING if state.merges else _ROW_BY_ROW),
+    }
+    if not state.arguments:
+        parts |= {**_COUNTING, **(_COUNTING_GROUPS if keys else {})}
+    for name in ("merge_last", "equal_end", "keep_late", "keep_entry"):
+        parts[name] = _filled(parts.get(name, "pass").strip(), **parts)
     source = _filled(
         _LOOP,
         slots="".join(f'"{name}", ' for name in slots),
         first_values="\n".join(f"self.{name} = {first}" for name, first in slots.items()) or "pass",
         fields=fields,
-        **_entry(len(state.arguments)),
         compute=state.compute(scope),
         key=key,
         close_until=close.format(time="until"),
         close_start=close.format(time="start"),
-        **{name: part for name, part in style.items() if name != "close"},
-        **{moment: state.lines(moment) for moment in ("add", "add_in_order", "add_late", "remove")},
+        **parts,
     )
-    own = {"arrivals": count(), "chain": chain, "heappop": heappop, "heappush": heappush, "spare": []}
+    own = {
+        "chain": chain,
+        "heappop": heappop,
+        "heappush": heappush,
+        "spare": [],
+        "BEGINNING": BEGINNING,
+        "NEVER": NEVER,
+    }
     if not keys:
         source = _with_local_fields(source)
+    source = layout.resolved(source)
     names = {**NAMES, **own, **scope.names, **state.names}
     try:
         process: Callable[..., Batch] = define(source, "process", names, "aggregation")
@@ -233,19 +381,6 @@ def _grouped(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
         for name, part in _GROUPED.items()
     }
     return {**style, "close": _GROUPED["close"].replace("{stores}", stores)}
-
-
-def _entry(arguments: int) -> dict[str, str]:
-    """The parts that keep the arguments of a valid row; none where there are no arguments."""
-    names = "".join(f"a{a}, " for a in range(arguments))
-    if not names:
-        return {"entry": "None", "keep_entry": "pass", "take_entry": "pass", "unpack": "pass"}
-    return {
-        "entry": f"({names})",
-        "keep_entry": "entries.append(entry)",
-        "take_entry": "entry = entries.popleft()",
-        "unpack": f"{names} = entry",
-    }
 
 
 def _filled(template: str, **parts: str) -> str:

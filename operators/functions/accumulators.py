@@ -145,6 +145,12 @@ class Variance(Additive):
         self._total.change(value, sign)
         self._squares.change_square(value, sign)
 
+    def remove_all(self, other: Variance) -> None:
+        """Remove the values that another one was made of."""
+        self._count -= other._count
+        self._total.take_out(other._total)
+        self._squares.take_out(other._squares)
+
     def value(self, at: Time) -> float | None:
         """The variance; None if there are no more values than `freedom`."""
         count = self._count

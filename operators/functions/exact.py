@@ -76,6 +76,14 @@ class ExactSum:
         if not self.count and self.is_zero:
             self._clear()
 
+    def take_out(self, other: ExactSum) -> None:
+        """Take out all numbers of another sum."""
+        self.count -= other.count
+        self._change_quotient(-other._scaled, 1 << other._shift)
+        self._rest -= other._rest
+        if not self.count and self.is_zero:
+            self._clear()
+
     def _change_quotient(self, numerator: int, denominator: int) -> None:
         if denominator & (denominator - 1):
             self._rest += Fraction(numerator, denominator)

@@ -14,8 +14,10 @@ from functools import lru_cache
 from midstream.optimizer.cost.column_facts import Facts
 from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Work, times
+from midstream.optimizer.cost.partial_aggregates import share_of_several
 from midstream.plans.algebra.operators import Aggregate
 from midstream.plans.algebra.plan import Node
+from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.schema import Schema, Type
 
 INTEGER = float(sys.getsizeof(1))
@@ -37,11 +39,7 @@ def kept_bytes(costing: Costing, work: Work, results: Facts) -> float:
     mine = _row_of(node.inputs[0], costing.inputs[0].facts)
     operator = costing.operator
     if isinstance(operator, Aggregate):
-        # State holds, for each row, its group and the values of the arguments.
-        arguments = (call.argument for _, call in operator.calls)
-        read = [name for argument in arguments if argument is not None for name in sorted(argument.columns())]
-        schema, facts = costing.schemas[0], costing.inputs[0].facts
-        mine = _tuple(_value(schema, facts, name) for name in (*operator.keys, *read))
+        mine = _partial_aggregate(costing, operator)
     return math.fsum(
         (
             times(work.state - work.waiting - work.second, element_bytes(mine)),
@@ -49,6 +47,26 @@ def kept_bytes(costing: Costing, work: Work, results: Facts) -> float:
             times(work.waiting, element_bytes(_row_of(node, results))),
         )
     )
+
+
+def _partial_aggregate(costing: Costing, operator: Aggregate) -> float:
+    """Bytes of a partial aggregate: the group and the values of the arguments.
+
+    One of several rows also has their number, and sums beside the extreme of the same argument.
+    """
+    schema, facts = costing.schemas[0], costing.inputs[0].facts
+    functions: dict[Expression, set[str]] = {}
+    for _, call in operator.calls:
+        if call.argument is not None:
+            functions.setdefault(call.argument, set()).add("sum" if call.name == "avg" else call.name)
+    read = [name for argument in functions for name in sorted(argument.columns())]
+    merged = [INTEGER]
+    for argument, names in functions.items():
+        sums = len(names - {"min", "max", "count"})
+        beside = sums if names & {"min", "max"} else max(0, sums - 1)
+        merged += [INTEGER] * (beside + argument.kind(schema).nullable)
+    several = share_of_several(costing) * (8 * len(merged) + math.fsum(merged))
+    return _tuple(_value(schema, facts, name) for name in (*operator.keys, *read)) + several
 
 
 def element_bytes(payload: float) -> float:

@@ -21,8 +21,8 @@ from midstream.plans.values.artefacts import (
 from midstream.plans.values.errors import StatisticsError
 
 NAME = "midstream_costs"
-VERSION = 2
-"""Version of the profile format; in version 1 the factors of windows and aggregation had other formulas."""
+VERSION = 3
+"""Version of the profile format; earlier factors of windows and aggregation are of other formulas."""
 HEADER: Header = {NAME: VERSION}
 TRUST = 1e-5
 """Weight of the previous unit costs in the fit: small, but it decides about steps that few runs depend on."""

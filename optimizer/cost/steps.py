@@ -12,10 +12,9 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Aggregate
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical
+from midstream.plans.expressions.aggregates import VARIANCES
 from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.schema import Type
-
-VARIANCES = frozenset({"var_pop", "var_samp", "stddev_pop", "stddev_samp"})
 
 ESTIMATES = {"scaled_sum": (1, 4), "standard_error": (3, 10)}
 """By function of a sample, its steps of exact sums, for a row that comes or goes and for a result."""

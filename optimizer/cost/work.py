@@ -31,6 +31,7 @@ from midstream.optimizer.cost.over_time_work import (
     to_intervals_work,
     to_signs_work,
 )
+from midstream.optimizer.cost.partial_aggregates import partial_aggregates, rows_of_a_part
 from midstream.optimizer.cost.signed_work import (
     signed_aggregate_work,
     signed_distinct_work,
@@ -205,8 +206,9 @@ def aggregate_work(costing: Costing, output: Estimate) -> Work:
 
     The state of a function changes at either end, but `count()` has none: rows are counted anyhow. Sums of
     floats are exact, which takes a row several times as long as the rest. For min
-    and max, a value is put among the candidates, and taken out when it ends or a better one comes. The first
-    row of a group opens it, and the last one drops it. With keys, the group of a row has to be found, and
+    and max, a value is put among the candidates, and taken out when it ends or a better one comes. Rows that
+    leave together are put into the state once, and are merged. The first row of a group opens it, and the
+    last one drops it. With keys, the group of a row has to be found, and
     segments wait for those of other groups; without keys there is at most one group, found at once.
     """
     (s,), u, operator = costing.inputs, costing.units, costing.operator
@@ -214,14 +216,14 @@ def aggregate_work(costing: Costing, output: Estimate) -> Work:
     functions, n = functions_and_groups(costing)
     values = sum(1 for _, call in operator.calls if call.argument is not None)
     extremes = sum(1 for _, call in operator.calls if call.function in ("min", "max"))
-    step = 2 * u.link + 2 * u.remove + 2 * values * u.merge + 2 * extremes * u.bucket
+    step = 2 * values * u.merge + 2 * (u.link + u.remove + extremes * u.bucket) / rows_of_a_part(costing)
     step += (1 - _one_is_there(s, n)) * u.group
     for_row, for_result = exact_sums(costing.node)
     step += 2 * for_row * u.exact
     cost = s.rate * step + output.rate * (functions * u.evaluate + for_result * u.exact + result(u))
     if operator.keys:
         cost += s.rate * u.hash + output.rate * u.queue
-    kept = swept(s, s.lag)
+    kept = partial_aggregates(costing)
     if n == 1:
         return Work(cost, kept + output.valid, output.valid)
     each = s.rate / n if n and math.isfinite(n) else 0.0

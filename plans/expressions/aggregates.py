@@ -51,6 +51,11 @@ from midstream.plans.values.exact import (
 )
 from midstream.plans.values.schema import Column, ColumnType, Schema, Type, parse_column
 
+VARIANCES = frozenset({"var_pop", "var_samp", "stddev_pop", "stddev_samp"})
+
+MERGING = frozenset({"count", "sum", "avg", "min", "max"}) | VARIANCES
+"""The functions of which partial results take less than the values; see `AggregateCall.merges`."""
+
 
 @dataclass(frozen=True, slots=True)
 class UserAggregate:
@@ -138,6 +143,11 @@ class AggregateCall:
     def name(self) -> str:
         """The name of the function."""
         return self.function if isinstance(self.function, str) else self.function.name
+
+    @property
+    def merges(self) -> bool:
+        """True if one partial result can stand for the values of several rows, which then leave together."""
+        return self.argument is None or (not self.distinct and self.function in MERGING)
 
     def columns(self) -> frozenset[str]:
         """The columns that the call reads."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 import gc
 import random
 from collections.abc import Sequence
+from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from midstream.operators.aggregation.aggregate import Aggregate
+from midstream.operators.aggregation.aggregate_pieces import MOST, shorten
 from midstream.operators.aggregation.segments import Segments
+from midstream.operators.functions.exact import ExactSum
 from midstream.plans.expressions.aggregates import (
     AggregateCall,
     avg,
@@ -20,6 +25,7 @@ from midstream.plans.expressions.aggregates import (
     sum_,
     top_k,
     user_aggregate,
+    var_samp,
 )
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import ExpressionError
@@ -181,3 +187,94 @@ def test_rows_out_of_order_are_forgotten_when_they_have_left() -> None:
     out = aggregate.push(0, [(0, 9, (0, 1.0)), (0, 4, (0, 5.0)), (6, 20, (0, 2.0)), (10, 21, (0, 0.0))])
     assert out == [(0, 4, (5.0,)), (4, 6, (1.0,)), (6, 9, (2.0,)), (9, 10, (2.0,))]
     assert aggregate._groups[()].late_max0 is None
+
+
+MERGING = [count(), count("v"), sum_("v"), avg("v"), min_("v"), max_("v"), var_samp("v")]
+
+
+def granules(number: int, granule: int) -> list[Element]:
+    """A row per chronon, from granules of some size, in a window of 600."""
+    rng = random.Random(number)
+
+    def up(time: int) -> int:
+        return time + -time % granule
+
+    return [(up(t), up(t + 600), (rng.randrange(4), rng.choice([None, 1, 2.5, -3]))) for t in range(number)]
+
+
+@pytest.mark.parametrize(("granule", "partial_aggregates"), [(1, 600), (10, 60), (100, 6)])
+def test_rows_that_leave_together_are_one(granule: int, partial_aggregates: int) -> None:
+    """As in Figure 8 of the paper on cost models: the coarser the granule, the fewer."""
+    aggregate = Aggregate([], MERGING, SCHEMA)
+    aggregate.push(0, granules(2001, granule))
+    assert aggregate.size() == partial_aggregates + 1
+    assert len(list(aggregate.state())) == partial_aggregates + 1
+    per_row = Aggregate([], [*MERGING, median("v")], SCHEMA)
+    per_row.push(0, granules(2001, granule))
+    assert per_row.size() > 600
+
+
+def test_a_look_at_the_state_changes_nothing() -> None:
+    """A granule may be cut into batches, and looked at in between."""
+    arriving = granules(2000, 50)
+    once, often = (Aggregate(["k"], MERGING, SCHEMA) for _ in range(2))
+    expected = once.push(0, arriving)
+    found = []
+    for i in range(0, 2000, 7):
+        found += often.push(0, arriving[i : i + 7])
+        assert len(list(often.state())) == often.size()
+    assert found == expected
+    assert [(end, row[0], row[-1]) for _, end, row in often.state()] == [
+        (end, row[0], row[-1]) for _, end, row in once.state()
+    ]
+
+
+def test_rows_that_leave_together_out_of_order_are_one() -> None:
+    """Behind a window that has become smaller, all ends are out of order for a while."""
+    aggregate = Aggregate(["k"], [sum_("v"), max_("v")], SCHEMA)
+    arriving = [(0, 600, (1, 1.0)), *((t, 400, (1, 1.0)) for t in range(100)), (200, 400, (2, 0.5))]
+    aggregate.push(0, arriving)
+    assert sorted(end for _, end, _ in aggregate.state() if end >= 400) == [400, 400, 600]
+    assert aggregate.end(0) == [
+        (99, 400, (1, 101.0, 1.0)),
+        (200, 400, (2, 0.5, 0.5)),
+        (400, 600, (1, 1.0, 1.0)),
+    ]
+
+
+NUMBERS = st.one_of(st.integers(-3, 3), st.floats(allow_nan=False, allow_infinity=False), st.fractions())
+
+
+@given(st.lists(NUMBERS, max_size=40), st.lists(NUMBERS, max_size=10))
+def test_shorter_numbers_have_the_same_sum(numbers: list[float], more: list[float]) -> None:
+    """And few of them are floats, if their sum is one."""
+    short = [0, *numbers]
+    shorten(short)
+    short += more
+    shorten(short)
+    reduced, *left = short
+    assert sum(map(Fraction, left)) == sum(map(Fraction, [*numbers, *more]))
+    others = [number for number in [*numbers, *more] if not isinstance(number, int)]
+    assert reduced + sum(not isinstance(number, int) for number in left) == len(others)
+
+
+def test_a_partial_aggregate_of_many_floats_is_small() -> None:
+    """A sum of 10,000 floats takes a few."""
+    aggregate = Aggregate([], [sum_("v")], SCHEMA)
+    aggregate.push(0, [(0, 9, (1, random.Random(i).uniform(-1, 1))) for i in range(10_000)])
+    ((_, end, (numbers, _, number)), _) = aggregate.state()
+    assert (end, number) == (9, 10_000)
+    assert len(numbers) <= MOST + 1
+
+
+@given(st.lists(NUMBERS, max_size=20), st.lists(NUMBERS, max_size=20))
+def test_a_sum_is_taken_out_of_another(part: list[float], rest: list[float]) -> None:
+    """What is left is as if the numbers of the part had never been there."""
+    both, some = ExactSum(), ExactSum()
+    for number in [*part, *rest]:
+        both.change(number, 1)
+    for number in part:
+        some.change(number, 1)
+    both.take_out(some)
+    assert both.count == len(rest)
+    assert Fraction(*both.ratio()) == sum(map(Fraction, rest))

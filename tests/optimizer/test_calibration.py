@@ -94,7 +94,7 @@ def test_a_profile_is_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"midstream_costs": 3}, "found {'midstream_costs': 3}, expected"),
+        ({"midstream_costs": 4}, "found {'midstream_costs': 4}, expected"),
         ({"midstream_costs": None}, "found {'midstream_costs': None}, expected"),
         ({"microseconds": None}, "microseconds: found None"),
         ({"microseconds": {"hash": -1}}, r"microseconds\.hash: found -1\.0, expected 0 or more"),
@@ -127,11 +127,12 @@ def test_a_step_that_no_run_takes_keeps_its_ratio() -> None:
     assert fit(runs).exact == pytest.approx(3 * UnitCosts().exact, rel=1e-3)
 
 
-def test_an_outdated_profile_tells_what_to_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_outdated_profile_tells_what_to_do(version: int, tmp_path: Path) -> None:
     file = tmp_path / "costs.json"
-    file.write_text(json.dumps(json.loads(PROFILE.dumps()) | {"midstream_costs": 1}))
+    file.write_text(json.dumps(json.loads(PROFILE.dumps()) | {"midstream_costs": version}))
     with pytest.raises(
-        OutdatedProfileError, match=r"of version 1, .* run `midstream calibrate` again"
+        OutdatedProfileError, match=rf"of version {version}, .* run `midstream calibrate` again"
     ) as caught:
         Profile.read(file)
     assert str(file) in str(caught.value)

@@ -15,7 +15,16 @@ from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.expressions.aggregates import AggregateCall, avg, count, max_, stddev_samp, sum_, var_pop
+from midstream.plans.expressions.aggregates import (
+    AggregateCall,
+    avg,
+    count,
+    max_,
+    median,
+    stddev_samp,
+    sum_,
+    var_pop,
+)
 from midstream.plans.expressions.expressions import equality
 from midstream.plans.expressions.operands import call
 from midstream.testing import plans
@@ -59,10 +68,10 @@ def root(query: Stream, statistics: Statistics) -> Estimate:
     return price(query.plan(), statistics, UNITS).operators[query.node]
 
 
-def with_values(d: float, length: float, *columns: list[int]) -> Statistics:
+def with_values(d: float, length: float, *columns: list[int], g: int = 1) -> Statistics:
     """Statistics of S whose sample has these columns."""
     sample = Sample(S.schema, list(zip(*columns, strict=True)))
-    return Statistics({S.node: StreamStatistics(d, length, sample=sample)})
+    return Statistics({S.node: StreamStatistics(d, length, g=g, sample=sample)})
 
 
 def test_filter() -> None:
@@ -221,6 +230,15 @@ MERGES = 20_000_000_000
 VALUE = 100_000_000_000
 
 
+def parts_of_a_row(rows: float) -> float:
+    """Partial aggregates of a row, where this many rows of its group start in a granule on average.
+
+    Counted one by one: a number k of them has the probability e^(-rows) rows^k / k!, and 1 begins each.
+    """
+    probabilities = (math.exp(-rows) * rows**k / math.factorial(k) for k in range(1, 60))
+    return sum(probabilities) / rows
+
+
 def test_scalar_aggregation() -> None:
     """(22.6), where at an instant a row starts with the probability 1 - e^-0.1, and as many end:
 
@@ -228,15 +246,16 @@ def test_scalar_aggregation() -> None:
 
     The thesis has 1 - (1 - 1/60)^12 = 0.18265. Two ends an element, and a value a segment; rows are counted
     without a function that takes them in. Besides the 6 valid elements and a segment, that element is kept
-    which has ended since the last one came.
+    which has ended since the last one came. Elements with equal ends are kept as one.
     """
     found = root(S.aggregate(n=count()), Statistics({S.node: SLOW}))
     assert found.rate == pytest.approx(0.18105, abs=1e-5)
     assert found.rate == pytest.approx(1 - (59 / 60) ** 12, rel=0.01)
     assert found.valid == pytest.approx(1 - math.exp(-6))
     opened = math.exp(-6) * OPENED
-    assert found.cost == exactly(0.1 * (PER_ELEMENT + opened) + (PER_RESULT + VALUE) / found.d)
-    assert found.state == pytest.approx(6 + 1 + found.valid)
+    kept = parts_of_a_row(0.1)
+    assert found.cost == exactly(0.1 * (PER_ELEMENT * kept + opened) + (PER_RESULT + VALUE) / found.d)
+    assert found.state == pytest.approx((6 + 1) * kept + found.valid)
 
 
 def test_what_functions_take() -> None:
@@ -244,7 +263,7 @@ def test_what_functions_take() -> None:
     known = Statistics({S.node: SLOW})
     rows, total, most = (root(S.aggregate(f=one), known) for one in (count(), sum_("y"), max_("y")))
     assert total.cost - rows.cost == exactly(0.1 * MERGES)
-    assert most.cost - total.cost == pytest.approx(0.1 * 2 * 100_000, rel=1e-3)
+    assert most.cost - total.cost == pytest.approx(0.1 * 2 * 100_000 * parts_of_a_row(0.1), rel=1e-3)
 
 
 F = stream("s", intervals=True, x="integer", y="float", z="any")
@@ -289,7 +308,7 @@ def test_scalar_aggregation_of_elements_that_hardly_meet() -> None:
         query = S.aggregate(n=count(), s=sum_("y"))
         found = root(query, Statistics({S.node: StreamStatistics(60.0, length)}))
         assert found.valid == pytest.approx(-math.expm1(-length / 60))
-        per_element = PER_ELEMENT + MERGES + math.exp(-length / 60) * OPENED
+        per_element = PER_ELEMENT * parts_of_a_row(1 / 60) + MERGES + math.exp(-length / 60) * OPENED
         assert found.cost == exactly(per_element / 60 + found.rate * (PER_RESULT + 2 * VALUE))
         rates.append(found.rate * 60)
     assert rates == sorted(rates)
@@ -325,6 +344,38 @@ def test_coarse_granules_make_longer_segments() -> None:
     dense = Statistics({S.node: StreamStatistics(d=0.2, l=600.0, g=10)})
     found = root(S.aggregate(n=count()), dense)
     assert found.d == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize("groups", [1, 7, 100])
+@pytest.mark.parametrize("granule", [1, 10, 60])
+def test_rows_that_leave_together_are_kept_as_one(groups: int, granule: int) -> None:
+    """(22.30), (22.35): n l/g (1 - (1 - g/l)^(l/(n d))) partial aggregates.
+
+    Rows are those of Cardenas's formula where a window has many granules. Besides, there are those that have
+    ended since the last one came, and a segment of each group.
+    """
+    values = list(range(groups)) * 2
+    statistics = with_values(0.5, 600.0, values, [0] * len(values), g=granule)
+    found = root(S.group_by("x").aggregate(n=count()), statistics)
+    by_row = root(S.group_by("x").aggregate(n=count(), m=median("y")), statistics)
+    cardenas = groups * 600 / granule * (1 - (1 - granule / 600) ** (600 / (groups * 0.5)))
+    assert found.work.state - found.work.waiting == pytest.approx(cardenas, rel=0.05)
+    assert by_row.work.state - by_row.work.waiting == pytest.approx(1201)
+    assert found.bytes < by_row.bytes
+
+
+def test_rows_without_an_end_are_kept_as_one_for_each_group() -> None:
+    statistics = with_values(0.5, math.inf, [0, 1, 2] * 2, [0] * 6)
+    found = root(S.group_by("x").aggregate(n=count()), statistics)
+    assert found.work.state - found.work.waiting == pytest.approx(3)
+
+
+def test_even_rows_share_granules_alike() -> None:
+    """Remark 22.1: of rows at equal distances each granule has as many."""
+    for distance, parts in ((20.0, 31), (10.0, 61), (2.5, 60.5)):
+        known = Statistics({S.node: StreamStatistics(distance, 600.0, g=10, even=True)})
+        found = root(S.aggregate(n=count()), known)
+        assert found.work.state - found.work.waiting == pytest.approx(parts, abs=1)
 
 
 def test_very_long_windows_in_very_fine_time() -> None:

@@ -142,6 +142,37 @@ def aggregate_cases() -> list[tuple[str, Plan, st.SearchStrategy[Any]]]:
     return [(title, query.plan(), payloads) for title, query, payloads in cases]
 
 
+def granule_cases() -> list[tuple[str, Plan, st.SearchStrategy[Any]]]:
+    """Cases as in `aggregate_cases` of functions whose values merge: together and with shared arguments."""
+    small = st.sampled_from(SMALL)
+    numbers = st.one_of(st.none(), st.booleans(), FLOATS, small, st.fractions(-2, 2, max_denominator=6))
+    integers, any_number = any_row(SMALL, range(-2, 4)), st.tuples(small, numbers)
+    merging = ("sum", "avg", "min", "max", "count", "var_pop", "stddev_samp")
+    calls = {name: BUILT_IN[name]("v") for name in merging}
+    mixed = {
+        "median": median("v"),
+        "sum": sum_("v"),
+        "min": min_("v"),
+        "number": count(),
+        "known": count("v"),
+    }
+    numbers_of_any_kind = stream("s0", {"k": "integer", "v": "any?"}, intervals=True)
+    queries = {
+        "rows over all": (_source().aggregate(n=count()), integers),
+        "rows per group": (_source().group_by("k").aggregate(n=count()), integers),
+        "maximum and mean per group": (_source().group_by("k").aggregate(m=max_("v"), a=avg("v")), integers),
+        "everything over all": (_source().aggregate(**calls), integers),
+        "everything per group": (_source().group_by("k").aggregate(**calls), integers),
+        "everything over all, of unknowns": (_maybe().aggregate(**calls), UNKNOWN),
+        "everything per group, of any numbers": (
+            numbers_of_any_kind.group_by("k").aggregate(**calls),
+            any_number,
+        ),
+        "what does not merge": (_maybe().group_by("k").aggregate(**mixed), UNKNOWN),
+    }
+    return [(title, query.plan(), payloads) for title, (query, payloads) in queries.items()]
+
+
 def _source(key: str = "integer", value: str = "integer") -> Stream:
     return stream("s0", {"k": key, "v": value}, intervals=True)
 

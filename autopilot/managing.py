@@ -282,7 +282,11 @@ class ResourceManager:
         self._measured = Measured(elements, memory)
 
     def _change(self, now: int | None, event: BudgetEvent, settings: Mapping[Node, Any], before: Use) -> None:
-        """Adjust levers, all at one instant."""
+        """Adjust levers, all at one instant, but those to which nothing comes any more."""
+        settings = {lever: one for lever, one in settings.items() if not self._host.is_over(lever)}
+        if not settings:
+            self._tell(0 if now is None else now, "stay", before)
+            return
         changes = tuple(Change(_name(lever), _setting(lever), one) for lever, one in settings.items())
         try:
             done = self._adjust(settings=settings, not_before=BEGINNING if now is None else now)

@@ -88,7 +88,7 @@ def coarser(at: Point) -> Precision:
     assert isinstance(at.operator, Granularity) and isinstance(at.best, Granularity)
     (errors,), (s,) = at.inputs, at.arriving
     late = (at.operator.granule - at.best.granule) / 2
-    if not late or math.isinf(s.l):
+    if not late or not s.l or math.isinf(s.l):
         return errors
     if errors.missing == 1:
         return Precision(1.0, 1.0)

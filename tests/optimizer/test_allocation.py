@@ -27,11 +27,12 @@ from midstream.optimizer.allocation.curves import (
 )
 from midstream.optimizer.allocation.forecast import with_settings
 from midstream.optimizer.allocation.limits import Limits, bytes_of, limits_of, share_of
-from midstream.optimizer.allocation.precision import FORMULAS
+from midstream.optimizer.allocation.precision import FORMULAS, Point, Precision
+from midstream.optimizer.cost.estimate import Content, Cut, Estimate
 from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import is_lever
+from midstream.plans.algebra.properties import is_lever, logical
 from midstream.plans.values.errors import ArgumentError, StatisticsError
 from midstream.plans.values.snapshots import normal_form
 from midstream.plans.values.streams import Element
@@ -374,6 +375,37 @@ def test_numbers_with_units() -> None:
     assert [bytes_of(text, "x") for text in ("1kb", "2 MiB", "1.5GB", "7")] == [1000, 2 * 2**20, 1.5e9, 7]
     assert share_of("0.5%", "x") == 0.005
     assert limits_of("x", 10, None, 1.0) == Limits(10.0)
+
+
+SHARES = st.sampled_from((0.0, 1e-12, 0.5, 1.0)) | st.floats(0, 1)
+ANY = st.sampled_from((0.0, 1e-300, 1.0, 1e300, math.inf)) | st.floats(0, 1e6)
+
+
+@given(SHARES, SHARES, SHARES, SHARES, ANY, ANY, ANY, st.sampled_from(sorted(PLANS)), st.data())
+def test_a_precision_is_a_share_whatever_the_streams(
+    false: float,
+    missing: float,
+    others_false: float,
+    others_missing: float,
+    valid: float,
+    others: float,
+    length: float,
+    name: str,
+    data: st.DataObject,
+) -> None:
+    plan = PLANS[name].plan()
+    best = settings_at(LeverGroup(("q",), (plan,), tuple(filter(is_lever, plan.nodes))), 1.0)
+    least = settings_at(LeverGroup(("q",), (plan,), tuple(filter(is_lever, plan.nodes))), 0.0)
+    node = data.draw(st.sampled_from([node for node in plan.nodes if node.inputs]))
+    inputs = [Precision(false, missing), Precision(others_false, others_missing)]
+    arriving = [Estimate(Content(v, {}), Cut(1.0, length)) for v in (valid, others)]
+    output = Estimate(Content(data.draw(ANY), {}), Cut(1.0, length))
+    operator, number = logical(node), len(node.inputs)
+    at = Point(
+        least.get(node, operator), best.get(node, operator), inputs[:number], arriving[:number], output
+    )
+    found = FORMULAS[operator.formulas](at)  # type: ignore[attr-defined]
+    assert 0 <= found.false <= 1 and 0 <= found.missing <= 1
 
 
 def test_every_operator_has_a_formula_of_its_precision() -> None:

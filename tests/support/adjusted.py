@@ -23,9 +23,11 @@ from typing import Any
 from hypothesis import strategies as st
 from inside import graph_of
 
+from midstream.autopilot.managing import ResourceManager
 from midstream.autopilot.settings import EAGER
 from midstream.driving import run
 from midstream.engine import Engine
+from midstream.operators.engine.graph.adjustment import Adjustment
 from midstream.operators.engine.graph.levers import Lever
 from midstream.optimizer.search import enumerate_plans
 from midstream.plans.algebra.operators import (
@@ -43,7 +45,7 @@ from midstream.plans.algebra.operators.base import History, OverTime, RowByRow, 
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan, unbounded
 from midstream.plans.algebra.specification import specified
-from midstream.plans.values.errors import MigrationRefused, PlanError
+from midstream.plans.values.errors import BudgetExceeded, MigrationRefused, PlanError, StatisticsError
 from midstream.plans.values.snapshots import NormalForm, compare, normal_form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import Workload, is_ordered, plans, workloads
@@ -72,11 +74,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Case:
-    """A query and its streams, what is done before each event, and whether an autopilot flies it."""
+    """A query and its streams, what is done before each event, whether an autopilot flies it, and the bytes
+    of a budget, if there is one."""
 
     workload: Workload
     steps: Mapping[int, Step]
     is_piloted: bool
+    memory: int | None = None
 
 
 @st.composite
@@ -96,7 +100,8 @@ def cases(draw: st.DrawFn) -> Case:
         st.integers(0, 200),
     )
     steps = {i: draw(step) for i in range(len(workload.events)) if draw(st.integers(0, 3))}
-    return Case(workload, steps, draw(st.integers(0, 3)) == 0)
+    memory = draw(st.none() | st.integers(100, 10_000))
+    return Case(workload, steps, draw(st.integers(0, 3)) == 0, memory)
 
 
 def levers(plan: Plan) -> dict[Bounds, Node]:
@@ -125,6 +130,8 @@ class Subject:
         """From when on its results are complete."""
         self.until: Time = FOREVER
         """Until when they are; a query that goes gives no more."""
+        self.is_specified = True
+        """False once a budget has changed a lever of which no specification tells the results."""
 
 
 class Trial:
@@ -137,9 +144,13 @@ class Trial:
         self.gone: list[Subject] = []
         self.engine = Engine(first.plan, first.results.extend)
         self.changed = self.refused = self.moved = self.met = self.amid = self.parted = 0
-        self.shared = self.noted = 0
+        self.shared = self.noted = self.managed = self.admitted = self.excluded = 0
         if case.is_piloted:
             self.engine.autopilot(settings=replace(EAGER, budget=None), every=5)
+        self.budget: ResourceManager | None = None
+        if case.memory is not None:
+            self.budget = self.engine.budget(memory=case.memory, every=3, deciding=None)
+            self._adjust_by_budget, self.budget._adjust = self.budget._adjust, self._managed
 
     @property
     def results(self) -> list[Element]:
@@ -199,7 +210,7 @@ class Trial:
                     comes = plan if step.choice % 2 else self.case.workload.plan
                     if step.move == "comes otherwise":
                         comes = _otherwise(comes, step.choice // 2)
-                    self._come(comes, f"query {step.choice}")
+                    self._come(comes, f"query {step.choice}", is_admitted=step.choice % 3 == 0)
                 case "forgets" if (until := self.engine.query(name).progress()) not in (BEGINNING, FOREVER):
                     before = int(until) - step.choice % 4
                     self.engine.forget_settings(before, name)
@@ -214,11 +225,52 @@ class Trial:
             return
         self.moved += step.move in ("rules", "optimizer")
 
-    def _come(self, plan: Plan, name: str) -> None:
-        if name not in self.queries and len(self.queries) < 4:
-            subject = Subject(plan)
-            subject.since = self.engine.add(plan, subject.results.extend, name=name).complete_from
-            self.queries[name] = subject
+    def _managed(self, *, settings: Mapping[Node, Any], not_before: Time) -> Adjustment:
+        """What a budget adjusts, with a note of it."""
+        concerned = self._concerned(
+            settings, {name: self.engine.query(name).plan for name in self.queries}, []
+        )
+        adjusted = self._adjust_by_budget(settings=settings, not_before=not_before)
+        for name in adjusted.queries:
+            for lever, new in concerned.get(name, {}).items():
+                self._note(name, lever, adjusted.at, new)
+                subject, bounds = self.queries[name], _bounds(lever)
+                assert bounds is not None
+                subject.is_specified &= _is_specified(subject.plan, bounds)
+        self.managed += 1
+        return adjusted
+
+    def _note(self, name: str, lever: Node, at: int, new: Any) -> None:
+        """Take note of a new setting."""
+        bounds = _bounds(lever)
+        assert bounds is not None
+        settings = self.queries[name].settings[bounds]
+        settings[:] = [*(entry for entry in settings if entry[0] < at), (at, new)]
+
+    def _come(self, plan: Plan, name: str, *, is_admitted: bool) -> None:
+        if name in self.queries or len(self.queries) >= 4:
+            return
+        results: list[Element] = []
+        within = self.budget if is_admitted else None
+        before = {other: self.engine.query(other).plan for other in self.queries}
+        subject = Subject(plan)
+        self.queries[name] = subject
+        try:
+            query = self.engine.add(plan, results.extend, name=name, within=within)
+        except (BudgetExceeded, StatisticsError):
+            assert within is not None
+            del self.queries[name]
+            assert before == {other: self.engine.query(other).plan for other in self.engine.queries}
+            self.excluded += 1
+            return
+        self.admitted += within is not None
+        subject.results, subject.since = results, query.complete_from
+        for lever, history in query.settings().items():
+            bounds = _bounds(lever)
+            assert bounds is not None
+            if len(history) == 1 and len(subject.settings[bounds]) == 1:
+                assert bounds[0] <= history[0][1] <= bounds[1]
+                subject.settings[bounds] = [(BEGINNING, history[0][1])]  # that with which it was admitted
 
     def _adjust(self, step: Step) -> None:
         """Change settings, or see that this is refused with a reason, and that nothing has changed."""
@@ -262,10 +314,7 @@ class Trial:
         self.noted += bool(adjusted.notes)
         for other, changes in willing.items():
             for lever, new in changes.items():
-                bounds = _bounds(lever)
-                assert bounds is not None
-                settings = self.queries[other].settings[bounds]
-                settings[:] = [*(entry for entry in settings if entry[0] < at), (at, new)]
+                self._note(other, lever, at, new)
         for other in self.queries:
             query = self.engine.query(other)
             changes = willing.get(other, {})
@@ -375,7 +424,8 @@ def check(case: Case) -> Trial:
     trial = Trial(case)
     trial.run()
     for subject in (*trial.queries.values(), *trial.gone):
-        _check(subject, case.workload.streams)
+        if subject.is_specified:
+            _check(subject, case.workload.streams)
     return trial
 
 
@@ -487,9 +537,12 @@ class _SampleWithHistory(Sample):
 
     settings: tuple[tuple[Time, float], ...] = ()
 
-    def drawn(self) -> Callable[[int, Any], bool]:
+    def of_row(self) -> Callable[[int, Any], Sequence[Any]]:
         """By the share that is in force."""
-        shares = {share: Sample(self.stream, share, self.seed).drawn() for _, share in self.settings}
+        shares = {
+            share: Sample(self.stream, share, self.seed, weighted=self.weighted).of_row()
+            for _, share in self.settings
+        }
         return lambda instant, row: shares[_in_force(self.settings, instant)](instant, row)
 
 

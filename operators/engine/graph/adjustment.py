@@ -21,7 +21,7 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import logical, logical_node
 from midstream.plans.values.errors import PlanError
-from midstream.plans.values.streams import BEGINNING, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,8 @@ def _earliest(changes: Iterable[tuple[WithSetting, Any]], not_before: Time) -> i
     """The first instant that all changes allow; 0 before any element has come."""
     firsts, granules = zip(*(operator.earliest(value) for operator, value in changes), strict=True)
     first, granule = max(*firsts, not_before), lcm(*granules)
+    if first == FOREVER:
+        raise PlanError("no setting can change any more, as a stream has ended")
     return 0 if first == BEGINNING else -(-int(first) // granule) * granule
 
 

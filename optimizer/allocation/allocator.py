@@ -201,7 +201,7 @@ class Allocator(Generic[Q]):
             lever: setting
             for one in self._queries.values()
             for lever, best in one.levers.items()
-            if (setting := _setting(new[best])) != _setting(logical(lever))
+            if best in new and (setting := _setting(new[best])) != _setting(logical(lever))
         }
         return Allocation(limits.hold(use), settings, use, dict(_by_query(at)))
 

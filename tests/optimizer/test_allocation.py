@@ -226,6 +226,8 @@ def test_granules_that_do_not_fit_what_is_above_stay() -> None:
     for fraction in FRACTIONS:
         for operator in settings_at(LeverGroup(("q",), (plan,), levers), fraction).values():
             assert 60 % operator.setting == 0
+    made = allocator({"q": A.granularity(7, bounds=(2, 20)).window(63).distinct().plan()})
+    assert made.allocate(Limits(memory=1.0)).settings == {}
 
 
 # Precision beside real results

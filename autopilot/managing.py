@@ -28,7 +28,7 @@ from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import Adjustable, TimeWindow
 from midstream.plans.algebra.operators.checks import most
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical
+from midstream.plans.algebra.properties import logical, logical_plan
 from midstream.plans.values.errors import ArgumentError, BudgetExceeded, PlanError, StatisticsError
 from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Time
 
@@ -128,12 +128,17 @@ class ResourceManager:
         """Elements of all streams in a chronon, as expected at the last look."""
         self.is_stopped = False
         """True after `stop`."""
-        if self._plans() and _looks(self._plans().values(), every) is None:
+        self._running: dict[RunningQuery, None] = {}
+        self._plans: dict[str, Plan] = {}
+        """The plans of the queries at the last look, or since queries have come or gone."""
+        self._window = 0
+        """The size of the largest window so far, with the best settings."""
+        self._follow()
+        if self._running and self._looks is None:
             raise ArgumentError(
                 "budget: no query has a time window, by which the time from look to look is chosen; give "
                 "every=, in chronons"
             )
-        self._follow()
         host.listen(self._follow)
 
     @property
@@ -167,13 +172,14 @@ class ResourceManager:
                     f"budget: nothing is known yet of {logical(node)}; push elements first, or say what to "
                     "expect: engine.budget(…, statistics=…)"
                 )
-        self._refresh()
+        if self._is_stale:
+            self._refresh()
         terms = self.terms
         try:
-            self._allocator.set_plans({**self._plans(), name: plan})
+            self._allocator.set_plans({**self._plans, name: plan})
             return forecast(self._allocator, terms.target, terms.rule, terms.weights, terms.chronon)
         finally:
-            self._allocator.set_plans(self._plans())
+            self._allocator.set_plans(self._plans)
 
     def admit(self, plan: Plan, name: str) -> tuple[Plan, Mapping[Node, Any]]:
         """The plan with settings with which it fits, and the settings that other queries must have then.
@@ -191,7 +197,7 @@ class ResourceManager:
                 forecast=answer,
             )
         mine = {lever: one for lever, one in answer.settings.items() if lever in plan.nodes}
-        others = {node for other in self._plans().values() for node in other.nodes}
+        others = {node for other in self._plans.values() for node in other.nodes}
         rest = {lever: one for lever, one in answer.settings.items() if lever in others}
         return with_settings(plan, mine), rest
 
@@ -263,7 +269,8 @@ class ResourceManager:
         self._since = {one: max(self._since.get(one, full), one.complete_from) for one in running.values()}
         held, states, expected = self._held(), {}, {}
         elements, memory, processor = 0, 0.0, 0.0
-        for queries, nodes, use in self._allocator.groups():
+        for queries, use in self._allocator.uncorrected().items():
+            nodes = {node for query in queries for node in logical_plan(running[query].plan).nodes}
             mine = sum(held.get(node, 0) for node in nodes)
             elements, processor = elements + mine, processor + use.processor
             if not use.elements:
@@ -312,21 +319,18 @@ class ResourceManager:
 
     # Queries
 
-    def _plans(self) -> dict[str, Plan]:
-        plans = self._host.plans_in_force()
-        return {name: plan for name, plan in plans.items() if not name.endswith(TO_COME)}
-
     def _follow(self) -> None:
         """Take note that queries have come or gone."""
         self._changed, self._is_stale = None, True
-        plans = self._plans()
-        streams = tuple(dict.fromkeys(one.stream for plan in plans.values() for one in plan.sources))
-        looks = _looks(plans.values(), self._every)
+        before, self._running = self._running, dict.fromkeys(self._host.queries.values())
+        sizes = (_largest_window(query.plan) for query in self._running if query not in before)
+        self._window = max(self._window, *sizes, 0)
+        streams, looks = self._host.streams, _looks(self._window, self._every)
         if (streams, looks) != (self._watched, self._looks):
             if self._watch is not None:
                 self._host.unwatch(self._watch)
             self._watched, self._looks, self._watch = streams, looks, None
-            if looks is not None:
+            if looks is not None and streams:
                 self._pace.follow(looks)
                 put_off = None if self._deciding is None else self._put_off
                 self._watch = self._host.watch(self, looks.step, streams, idle=looks.idle, put_off=put_off)
@@ -334,14 +338,15 @@ class ResourceManager:
     def _refresh(self, changed: Iterable[Node] = ()) -> None:
         """Take the present plans of all queries, and what is required of streams; some have changed."""
         self._is_stale = False
-        plans = self._plans()
+        plans = self._host.plans_in_force()
+        self._plans = {name: plan for name, plan in plans.items() if not name.endswith(TO_COME)}
         if self._looks is not None:
-            self._sources.set_plans(plans.values(), self._looks)
+            self._sources.set_plans(self._plans.values(), self._looks)
         statistics = self._sources.statistics()
         new = {node for node in statistics.streams if not self._allocator.statistics.knows(node)}
         if stale := new.union(changed):
             self._allocator.set_statistics(statistics, stale)
-        self._allocator.set_plans(plans)
+        self._allocator.set_plans(self._plans)
 
 
 class _Pace:
@@ -401,18 +406,18 @@ class _Speed:
         return self._factor
 
 
-def _looks(plans: Iterable[Plan], every: int | None) -> Looks | None:
-    """The looks for some plans, by the largest of their windows with the best settings; None without one."""
-    sizes = [
-        most(operator.size, operator.bounds)
-        for plan in plans
-        for operator in map(logical, plan.nodes)
-        if isinstance(operator, TimeWindow)
-    ]
-    window = max((int(size) for size in sizes if size < FOREVER), default=None)
+def _largest_window(plan: Plan) -> int:
+    """The size of the largest time window of a plan, with the best settings; 0 where none has an end."""
+    operators = map(logical, plan.nodes)
+    sizes = (most(one.size, one.bounds) for one in operators if isinstance(one, TimeWindow))
+    return max((int(size) for size in sizes if size < FOREVER), default=0)
+
+
+def _looks(window: int, every: int | None) -> Looks | None:
+    """The looks for a largest window; None without one."""
     if every is not None:
         return Looks(window or LOOKS * every, every)
-    return None if window is None else Looks(window, max(1, window // LOOKS))
+    return Looks(window, max(1, window // LOOKS)) if window else None
 
 
 def _setting(lever: Node) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import Any, Generic, TypeVar
@@ -62,8 +62,6 @@ class _Query:
     best: Plan
     levers: Mapping[Node, Node]
     """The levers of `best`, by those of `plan`."""
-    nodes: Collection[Node]
-    """The logical nodes of `plan`."""
     sources: frozenset[Node]
 
 
@@ -139,12 +137,12 @@ class Allocator(Generic[Q]):
             for lever, best in one.levers.items()
         )
 
-    def groups(self) -> Iterator[tuple[tuple[Q, ...], set[Node], Use]]:
-        """The queries that share levers, the nodes of their plans, and their use without corrections."""
-        for costs, (use, _) in self._at_present():
-            queries = costs.group.queries
-            nodes = {node for query in queries for node in self._queries[query].nodes}
-            yield queries, nodes, use.corrected(1 / costs.state, 1 / costs.time)
+    def uncorrected(self) -> dict[tuple[Q, ...], Use]:
+        """By queries that share levers, their use with their present settings, without corrections."""
+        return {
+            costs.group.queries: use.corrected(1 / costs.state, 1 / costs.time)
+            for costs, (use, _) in self._at_present()
+        }
 
     def correct(self, states: Mapping[tuple[Q, ...], float], time: float) -> None:
         """Correct the estimates, by what was seen as a multiple of them.
@@ -255,7 +253,6 @@ def _query(plan: Plan, shared: dict[Node, Node]) -> _Query:
         plan,
         Plan({name: best[root] for name, root in meaning.outputs.items()}),
         {lever: best[lever] for lever in levers},
-        meaning.nodes,
         frozenset(node for node in best.values() if isinstance(node.operator, Source)),
     )
 

@@ -56,6 +56,11 @@ class Host:
         """The running operators of all queries by their nodes, as a live view."""
         return self._graph.base.running
 
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The names of the streams that queries read."""
+        return self._feed.streams
+
     def query(self, name: str | None = None) -> RunningQuery:
         """A query by name; the first one without a name.
 

@@ -7,8 +7,10 @@ from math import lcm
 from typing import NamedTuple
 
 from midstream.plans.algebra.operators import TimeWindow
+from midstream.plans.algebra.operators.checks import most
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import logical
+from midstream.plans.values.streams import FOREVER
 
 
 class Looks(NamedTuple):
@@ -42,9 +44,10 @@ def looks_of(plan: Plan, looks: int, every: int | None = None) -> Looks | None:
     return Looks(window, slides * max(1, window // looks // slides))
 
 
-def largest_window(plan: Plan) -> int | None:
-    """In chronons; None where no window has an end."""
-    return max((one.size for one in _time_windows(plan) if one.size is not None), default=None)
+def largest_window(plan: Plan, *, at_best: bool = False) -> int | None:
+    """In chronons, by the present sizes or by the largest that bounds allow; None where none has an end."""
+    sizes = (most(one.size, one.bounds if at_best else None) for one in _time_windows(plan))
+    return max((int(size) for size in sizes if size < FOREVER), default=None)
 
 
 def _time_windows(plan: Plan) -> Iterator[TimeWindow]:

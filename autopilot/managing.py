@@ -12,7 +12,7 @@ from midstream.autopilot.budget import Budget, Efforts
 from midstream.autopilot.budget_records import BudgetEvent, BudgetRecord, Change, Measured
 from midstream.autopilot.budget_terms import BudgetTerms
 from midstream.autopilot.journal import Journal
-from midstream.autopilot.looks import Looks
+from midstream.autopilot.looks import Looks, largest_window
 from midstream.autopilot.source_statistics import SourceStatistics
 from midstream.operators.engine.graph.adjustment import Adjustment
 from midstream.operators.engine.graph.host import Host
@@ -25,12 +25,11 @@ from midstream.optimizer.allocation.forecast import BudgetForecast, forecast, wi
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.statistics import StreamStatistics
 from midstream.plans.algebra.builder import AnyPlan, plan_of
-from midstream.plans.algebra.operators import Adjustable, TimeWindow
-from midstream.plans.algebra.operators.checks import most
+from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan
 from midstream.plans.values.errors import ArgumentError, BudgetExceeded, PlanError, StatisticsError
-from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Time
+from midstream.plans.values.streams import BEGINNING, START, Batch, Time
 
 FEW = 64
 """Elements in the state below which a measurement tells too little."""
@@ -323,7 +322,8 @@ class ResourceManager:
         """Take note that queries have come or gone."""
         self._changed, self._is_stale = None, True
         before, self._running = self._running, dict.fromkeys(self._host.queries.values())
-        sizes = (_largest_window(query.plan) for query in self._running if query not in before)
+        new = (query.plan for query in self._running if query not in before)
+        sizes = (largest_window(plan, at_best=True) or 0 for plan in new)
         self._window = max(self._window, *sizes, 0)
         streams, looks = self._host.streams, _looks(self._window, self._every)
         if (streams, looks) != (self._watched, self._looks):
@@ -404,13 +404,6 @@ class _Speed:
             seen = 1e6 * (self._seconds - before) / expected
             self._factor = min(MOST_TIME, max(1 / MOST_TIME, math.sqrt(self._factor * max(seen, 1e-9))))
         return self._factor
-
-
-def _largest_window(plan: Plan) -> int:
-    """The size of the largest time window of a plan, with the best settings; 0 where none has an end."""
-    operators = map(logical, plan.nodes)
-    sizes = (most(one.size, one.bounds) for one in operators if isinstance(one, TimeWindow))
-    return max((int(size) for size in sizes if size < FOREVER), default=0)
 
 
 def _looks(window: int, every: int | None) -> Looks | None:

@@ -116,6 +116,12 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     ),
     "optimizer/sampling/sampler.py": ({"Filter", "Join"}, "a sampler plan filters rows and joins them"),
     "autopilot/learning.py": ({"Source"}, "what comes on streams is counted"),
+    "autopilot/source_statistics.py": ({"Source"}, "each stream is learned by itself"),
+    "autopilot/gathering.py": ({"Source"}, "elements of streams are gathered"),
+    "optimizer/allocation/*.py": (
+        {"Source", "Granularity"},
+        "queries wait for statistics of streams; granules have to fit each other",
+    ),
     "autopilot/looks.py": ({"TimeWindow"}, "it looks a few times in the largest window"),
     "scenarios/streams/recorded/inputs.py": ({"Relation"}, "a study knows no relations, and refuses them"),
     "autopilot/piloting.py": ({"Relation"}, "of relations all is known from the beginning"),

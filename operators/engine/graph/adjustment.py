@@ -72,10 +72,11 @@ def adjust(
                     f"which is one lever of {names}; give it one setting, or adjust queries one by one"
                 )
     queries, notes = _willing(graph, carriers, only)
+    concerned = set(queries)
     carriers = {
         node: setting
         for node, setting in carriers.items()
-        if any(query in graph.base.users(node) for query in queries)
+        if not concerned.isdisjoint(graph.base.users(node))
     }
     if at is None:
         at = _earliest(((_running(graph, node), setting) for node, setting in carriers.items()), not_before)
@@ -239,11 +240,11 @@ def _willing(
                 text = label(Node(lever_of(node).with_bounds((least, greatest)), logical_node(node).inputs))
                 refusals[query] = f"{query.name} keeps {text}, as its bounds do not allow {setting}"
     users = [query for query in _users(graph, carriers) if not only or query in only]
-    willing = [query for query in users if query not in refusals]
-    for lever in dict.fromkeys(map(logical_node, carriers)):
-        if (only and refusals) or not any(query in graph.base.users_of_lever(lever) for query in willing):
+    willing = {query: None for query in users if query not in refusals}
+    for lever in dict.fromkeys(map(logical_node, carriers)) if refusals else ():
+        if only or not any(query in willing for query in graph.base.users_of_lever(lever)):
             raise PlanError(f"nothing has changed: {'; '.join(refusals.values())}")
-    return willing, tuple(refusals.values())
+    return [*willing], tuple(refusals.values())
 
 
 def _parted(

@@ -12,6 +12,9 @@ from midstream.plans.algebra.physical import Boxed, Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import Expression
 
+CARRIED_OUT = (Physical, Boxed, Arrangement)
+"""The operators of physical plans, which stand for logical ones."""
+
 
 def logical(node: Node) -> Logical:
     """The logical operator of a node of a logical or physical plan."""
@@ -45,13 +48,22 @@ def logical_plan(plan: Plan) -> Plan:
     return Plan({name: found[root] for name, root in plan.outputs.items()})
 
 
-@lru_cache(maxsize=4096)
 def logical_node(node: Node) -> Node:
-    """The logical node that a physical node implements."""
+    """The logical node that a physical node implements; a logical one itself."""
+    below = node
+    while len(below.inputs) == 1 and not isinstance(below.operator, CARRIED_OUT):
+        below = below.inputs[0]
+    # Of a window over a stream this tells at once that it is logical.
+    is_logical = not below.inputs and not isinstance(below.operator, CARRIED_OUT)
+    return node if is_logical else _logical_node(node)
+
+
+@lru_cache(maxsize=1 << 15)
+def _logical_node(node: Node) -> Node:
     return logical_nodes(node.walk())[node]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 15)
 def unbounded(node: Node) -> Node:
     """The logical node without bounds: levers that differ in their bounds alone become equal.
 
@@ -60,12 +72,11 @@ def unbounded(node: Node) -> Node:
     >>> unbounded(s.window(9, bounds=(1, 20)).node) == s.window(9).node
     True
     """
-
-    def fixed(below: Node) -> Node:
-        operator = below.operator
-        return Node(operator.with_bounds(None), below.inputs) if isinstance(operator, Adjustable) else below
-
-    return Plan(logical_node(node)).map(fixed).root
+    meaning = logical_node(node)
+    operator, inputs = meaning.operator, tuple(map(unbounded, meaning.inputs))
+    if isinstance(operator, Adjustable) and operator.bounds is not None:
+        return Node(operator.with_bounds(None), inputs)
+    return meaning.with_inputs(inputs)
 
 
 def counted_node(node: Node, means: Mapping[Node, Node] | None = None) -> Node:

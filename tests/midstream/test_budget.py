@@ -432,3 +432,15 @@ def test_queries_that_share_a_window_keep_it_within_the_bounds_of_all() -> None:
     )
     assert settings(engine.plan)[0] < 2_000
     assert not any(record.event == "refused" for record in budget.decisions)
+
+
+def test_others_give_way_to_a_query_that_is_admitted() -> None:
+    engine = ms.Engine(JOIN, lambda batch: None)
+    budget = engine.budget(memory=150_000, rule="fraction")
+    feed(engine, arrivals(19, 20_000, lambda t: 10.0))
+    before = settings(engine.plan)
+    query = window(A, 1_000, 7_000).distinct()
+    forecast = budget.forecast(query)
+    engine.add(query, name="more", within=budget)
+    assert max(settings(engine.plan)) < min(before)
+    assert {change.after for change in budget.decisions[-1].changes} < set(forecast.settings.values())

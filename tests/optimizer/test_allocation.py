@@ -31,6 +31,8 @@ from midstream.optimizer.allocation.precision import FORMULAS, Point, Precision
 from midstream.optimizer.cost.estimate import Content, Cut, Estimate
 from midstream.optimizer.cost.outputs import OUTPUTS
 from midstream.plans.algebra.builder import Stream
+from midstream.plans.algebra.operators import CountWindow, Granularity, TimeWindow
+from midstream.plans.algebra.operators import Sample as SampleOperator
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.algebra.properties import is_lever, logical
 from midstream.plans.values.errors import ArgumentError, StatisticsError
@@ -217,9 +219,6 @@ def test_only_what_has_changed_is_estimated_anew(monkeypatch: pytest.MonkeyPatch
     assert not estimated
 
 
-GRANULES = window(A).granularity(4, bounds=(4, 600)).window(6_000, bounds=(1_000, 6_000))
-
-
 def test_granules_that_do_not_fit_what_is_above_stay() -> None:
     plan = A.granularity(1, bounds=(1, 64)).granularity(60).plan()
     levers = tuple(filter(is_lever, plan.nodes))
@@ -228,6 +227,28 @@ def test_granules_that_do_not_fit_what_is_above_stay() -> None:
             assert 60 % operator.setting == 0
     made = allocator({"q": A.granularity(7, bounds=(2, 20)).window(63).distinct().plan()})
     assert made.allocate(Limits(memory=1.0)).settings == {}
+
+
+@given(st.integers(1, 50), st.integers(1, 500), st.floats(0, 1), st.integers(1, 20))
+def test_a_setting_is_within_its_bounds_and_on_the_granule_below(
+    least: int, more: int, fraction: float, below: int
+) -> None:
+    bounds = (least, least + more)
+    for operator in (TimeWindow(bounds[1], bounds=bounds), Granularity(bounds[1], bounds=bounds)):
+        fits = any(size % below == 0 for size in range(bounds[0], bounds[1] + 1))
+        setting = operator.at_fraction(fraction, below)
+        if fits:
+            assert bounds[0] <= setting <= bounds[1] and setting % below == 0
+    rows = CountWindow(bounds[1], bounds=bounds).at_fraction(fraction, below)
+    assert bounds[0] <= rows <= bounds[1]
+    share = SampleOperator("s", 0.5, bounds=(0.1, 0.7)).at_fraction(fraction, below)
+    assert 0.1 <= share <= 0.7
+
+
+def test_fractions_lead_from_the_cheapest_setting_to_the_best() -> None:
+    window, granule = TimeWindow(9, bounds=(3, 9)), Granularity(9, bounds=(3, 50))
+    assert [window.at_fraction(f) for f in (0, 0.5, 1)] == [3, 6, 9]
+    assert [granule.at_fraction(f) for f in (0, 0.5, 1)] == [48, 24, 3]
 
 
 # Precision beside real results

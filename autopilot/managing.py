@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from midstream.autopilot.budget import Budget, Efforts
 from midstream.autopilot.budget_records import BudgetEvent, BudgetRecord, Change, Measured
 from midstream.autopilot.budget_terms import BudgetTerms
+from midstream.autopilot.change_parts import change_parts
 from midstream.autopilot.journal import Journal
 from midstream.autopilot.looks import Looks
 from midstream.autopilot.source_statistics import SourceStatistics
@@ -279,21 +280,30 @@ class ResourceManager:
         self._measured = Measured(elements, memory)
 
     def _change(self, now: int | None, event: BudgetEvent, settings: Mapping[Node, Any], before: Use) -> None:
-        """Adjust levers, all at one instant."""
-        changes = tuple(Change(_name(lever), _setting(lever), one) for lever, one in settings.items())
-        try:
-            done = self._adjust(settings=settings, not_before=BEGINNING if now is None else now)
-        except PlanError as error:
-            at = 0 if now is None else now
-            self._tell(at, "refused", before, reason=str(error))
-            return
-        for name in done.queries:
-            query = self._host.query(name)
-            self._since[query] = max(self._since.get(query, done.at), done.complete_at)
-        self._expected = {}
-        self._refresh()
-        at = done.at if now is None else now
-        self._tell(at, event, before, changes=changes, complete_at=done.complete_at)
+        """Adjust levers, all at one instant, but for granules that become finer."""
+        not_before = BEGINNING if now is None else now
+        done: list[Adjustment] = []
+        changes: list[Change] = []
+        refused: dict[str, None] = {}
+        for part in change_parts(settings):
+            try:
+                done.append(self._adjust(settings=part, not_before=not_before))
+            except PlanError as error:
+                refused[str(error)] = None
+                continue
+            changes += (Change(_name(lever), _setting(lever), one) for lever, one in part.items())
+        for adjustment in done:
+            for name in adjustment.queries:
+                query = self._host.query(name)
+                self._since[query] = max(self._since.get(query, adjustment.at), adjustment.complete_at)
+        if refused:
+            self._tell(0 if now is None else now, "refused", before, reason="; ".join(refused))
+        if done:
+            self._expected = {}
+            self._refresh()
+            at = min(adjustment.at for adjustment in done) if now is None else now
+            complete_at = max(adjustment.complete_at for adjustment in done)
+            self._tell(at, event, before, changes=tuple(changes), complete_at=complete_at)
 
     def _tell(self, at: int, event: BudgetEvent, before: Use, **more: Any) -> None:
         precision = self._allocator.precision().values()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,6 +126,23 @@ def test_granules_and_samples_and_rows_are_levers_too() -> None:
     share, granule, rows = settings(engine.plan)
     assert 0.1 <= share < 1.0 or granule > 1 or rows < 400
     assert held(engine) <= 66_000
+    assert not any(record.event == "refused" for record in budget.decisions)
+
+
+@given(st.lists(st.integers(30, 170), min_size=4, max_size=6, unique=True), st.integers(0, 99))
+@hypothesis.settings(max_examples=5, deadline=None)
+def test_a_granule_that_becomes_finer_makes_no_other_query_wait(finest: list[int], seed: int) -> None:
+    """Each may change at multiples of its own only; those of all together are far in the future."""
+    engine = ms.Engine()
+    for i, least in enumerate(finest):
+        rows = window(A, 500 + i % 2).granularity(least, bounds=(least, 3 * least))
+        engine.add(rows.aggregate(n=ms.min_("ak")), name=f"query {i}")
+    budget = engine.budget(memory=100_000)
+    feed(engine, arrivals(seed, 40_000, lambda t: 100.0 if t >= 16_000 else 25.0, "a"))
+    changed = [record for record in budget.decisions if record.changes]
+    assert any(change.after > change.before for record in changed for change in record.changes)
+    for record in changed:
+        assert record.complete_at is not None and record.complete_at <= record.at + WINDOW + 1_000
     assert not any(record.event == "refused" for record in budget.decisions)
 
 

@@ -24,7 +24,7 @@ from midstream.optimizer.allocation.allocator import Allocator
 from midstream.optimizer.allocation.curves import Use
 from midstream.optimizer.allocation.forecast import BudgetForecast, forecast, with_settings
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.statistics import StreamStatistics
+from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import Adjustable, TimeWindow
 from midstream.plans.algebra.operators.checks import most
@@ -139,6 +139,11 @@ class ResourceManager:
         """The records, oldest first; the last ones if there are very many."""
         return self._journal.records
 
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics of the streams by which everything is estimated at present."""
+        return self._allocator.statistics
+
     def listen(self, listener: Callable[[BudgetRecord], object]) -> None:
         """Pass every further record to a function as it is made."""
         self._journal.listen(listener)
@@ -196,7 +201,7 @@ class ResourceManager:
     def settle(self, settings: Mapping[Node, Any]) -> None:
         """Adjust other queries, now that an admitted one runs."""
         self._refresh()
-        if settings:
+        if settings := self._open(settings):
             self._change(None, "adjust", settings, self._allocator.use())
 
     # Looks
@@ -220,8 +225,8 @@ class ResourceManager:
         ):
             allocation = self._allocator.allocate(target, self.terms.rule, self.terms.weights)
             event: BudgetEvent = "adjust" if allocation.fits else "short"
-            if allocation.settings:
-                self._change(now, event, allocation.settings, use)
+            if settings := self._open(allocation.settings):
+                self._change(now, event, settings, use)
             else:
                 self._tell(now, "stay" if allocation.fits else "short", use)
         else:
@@ -278,6 +283,14 @@ class ResourceManager:
         passed = 0 if self._looked is None else now - self._looked
         self._allocator.correct(states, self._speed.measure(processor * passed))
         self._measured = Measured(elements, memory)
+
+    def _open(self, settings: Mapping[Node, Any]) -> Mapping[Node, Any]:
+        """The settings of levers to which elements may come, as some of their streams have not ended."""
+        return {
+            lever: one
+            for lever, one in settings.items()
+            if not self._host.has_ended(source.stream for source in Plan(lever).sources)
+        }
 
     def _change(self, now: int | None, event: BudgetEvent, settings: Mapping[Node, Any], before: Use) -> None:
         """Adjust levers, all at one instant, but for granules that become finer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import count
 
 from midstream.operators.base.operator import Operator
@@ -62,9 +62,9 @@ class Host:
         """
         return self._graph.query(name)
 
-    def has_ended(self) -> bool:
-        """True if all streams have ended, so that no element comes any more."""
-        return self._graph.has_ended()
+    def has_ended(self, streams: Iterable[str] | None = None) -> bool:
+        """True if streams have ended, by default all, so that none of their elements comes any more."""
+        return self._graph.has_ended(streams)
 
     # Running nodes, and their elements so far
 

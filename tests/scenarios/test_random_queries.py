@@ -87,10 +87,10 @@ def test_joins_have_a_selectivity_between_0_005_and_0_02() -> None:
     for plan in [one for one in PLANS if names(one)["Join"] == 1 and not names(one)["Aggregate"]][:20]:
         rows = {}
         for source in plan.sources:
-            key = streams[source.stream].columns[f"{source.stream}k"]
+            key = streams[source.stream].columns[f"{source.stream}a"]
             assert isinstance(key, Uniform) and isinstance(key.high, int)
             chance = random.Random(source.stream)
-            rows[source.stream] = [(0, 1, (chance.randint(0, key.high), 0.5)) for _ in range(500)]
+            rows[source.stream] = [(0, 1, (chance.randint(0, key.high), 0, 0)) for _ in range(500)]
         seen.append(len(run(plan, rows)) / 500**2)
         kinds.add(physical_plan(plan).root.operator.name)
     assert 0.9 * 0.005 <= min(seen) <= max(seen) <= 1.1 * 0.02

@@ -207,9 +207,9 @@ class _PartsAt:
         rows = self.window(stream).granularity(max(2, self.setting.granule))
         return rows.aggregate(**{rows.schema.names[0]: count()})
 
-    def join(self, one: Stream, other: Stream) -> Stream:
+    def join(self, left: Stream, right: Stream) -> Stream:
         """Join on the first columns."""
-        return one.join(other, on=[(one.schema.names[0], other.schema.names[0])])
+        return left.join(right, on=[(left.schema.names[0], right.schema.names[0])])
 
     def join_aggregate(self, aggregate: Stream, other: Stream) -> Stream:
         """Every pair: counts seldom equal anything."""

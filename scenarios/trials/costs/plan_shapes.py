@@ -20,7 +20,7 @@ class Parts(Protocol):
         """α(Γ(ω(S))): a scalar aggregation over a granularity conversion over a time window."""
         ...
 
-    def join(self, one: Stream, other: Stream) -> Stream:
+    def join(self, left: Stream, right: Stream) -> Stream:
         """A join of windows, or of joins of these."""
         ...
 

@@ -8,13 +8,18 @@ from itertools import count
 from random import Random
 
 from midstream.plans.algebra.builder import Stream, stream
+from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Plan
+from midstream.plans.expressions.aggregates import count as count_
 from midstream.plans.expressions.aggregates import min_
 from midstream.scenarios.streams.stream_spec import Poisson, StreamSpec, Uniform
 from midstream.scenarios.trials.costs.plan_shapes import TABLE_24_1
 
 NESTED_LOOPS = 0.33
 """The share of joins that cannot be hash joins."""
+
+COLUMNS = "abc"
+"""The keys of each stream; its name is in front of them."""
 
 Range = tuple[float, float]
 
@@ -29,12 +34,12 @@ class RandomQueries:
     rates      the range of the streams' rates, in elements a second
     values     the range of the number of values of a key; a join has the selectivity 1 / that number
     number     the number of streams
-    heartbeats the chronons between heartbeats of each stream, without which slow ones hold up the fast ones
+    heartbeats the chronons between heartbeats of each stream; without them, slow streams hold up looks
 
     >>> queries = RandomQueries(seed=1, windows=(1_000, 30_000), granules=(1, 160), rates=(0.1, 10.0))
     >>> print(next(queries.plans()))
-    join s32k = s39k
-    ├─ join s32k = s36k
+    join s32b = s39b
+    ├─ join s32a = s36a
     │  ├─ window 17549 (from 11386 to 17549)
     │  │  └─ source s32
     │  └─ window 15316 (from 1477 to 15316)
@@ -65,8 +70,7 @@ class RandomQueries:
         return {
             name: StreamSpec(
                 columns={
-                    f"{name}k": Uniform(values="uniform", low=0, high=keys - 1),
-                    f"{name}v": Uniform(values="uniform", low=0, high=1, type="float"),
+                    f"{name}{column}": Uniform(values="uniform", low=0, high=keys - 1) for column in COLUMNS
                 },
                 arrivals=Poisson(process="poisson", rate=rng.uniform(*self.rates)),
                 heartbeats=self.heartbeats,
@@ -102,22 +106,28 @@ class _RandomParts:
         bounds = self._bounds(self.terms.granules)
         rows = self.window(stream).granularity(bounds[0], bounds=bounds)
         key = rows.schema.names[0]
-        return rows.aggregate(**{key: min_(key)})
+        # A count changes with each row, as any aggregate may; the least key is for joins.
+        return rows.aggregate(**{key: min_(key), f"{key}n": count_()})
 
-    def join(self, one: Stream, other: Stream) -> Stream:
-        """By hash, or by nested loops; either is as selective as an equality of the keys."""
-        left, right = one.schema.names[0], other.schema.names[0]
+    def join(self, left: Stream, right: Stream) -> Stream:
+        """By hash, or by nested loops; either is as selective as an equality of the keys.
+
+        Each join of a query has columns of its own, so that no join depends on another.
+        """
+        below = sum(isinstance(node.operator, Join) for side in (left, right) for node in side.node.walk())
+        names = [side.schema.names[0][:-1] for side in (left, right)]
+        key, other = (f"{name}{COLUMNS[below]}" for name in names)
         if self.rng.random() >= NESTED_LOOPS:
-            return one.join(other, on=[(left, right)])
-        largest = max(self.terms.keys[name.removesuffix("k")] for name in (left, right)) - 1
-        return one.join(other, on=(one[left] + other[right]).eq(largest))
+            return left.join(right, on=[(key, other)])
+        largest = max(self.terms.keys[name] for name in names) - 1
+        return left.join(right, on=(left[key] + right[other]).eq(largest))
 
     def join_aggregate(self, aggregate: Stream, other: Stream) -> Stream:
         """The least key is one of the smallest, so that it equals keys of any stream."""
         return self.join(aggregate, other)
 
     def _source(self, name: str) -> Stream:
-        return stream(name, {f"{name}k": "integer", f"{name}v": "float"})
+        return stream(name, {f"{name}{column}": "integer" for column in COLUMNS})
 
     def _bounds(self, of: Range) -> tuple[int, int]:
         least, most = sorted(self.rng.randint(*map(round, of)) for _ in range(2))

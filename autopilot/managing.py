@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from midstream.autopilot.budget import Budget, Efforts
 from midstream.autopilot.budget_records import BudgetEvent, BudgetRecord, Change, Measured
 from midstream.autopilot.budget_terms import BudgetTerms
+from midstream.autopilot.change_parts import change_parts
 from midstream.autopilot.journal import Journal
 from midstream.autopilot.looks import Looks, largest_window
 from midstream.autopilot.source_statistics import SourceStatistics
@@ -23,7 +24,7 @@ from midstream.optimizer.allocation.allocator import Allocator
 from midstream.optimizer.allocation.curves import Use
 from midstream.optimizer.allocation.forecast import BudgetForecast, forecast, with_settings
 from midstream.optimizer.cost.units import UnitCosts
-from midstream.optimizer.statistics import StreamStatistics
+from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.plan import Node, Plan
@@ -145,6 +146,11 @@ class ResourceManager:
         """The records, oldest first; the last ones if there are very many."""
         return self._journal.records
 
+    @property
+    def statistics(self) -> Statistics:
+        """The statistics of the streams by which everything is estimated at present."""
+        return self._allocator.statistics
+
     def listen(self, listener: Callable[[BudgetRecord], object]) -> None:
         """Pass every further record to a function as it is made."""
         self._journal.listen(listener)
@@ -203,7 +209,7 @@ class ResourceManager:
     def settle(self, settings: Mapping[Node, Any]) -> None:
         """Adjust other queries, now that an admitted one runs."""
         self._refresh()
-        if settings:
+        if settings := self._open(settings):
             self._change(None, "adjust", settings, self._allocator.use())
 
     # Looks
@@ -227,8 +233,8 @@ class ResourceManager:
         ):
             allocation = self._allocator.allocate(target, self.terms.rule, self.terms.weights)
             event: BudgetEvent = "adjust" if allocation.fits else "short"
-            if allocation.settings:
-                self._change(now, event, allocation.settings, use)
+            if settings := self._open(allocation.settings):
+                self._change(now, event, settings, use)
             else:
                 self._tell(now, "stay" if allocation.fits else "short", use)
         else:
@@ -287,26 +293,39 @@ class ResourceManager:
         self._allocator.correct(states, self._speed.measure(processor * passed))
         self._measured = Measured(elements, memory)
 
+    def _open(self, settings: Mapping[Node, Any]) -> Mapping[Node, Any]:
+        """The settings of levers to which elements may come, as some of their streams have not ended."""
+        return {
+            lever: one
+            for lever, one in settings.items()
+            if not self._host.has_ended(source.stream for source in Plan(lever).sources)
+        }
+
     def _change(self, now: int | None, event: BudgetEvent, settings: Mapping[Node, Any], before: Use) -> None:
-        """Adjust levers, all at one instant, but those to which nothing comes any more."""
-        settings = {lever: one for lever, one in settings.items() if not self._host.is_over(lever)}
-        if not settings:
-            self._tell(0 if now is None else now, "stay", before)
-            return
-        changes = tuple(Change(_name(lever), _setting(lever), one) for lever, one in settings.items())
-        try:
-            done = self._adjust(settings=settings, not_before=BEGINNING if now is None else now)
-        except PlanError as error:
-            at = 0 if now is None else now
-            self._tell(at, "refused", before, reason=str(error))
-            return
-        for name in done.queries:
-            query = self._host.query(name)
-            self._since[query] = max(self._since.get(query, done.at), done.complete_at)
-        self._expected = {}
-        self._refresh()
-        at = done.at if now is None else now
-        self._tell(at, event, before, changes=changes, complete_at=done.complete_at)
+        """Adjust levers, all at one instant, but for granules that become finer."""
+        not_before = BEGINNING if now is None else now
+        done: list[Adjustment] = []
+        changes: list[Change] = []
+        refused: dict[str, None] = {}
+        for part in change_parts(settings):
+            try:
+                done.append(self._adjust(settings=part, not_before=not_before))
+            except PlanError as error:
+                refused[str(error)] = None
+                continue
+            changes += (Change(_name(lever), _setting(lever), one) for lever, one in part.items())
+        for adjustment in done:
+            for name in adjustment.queries:
+                query = self._host.query(name)
+                self._since[query] = max(self._since.get(query, adjustment.at), adjustment.complete_at)
+        if refused:
+            self._tell(0 if now is None else now, "refused", before, reason="; ".join(refused))
+        if done:
+            self._expected = {}
+            self._refresh()
+            at = min(adjustment.at for adjustment in done) if now is None else now
+            complete_at = max(adjustment.complete_at for adjustment in done)
+            self._tell(at, event, before, changes=tuple(changes), complete_at=complete_at)
 
     def _tell(self, at: int, event: BudgetEvent, before: Use, **more: Any) -> None:
         precision = self._allocator.precision().values()

@@ -276,6 +276,30 @@ def queries(
     _finish(run, run.is_good, show_queries, as_json, output)
 
 
+@app.command(epilog=calls("budgets --queries 500"))
+def budgets(
+    queries: Annotated[int, typer.Option(help="The number of queries whose settings change.")] = 5_000,
+    as_json: AsJson = False,
+    output: OUTPUT = None,
+) -> None:
+    """Keep 500 queries of figure-24-6 within a budget, and change the settings of many queries.
+
+    Shown are the processor time of the resource manager, the errors of its forecasts by the height of plans,
+    and the time of changes and of allocations. It takes some three minutes of one processor.
+
+    Exit status: 0 if looks take at most 5 percent, the error of forecasts grows by at most 1 percent a level,
+    and a change of one window takes at most 30 ms, of all windows 3 s, the first allocation 10 s and later
+    ones 2 s; 1 if not; 2 for bad input.
+    """
+    from midstream.benchmarks.budgets import measure_budgets, show_budgets
+
+    positive("--queries", queries)
+    _check_files(output)
+    with progress_bar("measurements") as advance, nothing_written():
+        run = measure_budgets(queries, None, advance)
+    _finish(run, run.is_good, show_budgets, as_json, output)
+
+
 @app.command(epilog=calls("deciding --cases 'scan,few results' --scale 0.3 --pairs 1"))
 def deciding(
     cases: Annotated[str | None, typer.Option(help="Names of situations, with commas between.")] = None,

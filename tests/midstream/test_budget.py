@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,6 +126,51 @@ def test_granules_and_samples_and_rows_are_levers_too() -> None:
     share, granule, rows = settings(engine.plan)
     assert 0.1 <= share < 1.0 or granule > 1 or rows < 400
     assert held(engine) <= 66_000
+    assert not any(record.event == "refused" for record in budget.decisions)
+
+
+@pytest.mark.parametrize("ended", ["a", "b", "ab"])
+def test_levers_of_streams_that_have_ended_stay_as_they_are(ended: str) -> None:
+    """A look when a stream ends, or later, adjusts the windows of the others."""
+    engine = ms.Engine(JOIN, lambda batch: None)
+    engine.add(window(ms.stream("c", ck="integer", cv="float")).distinct(), name="other")
+    budget = engine.budget(memory=100_000)
+    feed(engine, arrivals(5, 9_000, lambda t: 20.0, "abc"))
+    for name in ended:
+        engine.end(name)
+    before = settings(engine.plan)
+    feed(engine, ((n, (9_000 + e[0], 9_001 + e[0], e[2])) for n, e in arrivals(6, 9_000, lambda t: 3.0, "c")))
+    engine.close()
+    changed = [change.lever for record in budget.decisions if record.at > 9_000 for change in record.changes]
+    assert "window of source c" in changed
+    assert not {f"window of source {name}" for name in ended} & set(changed)
+    if ended == "ab":
+        assert settings(engine.plan) == before
+    assert not any(record.event == "refused" for record in budget.decisions)
+
+
+def test_no_lever_of_ended_streams_can_be_adjusted() -> None:
+    engine = ms.Engine(window(A).distinct(), lambda batch: None)
+    engine.push("a", [(0, 1, (1, 0.5))])
+    engine.end("a")
+    with pytest.raises(PlanError, match="streams have ended, expected levers with elements to come"):
+        engine.adjust({window(A): 600})
+
+
+@given(st.lists(st.integers(30, 170), min_size=4, max_size=6, unique=True), st.integers(0, 99))
+@hypothesis.settings(max_examples=5, deadline=None)
+def test_a_granule_that_becomes_finer_makes_no_other_query_wait(finest: list[int], seed: int) -> None:
+    """Each may change at multiples of its own only; those of all together are far in the future."""
+    engine = ms.Engine()
+    for i, least in enumerate(finest):
+        rows = window(A, 500 + i % 2).granularity(least, bounds=(least, 3 * least))
+        engine.add(rows.aggregate(n=ms.min_("ak")), name=f"query {i}")
+    budget = engine.budget(memory=100_000)
+    feed(engine, arrivals(seed, 40_000, lambda t: 100.0 if t >= 16_000 else 25.0, "a"))
+    changed = [record for record in budget.decisions if record.changes]
+    assert any(change.after > change.before for record in changed for change in record.changes)
+    for record in changed:
+        assert record.complete_at is not None and record.complete_at <= record.at + WINDOW + 1_000
     assert not any(record.event == "refused" for record in budget.decisions)
 
 

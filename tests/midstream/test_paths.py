@@ -45,6 +45,7 @@ from midstream.benchmarks import (
     arrival_contests,
     auction_searches,
     autopilot,
+    budgets,
     charts,
     contests,
     files,
@@ -191,6 +192,7 @@ CASES: dict[Name, dict[str, Case]] = {
     ("bench", "arrivals"): {"--output": writes("arrivals.json")},
     ("bench", "costs"): {"--output": writes("costs.json"), "--chart": writes("costs.png")},
     ("bench", "queries"): {"--output": writes("queries.json")},
+    ("bench", "budgets"): {"--output": writes("budgets.json")},
     ("bench", "orders"): {"--output": writes("orders.json")},
     ("bench", "auctions"): {"--output": writes("auctions.json")},
     ("bench", "autopilot"): {
@@ -284,6 +286,7 @@ BASE: dict[Name, list[str]] = {
     ("bench", "arrivals"): ["--no-peers"],
     ("bench", "costs"): ["--quick"],
     ("bench", "queries"): [],
+    ("bench", "budgets"): [],
     ("bench", "orders"): [],
     ("bench", "auctions"): [],
     ("bench", "autopilot"): [],
@@ -507,6 +510,9 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     costs = (queries.Cost(1, 0.1, 0.1, 0.1), queries.Cost(2, 0.1, 0.1, 0.1))
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
+    changed = budgets.ManyTimes(1, 1, 0.1, 0.1, 0.1, 0.1)
+    limited = budgets.BudgetRun((0.1,), 10.0, (), changed)
+    monkeypatch.setattr(budgets, "measure_budgets", lambda *_: limited)
     monkeypatch.setattr(autopilot, "measure_autopilot", lambda *_: autopilot.AutopilotRun(()))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))
     monkeypatch.setattr(auction_searches, "measure_auctions", lambda *_: auction_searches.AuctionsRun(()))

@@ -107,11 +107,14 @@ def adjust(
 
 
 def _earliest(changes: Iterable[tuple[WithSetting, Any]], not_before: Time) -> int:
-    """The first instant that all changes allow; 0 before any element has come."""
+    """The first instant that all changes allow; 0 before any element has come.
+
+    Raises   PlanError where there is none, as a stream has ended.
+    """
     firsts, granules = zip(*(operator.earliest(value) for operator, value in changes), strict=True)
     first, granule = max(*firsts, not_before), lcm(*granules)
     if first == FOREVER:
-        raise PlanError("no setting can change any more, as a stream has ended")
+        raise PlanError("found a lever whose streams have ended, expected levers with elements to come")
     return 0 if first == BEGINNING else -(-int(first) // granule) * granule
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import count
 
 from midstream.operators.base.operator import Operator
@@ -16,12 +16,12 @@ from midstream.operators.engine.running.guest import Guest
 from midstream.operators.engine.running.log import Log
 from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.operators.engine.running.queries import RunningQuery, Stepwise, carried_out, lowest
-from midstream.plans.algebra.operators import Relation, Source
+from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_node, reads_stream
 from midstream.plans.values.observations import Observation
-from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
+from midstream.plans.values.streams import BEGINNING, Batch, Time
 
 
 class Host:
@@ -75,14 +75,9 @@ class Host:
         """
         return plans_in_force(self._graph)
 
-    def is_over(self, node: Node) -> bool:
-        """True if all streams below a node have ended."""
-        streams = (leaf.operator.stream for leaf in node.walk() if isinstance(leaf.operator, Source))
-        return all(self._feed.progress(stream) == FOREVER for stream in streams)
-
-    def has_ended(self) -> bool:
-        """True if all streams have ended, so that no element comes any more."""
-        return self._graph.has_ended()
+    def has_ended(self, streams: Iterable[str] | None = None) -> bool:
+        """True if streams have ended, by default all, so that none of their elements comes any more."""
+        return self._graph.has_ended(streams)
 
     # Running nodes, and their elements so far
 

@@ -388,9 +388,10 @@ class QueryGraph:
 
     # Facts
 
-    def has_ended(self) -> bool:
-        """True if all streams have ended, so that no element comes any more."""
-        return all(self.entrances[name].progress == FOREVER for name in self.base.paths)
+    def has_ended(self, streams: Iterable[str] | None = None) -> bool:
+        """True if streams have ended, by default all, so that none of their elements comes any more."""
+        names = self.base.paths if streams is None else streams
+        return all(self.entrances[name].progress == FOREVER for name in names)
 
     def log(self, node: Node) -> Log | None:
         """The log of a window, if one is kept."""

@@ -17,6 +17,7 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.aggregates import avg, count, max_
+from midstream.scenarios.trials.costs.plan_shapes import TABLE_24_1, Shape
 from midstream.scenarios.trials.costs.streams import PoissonStream
 
 LONG = 2000
@@ -192,39 +193,34 @@ QUERIES: dict[str, Query] = {
 }
 
 
-def _windowed(setting: Setting, name: str) -> Stream:
-    return _source(name, [f"{name}{column}" for column in "xy"]).window(setting.window)
+@dataclass(frozen=True)
+class _PartsAt:
+    """The parts of a plan of Table 24.1 at a point of the grid; all windows have the same size."""
+
+    setting: Setting
+
+    def window(self, stream: int) -> Stream:
+        name = "stuv"[stream]
+        return _source(name, [f"{name}{column}" for column in "xy"]).window(self.setting.window)
+
+    def aggregate(self, stream: int) -> Stream:
+        rows = self.window(stream).granularity(max(2, self.setting.granule))
+        return rows.aggregate(**{rows.schema.names[0]: count()})
+
+    def join(self, left: Stream, right: Stream) -> Stream:
+        """Join on the first columns."""
+        return left.join(right, on=[(left.schema.names[0], right.schema.names[0])])
+
+    def join_aggregate(self, aggregate: Stream, other: Stream) -> Stream:
+        """Every pair: counts seldom equal anything."""
+        return aggregate.join(other)
 
 
-def _counting(setting: Setting, name: str) -> Stream:
-    """A scalar aggregation over a granularity conversion over a window, with a column to join on."""
-    rows = _windowed(setting, name).granularity(max(2, setting.granule))
-    return rows.aggregate(**{f"{name}x": count()})
+def _row(shape: Shape) -> Query:
+    return lambda setting: shape.build(_PartsAt(setting))
 
 
-def _join(one: Stream, other: Stream) -> Stream:
-    """Join two streams on their first columns."""
-    return one.join(other, on=[(one.schema.names[0], other.schema.names[0])])
-
-
-def _table(setting: Setting) -> dict[str, Stream]:
-    s, t, u, v = (_windowed(setting, name) for name in "stuv")
-    return {
-        "ω(S1) ⋈ ω(S2)": _join(s, t),
-        "(ω(S1) ⋈ ω(S2)) ⋈ ω(S3)": _join(_join(s, t), u),
-        "((ω(S1) ⋈ ω(S2)) ⋈ ω(S3)) ⋈ ω(S4)": _join(_join(_join(s, t), u), v),
-        "(ω(S1) ⋈ ω(S2)) ⋈ (ω(S3) ⋈ ω(S4))": _join(_join(s, t), _join(u, v)),
-        "α(Γ(ω(S)))": _counting(setting, "s"),
-        "α(Γ(ω(S1))) ⋈ ω(S2)": _counting(setting, "s").join(t),
-        "α(Γ(ω(S1))) ⋈ α(Γ(ω(S2)))": _counting(setting, "s").join(_counting(setting, "t")),
-    }
-
-
-def _row(name: str) -> Query:
-    return lambda setting: _table(setting)[name]
-
-
-TABLE = {name: _row(name) for name in _table(SMALL[0])}
+TABLE = {name: _row(shape) for name, shape in TABLE_24_1.items()}
 """The plans of the thesis' Table 24.1."""
 
 

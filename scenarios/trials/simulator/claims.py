@@ -1,11 +1,11 @@
 """Claims: statements of a scenario about its figures, such as `duration(genmig) = 10 s ± 1%`.
 
-    claim   =  side {comparison side} [± number %] [throughout]
+    claim   =  side {comparison side} [± number %] [throughout [from instant to instant]]
     side    =  [number *] figure(run) [from instant to instant]  |  number  |  number unit
 
 A claim about CPU compares medians; any other claim must hold in every repetition. With `throughout` the
 figures are series. They are compared at the end of each bucket in which all migrating runs of the claim
-migrate, or, where plans run alone, at the end of every bucket.
+migrate, or, where plans run alone, at the end of every bucket; possibly only of a part of the time.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from midstream.scenarios.trials.simulator.conditions import COMPARISONS
 from midstream.scenarios.trials.simulator.results import (
     FIGURES,
     HINDSIGHT,
+    OF_BUDGETS,
     OF_POLICIES,
     OF_PROCESSING,
     TIMES,
@@ -32,16 +33,28 @@ from midstream.scenarios.trials.simulator.results import (
 )
 from midstream.scenarios.trials.simulator.words import shown_number, shown_time
 
-SERIES: Mapping[str, Callable[[Run], Sequence[float]]] = {
+SERIES: Mapping[str, Callable[[Run], Sequence[float | None]]] = {
     "state": lambda run: run.series.state,
     "results": lambda run: list(accumulate(run.series.results)),
     "intermediate": lambda run: list(accumulate(run.series.intermediate)),
+    "bytes": lambda run: _measured(run.series.bytes),
+    "predicted_state": lambda run: run.series.predicted_state,
+    "predicted_bytes": lambda run: run.series.predicted_bytes,
+    "limit": lambda run: run.series.limit,
+    "target": lambda run: run.series.target,
+    "precision": lambda run: run.series.precision,
+    "queries": lambda run: run.series.queries,
 }
-"""Figures that can be compared throughout: the whole state, and cumulative counts of results."""
+"""Figures that can be compared throughout: state, cumulative counts of results, and those of budgets."""
 
 SPANS: Mapping[str, Callable[[Series, slice], float | None]] = {
     "state": lambda series, buckets: _mean(series.state[buckets]),
     "predicted_state": lambda series, buckets: _mean(series.predicted_state[buckets]),
+    "bytes": lambda series, buckets: _mean(series.bytes[buckets]),
+    "predicted_bytes": lambda series, buckets: _mean(series.predicted_bytes[buckets]),
+    "precision": lambda series, buckets: _mean(series.precision[buckets]),
+    "queries": lambda series, buckets: _mean(series.queries[buckets]),
+    "limit": lambda series, buckets: _mean(series.limit[buckets]),
     "elements": lambda series, buckets: sum(series.elements[buckets]),
     "results": lambda series, buckets: sum(series.results[buckets]),
     "predicted_results": lambda series, buckets: (
@@ -52,15 +65,18 @@ SPANS: Mapping[str, Callable[[Series, slice], float | None]] = {
     "cpu": lambda series, buckets: _growth(series.cpu, buckets),
     "predicted_cpu": lambda series, buckets: _growth(series.predicted_cpu, buckets),
 }
-"""Figures of a part of the time: a mean over bucket ends for state, an increase for all else."""
+"""Figures of a part of the time: an increase for counts and CPU, a mean over bucket ends for all else."""
 
 OF_RATES = ("peak_output",)
 """Figures that are small, and hardly differ, where elements are few."""
+
+_OF_LIMITS = ("limit", "target", "bytes", "precision", "queries", "predicted_bytes", "predicted_state")
 
 _FIGURE = re.compile(
     r"(?:(?P<factor>\d+(?:\.\d+)?)\s*\*\s*)?(?P<figure>\w+)\s*\(\s*(?P<run>[^()]+?)\s*\)"
     r"(?:\s+from\s+(?P<since>\S.*?)\s+to\s+(?P<until>\S.*))?"
 )
+_THROUGHOUT = re.compile(r"\bthroughout(?:\s+from\s+(?P<since>\S.*?)\s+to\s+(?P<until>\S.*))?$")
 _TOLERANCE = re.compile(r"±\s*(\d+(?:\.\d+)?)\s*%\s*$")
 _COMPARISON = re.compile(r"\s*(<=|>=|<|>|=)\s*")
 _SYNTAX = "two sides or more with one of <=, >=, <, >, = between them, for example duration(genmig) <= 10 s"
@@ -85,7 +101,8 @@ class Side:
 class Claim:
     """Sides, and the comparisons between them.
 
-    `tolerance` is the relative difference that `=` allows, as a share of the right side.
+    `tolerance` is the relative difference that `=` allows, as a share of the right side; `during` is the part
+    of the time that a comparison throughout is about, None for all of it.
 
     >>> claim = Claim.of("duration(genmig) = 10 ± 1%", ["genmig"], int)
     >>> claim.sides == (Side(1.0, "duration", "genmig"), Side(10.0))
@@ -99,6 +116,7 @@ class Claim:
     comparisons: tuple[str, ...]
     tolerance: float = 0.0
     is_throughout: bool = False
+    during: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, text: str, runs: Collection[str], chronons: Callable[[str], int]) -> Claim:
@@ -109,8 +127,12 @@ class Claim:
         Raises   ValueError, saying what was expected.
         """
         rest = text.strip()
-        is_throughout = rest.endswith("throughout")
-        rest = rest.removesuffix("throughout").rstrip()
+        throughout = _THROUGHOUT.search(rest)
+        is_throughout, during = throughout is not None, None
+        if throughout is not None:
+            rest = rest[: throughout.start()].rstrip()
+            if throughout["since"]:
+                during = (chronons(throughout["since"]), chronons(throughout["until"]))
         tolerance = _TOLERANCE.search(rest)
         parts = _COMPARISON.split(rest[: tolerance.start()].rstrip() if tolerance else rest)
         comparisons = tuple(parts[1::2])
@@ -122,7 +144,12 @@ class Claim:
         if all(side.figure is None for side in sides):
             raise ValueError("a figure of a run, for example duration(genmig)")
         return cls(
-            text.strip(), sides, comparisons, float(tolerance[1]) / 100 if tolerance else 0.0, is_throughout
+            text.strip(),
+            sides,
+            comparisons,
+            float(tolerance[1]) / 100 if tolerance else 0.0,
+            is_throughout,
+            during,
         )
 
     @property
@@ -133,11 +160,15 @@ class Claim:
     @property
     def is_of_rates(self) -> bool:
         """True if a first look, at a tenth of the elements, cannot check it."""
-        return self.is_of_cpu or any(side.figure in OF_RATES or side.span for side in self.sides)
+        return (
+            self.is_of_cpu
+            or self.during is not None
+            or any(side.figure in (*OF_RATES, *OF_BUDGETS, *_OF_LIMITS) or side.span for side in self.sides)
+        )
 
     def check_spans(self, every: int, duration: int) -> None:
         """Raise ValueError, saying what was expected, unless spans consist of buckets of the grid."""
-        for since, until in filter(None, (side.span for side in self.sides)):
+        for since, until in filter(None, (self.during, *(side.span for side in self.sides))):
             if not 0 <= since < until <= duration or since % every or until % every:
                 raise ValueError(
                     f"instants in order of time up to {duration} that are multiples of the grid, {every}"
@@ -182,9 +213,11 @@ class Claim:
             ]
             for i in range(min(len(one) for one in series if one is not None)):
                 end = (i + 1) * simulation.every
+                if self.during is not None and not self.during[0] < end <= self.during[1]:
+                    continue
                 if all(_is_moving(run, end) for run in moved):
                     values = [
-                        side.number if one is None else side.number * one[i]
+                        side.number if one is None else _times(side.number, one[i])
                         for side, one in zip(self.sides, series, strict=True)
                     ]
                     rows.append(_Row(values, f" at {shown_time(simulation, end)}"))
@@ -232,7 +265,7 @@ def _column(side: Side, simulation: Simulation) -> list[float | None]:
         found = [getattr(one, side.figure) for one in simulation.costs_of(side.run or "")]
     else:
         found = [_figure(side, run, simulation.every) for run in simulation.of(side.run or "")]
-    return [None if value is None else side.number * value for value in found]
+    return [_times(side.number, value) for value in found]
 
 
 def _figure(side: Side, run: Run, every: int) -> float | None:
@@ -241,6 +274,15 @@ def _figure(side: Side, run: Run, every: int) -> float | None:
         return figure_of(run, side.figure)
     since, until = side.span
     return SPANS[side.figure](run.series, slice(since // every, until // every))
+
+
+def _times(number: float, value: float | None) -> float | None:
+    return None if value is None else number * value
+
+
+def _measured(values: Sequence[float | None]) -> Sequence[float | None]:
+    """The series, or nothing where it was not measured."""
+    return () if None in values else values
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

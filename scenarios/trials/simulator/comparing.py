@@ -59,6 +59,8 @@ def _compared_run(one: NamedOutcome, form: NormalForm, repetition: int, seed: in
         totals=outcome.totals,
         verdict=verdict,
         is_ordered=has_order,
+        adjustments=outcome.adjusted,
+        errors=outcome.errors,
         differences=tuple(map(str, equivalence.differences[:SHOWN_DIFFERENCES])),
     )
 

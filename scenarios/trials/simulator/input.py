@@ -74,6 +74,7 @@ def input_of(scenario: Scenario, seed: int, is_quick: bool = False) -> Input:
     cuts = {i * scenario.every for i in range(1, buckets)}
     cuts |= {time for step in scenario.steps for time in (step.at, step.abort_at) if time is not None}
     cuts |= {change.at for change in spec.adjustments}
+    cuts |= {query.at for query in scenario.queries if query.at}
     ordered = tuple(sorted(cuts))
     return Input(seed, tuple(portions(merged, spec.batch, ordered)), ordered, buckets)
 

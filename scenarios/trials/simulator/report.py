@@ -89,7 +89,7 @@ def _pictures(simulation: Simulation) -> Iterator[Picture]:
     runs = first_runs(simulation) if simulation.compares_plans else charts.drawn_runs(simulation)
     first = " Of several repetitions, the first is drawn." if simulation.repetitions > 1 else ""
     for name, (chart, draw) in _drawings(simulation).items():
-        words = [chart.tell(simulation, run) for run in runs]
+        words = [chart.tell(simulation, run) for run in runs if name != BUDGET or run.series.limit]
         title = simulation.captions.get(name, chart.title)
         note = PERIOD if not simulation.compares_plans else ADJUSTED if simulation.adjusted else ""
         yield Picture(name, title, f"{chart.caption} {note}{first}", words, draw, is_wide=True)
@@ -108,17 +108,22 @@ def _pictures(simulation: Simulation) -> Iterator[Picture]:
 
 def _drawings(simulation: Simulation) -> dict[str, tuple[_Chart, Callable[[], Figure]]]:
     """The charts over application time by name, each with the function that draws it."""
-    from midstream.scenarios.trials.simulator import charts, plan_charts
+    from midstream.scenarios.trials.simulator import budget_charts, charts, plan_charts
 
     if not simulation.runs or not (simulation.compares_plans or charts.drawn_runs(simulation)):
         return {}
     module, drawn = (plan_charts, _OF_PLANS) if simulation.compares_plans else (charts, _CHARTS)
-    return {name: (one, partial(getattr(module, name), simulation)) for name, one in drawn.items()}
+    drawings: dict[str, tuple[_Chart, Callable[[], Figure]]] = {
+        name: (one, partial(getattr(module, name), simulation)) for name, one in drawn.items()
+    }
+    if any(run.series.limit for run in simulation.runs):
+        drawings = {BUDGET: (_OF_BUDGETS, partial(budget_charts.budget, simulation)), **drawings}
+    return drawings
 
 
 def chart_files(folder: Path) -> list[Path]:
     """The files that `write_charts` may write."""
-    return [folder / f"{name}.svg" for name in (*_CHARTS, "costs", "regret")]
+    return [folder / f"{name}.svg" for name in (*_CHARTS, BUDGET, "costs", "regret")]
 
 
 def write_charts(simulation: Simulation, folder: Path) -> None:
@@ -183,6 +188,16 @@ def _tell_latency(simulation: Simulation, run: Run) -> str:
     return f"{run.strategy}: {usual} on average, at most {most}."
 
 
+def _tell_budget(simulation: Simulation, run: Run) -> str:
+    series, errors = run.series, ", ".join(f"{one.error:+.1%} at level {one.level}" for one in run.errors)
+    sizes = [size for size in series.bytes if size is not None]
+    held = f"at most {max(sizes):,} of {series.limit[0]:,.0f} bytes; " if sizes else ""
+    return (
+        f"{run.strategy}: {held}{len(run.adjustments)} adjustments; the error of forecasts of joins is "
+        f"{errors or 'not known'}."
+    )
+
+
 class _Chart(NamedTuple):
     """Title, caption and text for a picture."""
 
@@ -229,6 +244,16 @@ _OF_PLANS = {
     "intermediate": _CHARTS["intermediate"]._replace(caption="What joins and others give inside of plans."),
 }
 """Charts of plans that run alone, by their drawing function's name."""
+
+BUDGET = "budget"
+
+_OF_BUDGETS = _Chart(
+    "Memory within the budget",
+    "Bytes that queries hold, and those that the resource manager expects once all has come with the "
+    "settings of the time; the precision that it expects of results; the number of queries. A line is an "
+    "adjustment, which is complete at the end of the band.",
+    _tell_budget,
+)
 
 ADJUSTED = "Dotted lines are changes of windows, granules or samples."
 

@@ -8,6 +8,7 @@ from midstream.scenarios.reports.contents import Cell, Mark, Report, Section, Ta
 from midstream.scenarios.trials.simulator.results import (
     AMOUNTS,
     HINDSIGHT,
+    OF_BUDGETS,
     OF_POLICIES,
     OF_PROCESSING,
     TIMES,
@@ -63,7 +64,7 @@ def _comparison(simulation: Simulation) -> list[Table]:
         for one in simulation.compared
     ]
     verdicts = [VERDICTS[one.verdict] for one in simulation.compared]
-    titles, figures = _figures(simulation, {**AMOUNTS, **TIMES})
+    titles, figures = _figures(simulation, {**AMOUNTS, **TIMES, **OF_BUDGETS})
     rows: list[tuple[Cell, ...]] = [
         (name, verdict, *row) for name, verdict, row in zip(names, verdicts, figures, strict=True)
     ]

@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any, Literal
 
+from midstream.scenarios.trials.costs.forecast_errors import LevelError
+
 Verdict = Literal["equal", "unordered", "different", "refused"]
 """`unordered` if results mean the same but overtake each other, as the scenario allows."""
 
@@ -78,6 +80,20 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class Readjustment:
+    """An adjustment by the resource manager of a run.
+
+    complete_at   the instant from which on nothing is valid that came with earlier settings; None if nobody
+                  knows it
+    levers        the number of windows, granules and samples that changed
+    """
+
+    at: int
+    complete_at: int | None
+    levers: int
+
+
+@dataclass(frozen=True, slots=True)
 class Series:
     """Figures on the grid of application time, one for each bucket.
 
@@ -101,6 +117,13 @@ class Series:
                         latest arrivals; empty if predictions were not requested
     predicted_results   predicted results per bucket
     predicted_cpu       predicted seconds of processing since the beginning
+
+    Within a budget there are also these, and `predicted_state` is by the latest look of the manager:
+
+    queries             the number of queries that run
+    limit, target       the budget of memory in bytes, and that without the reserve
+    predicted_bytes     bytes that the manager expects to be held once all has come with the present settings
+    precision           the precision that it expects of the results, on the average of all queries
     """
 
     elements: tuple[int, ...]
@@ -118,6 +141,11 @@ class Series:
     predicted_state: tuple[float | None, ...] = ()
     predicted_results: tuple[float, ...] = ()
     predicted_cpu: tuple[float, ...] = ()
+    queries: tuple[int, ...] = ()
+    limit: tuple[float, ...] = ()
+    target: tuple[float, ...] = ()
+    predicted_bytes: tuple[float | None, ...] = ()
+    precision: tuple[float | None, ...] = ()
 
     @property
     def state(self) -> tuple[int, ...]:
@@ -147,7 +175,12 @@ class Totals:
     speed_before, speed_moving, speed_after     results per second before, during and after migrations;
                             without the time that beginning them took
 
-    All from `cpu_beginning` to `cpu_ratio`, and the last three, are None without migration.
+    adjustments             by the manager of a budget; None without one
+    forecast_error          the relative error of the elements that joins are expected to hold in steady parts
+    error_growth            the mean growth of that error from joins of a level to those of the next
+
+    All from `cpu_beginning` to `cpu_ratio`, and the speeds before, during and after, are None without
+    migration; the last three are None without a budget.
     """
 
     elements: int
@@ -171,6 +204,9 @@ class Totals:
     speed_before: float | None = None
     speed_moving: float | None = None
     speed_after: float | None = None
+    adjustments: int | None = None
+    forecast_error: float | None = None
+    error_growth: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +219,8 @@ class Run:
     verdict         `equal` if the results are snapshot-equivalent to those of `none`, in order, and nothing
                     is unmatched; `unordered` if only the order is missing, and the scenario gives it up
     is_ordered      True if the results came in order of start
+    adjustments     those of the manager of a budget
+    errors          by level of the plans, the error of its forecasts in steady parts
     differences     the first differences as text: the results of this run on the left, those of `none` on the
                     right
     """
@@ -197,6 +235,8 @@ class Run:
     verdict: Verdict
     is_ordered: bool
     differences: tuple[str, ...] = ()
+    adjustments: tuple[Readjustment, ...] = ()
+    errors: tuple[LevelError, ...] = ()
 
 
 Kind = Literal["fixed", "clairvoyant", "policy", "hindsight"]
@@ -328,7 +368,14 @@ OF_PROCESSING: Mapping[str, str] = {
 }
 """Figures of CPU seconds; they differ from run to run."""
 
-FIGURES = (*TIMES, *AMOUNTS, *OF_PROCESSING)
+OF_BUDGETS: Mapping[str, str] = {
+    "adjustments": "adjust-\nments",
+    "forecast_error": "error of\nforecasts",
+    "error_growth": "more a\nlevel",
+}
+"""Figures of runs within budgets."""
+
+FIGURES = (*TIMES, *AMOUNTS, *OF_BUDGETS, *OF_PROCESSING)
 """Names of figures for comparing strategies."""
 
 

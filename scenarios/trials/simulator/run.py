@@ -18,12 +18,13 @@ from midstream.optimizer.search import QUICK_STEPS
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.errors import EnumerationLimit, MigrationRefused, StatisticsError
 from midstream.plans.values.streams import Element, Time
+from midstream.scenarios.trials.costs.forecast_errors import LevelError, growth, overall
 from midstream.scenarios.trials.simulator.adjusting import adjust
 from midstream.scenarios.trials.simulator.conditions import Bucket
 from midstream.scenarios.trials.simulator.engine_pilot import ByAutopilot
 from midstream.scenarios.trials.simulator.input import Input
 from midstream.scenarios.trials.simulator.predicting import with_predictions
-from midstream.scenarios.trials.simulator.results import Series, Totals
+from midstream.scenarios.trials.simulator.results import Readjustment, Series, Totals
 from midstream.scenarios.trials.simulator.run_record import (
     MigrationSpan,
     RunRecord,
@@ -34,6 +35,7 @@ from midstream.scenarios.trials.simulator.run_record import (
 from midstream.scenarios.trials.simulator.scenario import OPTIMIZER, Scenario, ScheduledMigration
 from midstream.scenarios.trials.simulator.steering import Steering
 from midstream.scenarios.trials.simulator.variants import Variant, known_equivalence
+from midstream.scenarios.trials.simulator.within_budget import WithinBudget
 
 CUT, COME, ASK, UNREAD = "cut", "come", "ask", "unread"
 """Names of marks.
@@ -52,6 +54,8 @@ class RunOutcome:
     running         by first portion, the physical plan that runs by itself; None during migrations
     giving          the instants at which results came out
     spent           by portion, the cumulative intermediate results by which policies are judged
+    adjusted        the adjustments of the manager of a budget
+    errors          the errors of its forecasts, by level of the plans
     """
 
     results: list[Element]
@@ -65,6 +69,8 @@ class RunOutcome:
     running: Sequence[tuple[int, Plan | None]]
     giving: Sequence[int]
     spent: Sequence[int] = ()
+    adjusted: tuple[Readjustment, ...] = ()
+    errors: tuple[LevelError, ...] = ()
 
     @property
     def spans(self) -> list[tuple[int, int | None]]:
@@ -74,20 +80,23 @@ class RunOutcome:
 
 def run(
     scenario: Scenario,
-    plan: Plan,
+    plan: Plan | None,
     variant: Variant | None,
     arriving: Input,
     progress: Callable[[int], object] = lambda portions: None,
     steering: Steering | None = None,
+    budget: str | None = None,
 ) -> RunOutcome:
     """Run a plan over all arrivals, with the scenario's migrations by `variant`, or those of `steering`.
+
+    Without a plan, it runs all queries of the scenario within one of its budgets, and keeps no results.
 
     Now and then `progress` takes the number of portions that were processed.
 
     Raises   What the engine raises.
     """
     with without_garbage_collector():
-        one = _Run(scenario, plan, variant, arriving, steering)
+        one = _Run(scenario, plan, variant, arriving, steering, budget)
         one.feed(progress)
         return one.outcome()
 
@@ -98,13 +107,15 @@ class _Run:
     def __init__(
         self,
         scenario: Scenario,
-        plan: Plan,
+        plan: Plan | None,
         variant: Variant | None,
         arriving: Input,
         steering: Steering | None,
+        budget: str | None,
     ) -> None:
         spec = scenario.spec
-        read = {source.stream for source in plan.sources}
+        plans = [plan] if plan is not None else [query.plan for query in scenario.queries]
+        read = {source.stream for one in plans for source in one.sources}
         slack: dict[str, Time] = {
             name: one.slack for name, one in spec.streams.items() if name in read and one.slack is not None
         }
@@ -112,7 +123,15 @@ class _Run:
         self._variant = variant
         self._input = arriving
         self._results: list[Element] = []
-        self._engine = Engine(plan, self._results.extend, relations=scenario.relations, slack=slack)
+        self._dropped = 0
+        """The number of results that are no longer in the list."""
+        self._within: WithinBudget | None = None
+        if plan is not None:
+            self._engine = Engine(plan, self._results.extend, relations=scenario.relations, slack=slack)
+        else:
+            assert budget is not None
+            self._engine = Engine(relations=scenario.relations, slack=slack)
+            self._within = WithinBudget(scenario, budget, self._engine, self._results.extend)
         self._trial = Trial(self._engine, self._decide, process_time)
         self._steps = list(scenario.steps) if variant is not None else []
         self._adjustments = spec.adjustments
@@ -128,7 +147,7 @@ class _Run:
         self._given = array("q", [0])
         """The cumulative number of results, by portion."""
         self._taken: list[int] = []
-        self._running: list[tuple[int, Plan | None]] = [(0, self._engine.query().physical)]
+        self._running: list[tuple[int, Plan | None]] = [(0, self._plan())]
         self._plan_of_bucket: list[Plan | None] = []
         # Where policies are judged, time comes to each instant on all streams at once, in every run.
         self._is_in_step = bool(scenario.policies)
@@ -156,7 +175,7 @@ class _Run:
             portion = next(portions)
             self._cpu.append(self._trial.seconds - self._since)
             self._since = self._trial.seconds
-            self._given.append(len(self._results))
+            self._given.append(self._dropped + len(self._results))
             if kind != "mark":
                 self._record.take(portion)
             if self._is_in_step:
@@ -167,11 +186,17 @@ class _Run:
     def outcome(self) -> RunOutcome:
         """The outcome of the run."""
         series = self._record.series(processing(self._cpu, self._moves, self._taken, self._every))
-        latency_mean, latency_max = self._record.latency(len(self._results))
+        results = self._given[-1]
+        latency_mean, latency_max = self._record.latency(results)
         longest = longest_pause(self._record.giving)
         if self._predicted is not None:
             portions = self._input.portions
             series = with_predictions(series, self._plan_of_bucket, portions, self._every, self._predicted)
+        adjusted: tuple[Readjustment, ...] = ()
+        errors: tuple[LevelError, ...] = ()
+        if self._within is not None:
+            series = self._within.finish(series)
+            adjusted, errors = self._within.adjusted, self._within.errors.errors()
         return RunOutcome(
             results=self._results,
             moves=tuple(self._moves),
@@ -179,7 +204,7 @@ class _Run:
             series=series,
             totals=Totals(
                 elements=sum(series.elements),
-                results=len(self._results),
+                results=results,
                 intermediate=sum(series.intermediate),
                 peak_state=max(series.state),
                 peak_output=max(series.results),
@@ -189,7 +214,10 @@ class _Run:
                 latency_mean=latency_mean,
                 latency_max=latency_max,
                 cpu=series.cpu[-1],
-                speed=speed(len(self._results), series.cpu[-1]),
+                speed=speed(results, series.cpu[-1]),
+                adjustments=None if self._within is None else len(adjusted),
+                forecast_error=overall(errors),
+                error_growth=growth(errors),
             ),
             cpu=self._cpu,
             counts=[after - before for before, after in pairwise(self._given)],
@@ -197,6 +225,8 @@ class _Run:
             running=self._running,
             giving=self._record.giving,
             spent=self._spent,
+            adjusted=adjusted,
+            errors=errors,
         )
 
     def _events(self) -> Iterator[Event]:
@@ -205,6 +235,7 @@ class _Run:
         for portion in self._input.portions:
             while cuts and cuts[0] <= portion.at:
                 yield "mark", CUT, cuts.popleft()
+                streams = frozenset(self._engine.streams)  # queries may have come
             if self._is_in_step and portion.batch is not None and portion.at != self._instant:
                 is_first, self._instant = self._instant is None, portion.at
                 yield "mark", COME, portion.at
@@ -229,8 +260,12 @@ class _Run:
         for move in self._moves:
             if move.step.abort_at == time and move.migration.phase not in OVER:
                 yield partial(self._abort, move, time)
+        if self._within is not None:
+            within = self._within
+            yield lambda trial: within.add_queries(time)
         changes = [change for change in self._adjustments if change.at == time]
-        yield lambda trial: adjust(trial.engine, changes)
+        if changes:
+            yield lambda trial: adjust(trial.engine, changes)
         while self._steps and self._is_due(self._steps[0], time, bucket):
             assert self._variant is not None
             yield partial(self._begin, self._steps.pop(0), self._variant, time)
@@ -304,10 +339,17 @@ class _Run:
 
     def _plan(self) -> Plan | None:
         """The running physical plan; None while it is being exchanged."""
+        if self._within is not None:
+            return None  # there are many
         query = self._engine.query()
         return None if query.is_exchanged else query.physical
 
     def _close_bucket(self) -> Bucket:
+        if self._within is not None:
+            self._dropped += len(self._results)
+            self._results.clear()
+            self._seen = 0
+            self._within.close((len(self._taken) + 1) * self._every)
         self._taken.append(len(self._cpu))
         self._plan_of_bucket.append(self._plan())
         under_way = [move.migration for move in self._moves if move.ended is None]

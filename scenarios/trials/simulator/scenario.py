@@ -17,7 +17,7 @@ docs/simulator.md says what each key means.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
@@ -34,7 +34,7 @@ from midstream.operators.signs import signed_plan
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.equivalence.comparison import equivalent
 from midstream.plans.sql.catalog import Catalog
-from midstream.plans.values.errors import MidstreamError, MigrationRefused, SchemaError
+from midstream.plans.values.errors import ArgumentError, MidstreamError, MigrationRefused, SchemaError
 from midstream.plans.values.schema import Column, Schema, Type, parse_column, suggest
 from midstream.plans.values.streams import Element
 from midstream.plans.values.units import TimeUnit
@@ -62,12 +62,14 @@ from midstream.scenarios.trials.simulator.scenario_policies import (
     known_policies,
 )
 from midstream.scenarios.trials.simulator.scenario_spec import (
+    BudgetSpec,
     MigrationSpec,
     PlanSpec,
     RelationSpec,
     ScenarioSpec,
 )
 from midstream.scenarios.trials.simulator.variants import Variant
+from midstream.scenarios.trials.simulator.workload import coming, random_queries, terms_of
 
 OPTIMIZER = "optimizer"
 """The target of a migration to the best plan that the optimizer finds at that time."""
@@ -86,12 +88,23 @@ class ScheduledMigration:
 
 
 @dataclass(frozen=True)
+class ComingQuery:
+    """A query of a scenario with budgets, and the instant at which it comes."""
+
+    at: int
+    name: str
+    plan: Plan
+
+
+@dataclass(frozen=True)
 class Scenario:
     """A checked scenario that may run, with all times in chronons.
 
     plans       by name; `start` is the one that runs first
     variants    the strategies
     policies    each decides in a run of its own
+    budgets     by name of their runs
+    queries     what runs within each budget, in order of coming
     every       the grid of measurements
     claims      statements about the figures
     text        the file's
@@ -104,6 +117,8 @@ class Scenario:
     steps: tuple[ScheduledMigration, ...]
     variants: tuple[Variant, ...]
     policies: tuple[ScenarioPolicy, ...]
+    budgets: Mapping[str, BudgetSpec]
+    queries: tuple[ComingQuery, ...]
     relations: Mapping[str, list[Element]]
     every: int
     claims: tuple[Claim, ...]
@@ -175,13 +190,17 @@ class _Checker:
         self._document = document
         self._unit = unit
         self._folder = folder
-        self._spec = spec.model_copy(
-            update={"streams": {name: _located(one, data or folder) for name, one in spec.streams.items()}}
-        )
+        self._workload = None if spec.workload is None else random_queries(spec.workload)
+        streams = {name: _located(one, data or folder) for name, one in spec.streams.items()}
+        for name, one in {} if self._workload is None else self._workload.streams().items():
+            if name in streams:
+                raise document.error(("streams", name), f"found {name}, which is a stream of the workload")
+            streams[name] = one
+        self._spec = spec.model_copy(update={"streams": streams})
         self._every = spec.measures.every or max(1, spec.duration // 100)
         self._schemas = {
             name: Schema(tuple(Column(n, Type(column.type)) for n, column in stream.columns.items()))
-            for name, stream in spec.streams.items()
+            for name, stream in streams.items()
         }
 
     def scenario(self, text: str) -> Scenario:
@@ -190,15 +209,16 @@ class _Checker:
         plans: dict[str, Plan] = {}
         for name, one in spec.plans.items():
             plans[name] = self._way(name, one, plans, relations)
-        start = next(iter(plans)) if spec.start is None else self._known(spec.start, plans, ("start",))
+        start = next(iter(plans), "") if spec.start is None else self._known(spec.start, plans, ("start",))
         steps = tuple(self._step(i, one, plans) for i, one in enumerate(spec.migrations))
         self._require_equivalence(plans, start)
         variants = self._variants()
         self._check_adjustments(plans)
         policies = self._policies(plans, start)
+        self._check_budgets()
         runs = [BASELINE, *(alone(step.to) for step in steps), *(variant.name for variant in variants)]
         if not spec.strategies:
-            runs = [alone(name) for name in plans]
+            runs = list(spec.budgets) or [alone(name) for name in plans]
         if policies:
             runs += [alone(name) for name in plans]
             runs += [*(policy.name for policy in policies), CLAIRVOYANT, BEST_FIXED, HINDSIGHT]
@@ -210,6 +230,8 @@ class _Checker:
             steps=steps,
             variants=variants,
             policies=policies,
+            budgets=spec.budgets,
+            queries=tuple(self._queries(plans)) if spec.budgets else (),
             relations={name: constant(rows) for name, (_, rows) in relations.items()},
             every=self._every,
             claims=tuple(self._claim(i, one, dict.fromkeys(runs)) for i, one in enumerate(spec.claims)),
@@ -377,6 +399,32 @@ class _Checker:
         for name, plan in plans.items():
             with self._document.errors_at(("plans", name), MigrationRefused, before=f"{name}: "):
                 require_equivalence(equivalent(plans[start], plan), vouched)
+
+    def _check_budgets(self) -> None:
+        """Raise an error unless budgets stand by themselves, and limit something."""
+        spec = self._spec
+        if spec.workload is not None:
+            if not spec.budgets:
+                raise self._document.error(("workload",), "found no budgets, expected one at least")
+            for i, later in enumerate(spec.workload.later):
+                for key in ("at", "until"):
+                    self._require_before_end(getattr(later, key), ("workload", "later", i, key))
+        for name, budget in spec.budgets.items():
+            place = ("budgets", name)
+            for key in ("strategies", "policies", "adjustments"):
+                if getattr(spec, key):
+                    raise self._document.error(place, f"found a budget, expected none beside {key}")
+            with self._document.errors_at(place, ArgumentError):
+                terms_of(budget)
+
+    def _queries(self, plans: Mapping[str, Plan]) -> Iterator[ComingQuery]:
+        """The plans, and the queries of the workload, in order of coming."""
+        yield from (ComingQuery(0, name, plan) for name, plan in plans.items())
+        workload = self._spec.workload
+        if workload is not None and self._workload is not None:
+            random = self._workload.plans()
+            for at, number in coming(workload):
+                yield from (ComingQuery(at, f"query {i}", next(random)) for i in number)
 
     def _claim(self, i: int, text: str, runs: Collection[str]) -> Claim:
         with self._document.errors_at(("claims", i), ValueError, before=f"found {text!r}, expected "):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PositiveInt, model_validator
 
-from midstream.scenarios.streams.stream_spec import Duration, PositiveDuration, StreamSpec, Strict
+from midstream.scenarios.streams.stream_spec import Duration, Number, PositiveDuration, StreamSpec, Strict
 
 
 class PlanSpec(Strict):
@@ -135,16 +135,88 @@ class PolicySpec(Strict):
     unproved: Literal["refuse", "accept"] = "refuse"
 
 
+class BudgetSpec(Strict):
+    """A budget within which all queries of a run are kept, with the terms of `Engine.budget`.
+
+    memory, processor   the limits: bytes, or 10 MB; a share of a processor, or 30%
+    every               from look to look; by default an eighth of the largest window
+    """
+
+    memory: int | float | str | None = None
+    processor: float | str | None = None
+    rule: Literal["precision", "fraction", "equal"] = "precision"
+    weights: dict[str, Number] = Field(default_factory=dict)
+    reserve: Number = 0.1
+    threshold: Number = 0.1
+    every: PositiveDuration | None = None
+
+
+class LaterQueriesSpec(Strict):
+    """Queries of a workload that come at an instant, or steadily from an instant until another.
+
+    share    how many come each time, as a share of those that run at the beginning
+    """
+
+    at: Duration
+    until: Duration | None = None
+    every: PositiveDuration | None = None
+    share: Annotated[float, Field(gt=0)]
+
+    @model_validator(mode="after")
+    def _has_both_or_none(self) -> LaterQueriesSpec:
+        if (self.until is None) != (self.every is None):
+            raise ValueError("both until and every, or neither")
+        return self
+
+
+Range = Annotated[list[Number], Field(min_length=2, max_length=2)]
+"""The least and the largest value."""
+
+DurationRange = Annotated[list[PositiveDuration], Field(min_length=2, max_length=2)]
+
+
+class WorkloadSpec(Strict):
+    """Random queries of the plans of Table 24.1, and the Poisson streams that they read (thesis, 24.4).
+
+    queries             the number of queries that run from the beginning
+    seed                of queries, rates and keys
+    streams             the number of streams
+    windows, granules   the ranges of their bounds
+    rates               the range of the rates, in elements a second
+    heartbeats          the chronons between heartbeats of each stream
+    """
+
+    queries: PositiveInt
+    later: list[LaterQueriesSpec] = Field(default_factory=list)
+    seed: int = 1
+    streams: Annotated[int, Field(ge=4)] = 50
+    windows: DurationRange
+    granules: DurationRange
+    rates: Range
+    heartbeats: PositiveDuration | None = None
+
+    @model_validator(mode="after")
+    def _is_in_order(self) -> WorkloadSpec:
+        for name in ("windows", "granules", "rates"):
+            least, most = getattr(self, name)
+            if not 0 < least <= most:
+                raise ValueError(f"{name} whose first number is above 0, and not above the second")
+        return self
+
+
 def _with_options(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-Chart = Literal["output", "state", "latency", "intermediate", "costs", "regret"]
+Chart = Literal["output", "state", "latency", "intermediate", "costs", "regret", "budget"]
 """The names of the charts of a report."""
 
 
 class ScenarioSpec(Strict):
-    """A whole scenario; without migrations and strategies, each plan runs alone."""
+    """A whole scenario; without migrations and strategies, each plan runs alone.
+
+    With budgets, all plans, and the queries of the workload, run together in each run.
+    """
 
     name: str = Field(min_length=1)
     description: str = ""
@@ -153,9 +225,11 @@ class ScenarioSpec(Strict):
     repetitions: PositiveInt = 1
     duration: PositiveDuration
     batch: PositiveInt = 1
-    streams: dict[str, StreamSpec] = Field(min_length=1)
+    streams: dict[str, StreamSpec] = Field(default_factory=dict)
     relations: dict[str, RelationSpec] = Field(default_factory=dict)
-    plans: dict[str, PlanSpec] = Field(min_length=1)
+    plans: dict[str, PlanSpec] = Field(default_factory=dict)
+    workload: WorkloadSpec | None = None
+    budgets: dict[str, BudgetSpec] = Field(default_factory=dict)
     start: str | None = None
     migrations: list[MigrationSpec] = Field(default_factory=list)
     adjustments: list[AdjustmentSpec] = Field(default_factory=list)
@@ -164,3 +238,9 @@ class ScenarioSpec(Strict):
     measures: MeasuresSpec = MeasuresSpec()
     captions: dict[Chart, str] = Field(default_factory=dict)
     claims: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _has_queries(self) -> ScenarioSpec:
+        if self.workload is None and not (self.streams and self.plans):
+            raise ValueError("streams and plans, one of each at least, or a workload")
+        return self

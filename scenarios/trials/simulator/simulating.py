@@ -48,7 +48,7 @@ def simulate(
     targets = {step.to for step in scenario.steps}
     runs_of_each = 1 if is_quick else spec.measures.runs
     different = 1 + len(scenario.variants) + len(targets) if spec.strategies else len(scenario.plans)
-    different += len(scenario.policies)
+    different += len(scenario.policies) + len(scenario.budgets)
     steps_of_one = runs_of_each * different
     for repetition in range(spec.repetitions):
         arriving = _arriving(scenario, spec.seed + repetition, is_quick=is_quick)
@@ -123,9 +123,11 @@ class _Repetition:
     def ran(self) -> list[NamedOutcome]:
         """The run without migration, each new plan alone, and each strategy, in this order.
 
-        Without strategies, each plan runs alone.
+        Without strategies, each plan runs alone; with budgets, all run together within each.
         """
         scenario = self._scenario
+        if scenario.budgets:
+            return self._within_budgets()
         if not scenario.spec.strategies:
             return self._plans_alone()
         outcomes = self._outcomes()
@@ -161,6 +163,15 @@ class _Repetition:
             NamedOutcome(name, outcome, outcomes[alone(self._scenario.start)])
             for name, outcome in outcomes.items()
         ]
+
+    def _within_budgets(self) -> list[NamedOutcome]:
+        """All queries together, within each budget."""
+        found = []
+        for name in self._scenario.budgets:
+            ran = (self._run_once(None, None, None, name) for _ in range(self._runs_of_each))
+            outcome = reduce(self._cheaper, ran)
+            found.append(NamedOutcome(name, outcome, outcome))
+        return found
 
     def _plans_alone(self) -> list[NamedOutcome]:
         """Each plan alone, compared with the plan that it is a variant of, with its own processing."""
@@ -213,7 +224,13 @@ class _Repetition:
     def _cheaper(self, one: RunOutcome, again: RunOutcome) -> RunOutcome:
         return cheaper(one, again, self._scenario.every)
 
-    def _run_once(self, plan: Plan, variant: Variant | None, steering: Steering | None = None) -> RunOutcome:
+    def _run_once(
+        self,
+        plan: Plan | None,
+        variant: Variant | None,
+        steering: Steering | None = None,
+        budget: str | None = None,
+    ) -> RunOutcome:
         tell = partial(self._tell, self._done)
         self._done += 1
-        return run(self._scenario, plan, variant, self._input, tell, steering)
+        return run(self._scenario, plan, variant, self._input, tell, steering, budget)

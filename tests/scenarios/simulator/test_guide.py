@@ -14,11 +14,14 @@ from midstream.scenarios.trials.simulator.results import OF_POLICIES
 from midstream.scenarios.trials.simulator.scenario import parse_scenario
 from midstream.scenarios.trials.simulator.scenario_policies import known_policies
 from midstream.scenarios.trials.simulator.scenario_spec import (
+    BudgetSpec,
+    LaterQueriesSpec,
     MeasuresSpec,
     MigrationSpec,
     PolicySpec,
     ScenarioSpec,
     StrategySpec,
+    WorkloadSpec,
 )
 from midstream.scenarios.trials.simulator.simulating import simulate
 
@@ -67,11 +70,21 @@ def test_the_fault_is_the_one_that_is_told(guide: str) -> None:
     assert str(caught.value).split() == told.split()
 
 
+def test_budgets_are_read_as_told(guide: str) -> None:
+    parts = [text for text in re.findall(r"```text\n(.*?)```", guide, re.DOTALL) if "memory:" in text]
+    parts += [text for text in re.findall(r"```text\n(.*?)```", guide, re.DOTALL) if "workload:" in text]
+    (claim,) = (line for line in guide.splitlines() if line.endswith("throughout from 60 s to 120 s"))
+    text = f"name: told\nduration: 165 s\nmeasures: {{every: 3 s}}\n{''.join(parts)}claims:\n  - {claim}\n"
+    scenario = parse_scenario("told.yaml", text, Path())
+    assert len(scenario.queries) == 575 and len(scenario.budgets) == 2 and len(scenario.claims) == 1
+
+
 def test_every_key_is_named(guide: str) -> None:
     specs = [getattr(stream_spec, name) for name in vars(stream_spec) if name[0].isupper()]
     models = [one for one in specs if isinstance(one, type) and issubclass(one, stream_spec.Strict)]
     assert len(models) > 10
-    for model in [*models, ScenarioSpec, MigrationSpec, StrategySpec, PolicySpec, MeasuresSpec]:
+    models += [ScenarioSpec, MigrationSpec, StrategySpec, PolicySpec, MeasuresSpec]
+    for model in [*models, BudgetSpec, WorkloadSpec, LaterQueriesSpec]:
         for key in (field.alias or name for name, field in model.model_fields.items()):
             assert re.search(rf"`{key}`|\b{key}:", guide), f"{model.__name__}.{key}"
     for measure in (*MEASURES, *OF_POLICIES, *known_policies()):

@@ -164,7 +164,7 @@ def test_a_granule_that_becomes_finer_makes_no_other_query_wait(finest: list[int
     engine = ms.Engine()
     for i, least in enumerate(finest):
         rows = window(A, 500 + i % 2).granularity(least, bounds=(least, 3 * least))
-        engine.add(rows.aggregate(n=ms.min_("ak")), name=f"query {i}")
+        engine.add(rows.aggregate(n=ms.median("ak")), name=f"query {i}")
     budget = engine.budget(memory=100_000)
     feed(engine, arrivals(seed, 40_000, lambda t: 100.0 if t >= 16_000 else 25.0, "a"))
     changed = [record for record in budget.decisions if record.changes]

@@ -58,6 +58,10 @@ def test_figures_24_3_to_24_5() -> None:
     check(figure("figure-24-3"), 9)
 
 
+def test_memory_by_precision_as_in_section_5_1_of_stream() -> None:
+    check(figure("stream-5-1"), 5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "claims"),

@@ -16,7 +16,7 @@ from midstream.scenarios.trials.simulator.simulating import simulate
 OF_THE_THESIS = {"chapter-30", "example-28-1", "nexmark-q5"}
 OF_CHANGES = {"selectivity-flip", "rate-burst", "slow-input"}
 CHAPTER_14 = (f"14-{i}" for i in (2, 3, 4, 5, 6, 8, 9, 10, 11))
-FIGURES = {f"figure-{n}" for n in ("24-1", "24-2", "24-3", "24-6", *CHAPTER_14)}
+FIGURES = {"stream-5-1", *(f"figure-{n}" for n in ("24-1", "24-2", "24-3", "24-6", *CHAPTER_14))}
 RECORDED = {"real-flights", "real-packets", "real-roads", "real-sales"}
 POLICIES = {
     f"policies-{name}"

@@ -656,6 +656,7 @@ class Engine:
         threshold: float = 0.1,
         every: int | None = None,
         deciding: float | None = 0.05,
+        remember: int | None = None,
         statistics: Statistics | None = None,
         units: UnitCosts | None = None,
     ) -> ResourceManager:
@@ -670,6 +671,7 @@ class Engine:
         threshold     the part of the rest that may stay unused before settings grow again
         every         the chronons from look to look; by default an eighth of the largest window
         deciding      the share of the queries' time that looks may take; None for no bound
+        remember      the chronons for which settings stay on record; by default a hundred largest windows
         statistics    of streams, until their first elements have come
 
         Memory is that of elements by the cost model, corrected by the number of elements that queries hold.
@@ -693,6 +695,7 @@ class Engine:
         if self._manager is not None and not self._manager.is_stopped:
             raise ArgumentError("budget: the engine has a budget; stop that one first")
         require_chronons("budget: every", every)
+        require_chronons("budget: remember", remember)
         terms = BudgetTerms(
             limits_of("budget", memory, processor, chronon), rule, weights, reserve, threshold, chronon
         )
@@ -707,6 +710,7 @@ class Engine:
             terms,
             every=every,
             deciding=deciding,
+            remember=remember,
             statistics=known,
             units=units,
             clock=None if processor is None else process_time,

@@ -203,6 +203,7 @@ RIGHT: dict[str, Call] = {
         threshold=0.1,
         every=10,
         deciding=0.05,
+        remember=1000,
         statistics=None,
     ),
     "Engine.subscribe": on_engine("subscribe", [].extend, query="query", output="out"),

@@ -490,3 +490,15 @@ def test_others_give_way_to_a_query_that_is_admitted() -> None:
     engine.add(query, name="more", within=budget)
     assert max(settings(engine.plan)) < min(before)
     assert {change.after for change in budget.decisions[-1].changes} < set(forecast.settings.values())
+
+
+def test_the_record_of_settings_goes_back_for_a_time() -> None:
+    engine = ms.Engine(window(A).distinct(), lambda batch: None)
+    engine.budget(memory=30_000, every=500, deciding=None, reserve=0.0, threshold=0.0, remember=20_000)
+    feed(engine, arrivals(20, 100_000, lambda t: 5.0 + t // 1_000 % 7, "a"))
+    (history,) = engine.query().settings().values()
+    assert len(history) > 5
+    assert history[1][0] > 60_000
+    with pytest.raises(PlanError):
+        engine.query().settings(10_000, 20_000)
+    assert len(engine.query().settings(90_000, 95_000)) == 1

@@ -65,7 +65,7 @@ def draw_use(axes: Axes, use: BudgetCourse) -> None:
 def draw_precision(axes: Axes, times: Sequence[float], precision: Sequence[float]) -> None:
     """Draw the expected precision of the results."""
     axes.plot(times, precision, color=PRECISION, drawstyle="steps-post")
-    axes.set_ylabel("expected precision")
+    axes.set_ylabel("precision,\nexpected")
     axes.set_ylim(0, 1.05)
 
 

@@ -72,6 +72,7 @@ from midstream.optimizer.cost.units import UnitCosts
 from midstream.scenarios.streams.recorded.script import load_study
 from midstream.scenarios.trials.costs import calibrating
 from midstream.scenarios.trials.costs.comparing import CostComparison
+from midstream.scenarios.trials.costs.forecast_errors import LevelError
 from midstream.scenarios.trials.costs.grid import SMALL
 from midstream.scenarios.trials.demonstration import demo
 from midstream.scenarios.trials.fidelity.following import Fidelity
@@ -510,8 +511,9 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     costs = (queries.Cost(1, 0.1, 0.1, 0.1), queries.Cost(2, 0.1, 0.1, 0.1))
     many = queries.QueriesRun(costs, costs, ((0.1, 0.1),), 0.1, True)
     monkeypatch.setattr(queries, "measure_queries", lambda *_: many)
-    changed = budgets.ManyTimes(1, 1, 0.1, 0.1, 0.1, 0.1)
-    limited = budgets.BudgetRun((0.1,), 10.0, (), changed)
+    changed = budgets.ManyTimes(1, 1, 0.01, 0.1, 0.1, 0.1)
+    errors = tuple(LevelError(level, 1, 1.0, 1.0) for level in (1, 2))
+    limited = budgets.BudgetRun((0.1,), 10.0, errors, changed)
     monkeypatch.setattr(budgets, "measure_budgets", lambda *_: limited)
     monkeypatch.setattr(autopilot, "measure_autopilot", lambda *_: autopilot.AutopilotRun(()))
     monkeypatch.setattr(join_orders, "measure_orders", lambda *_: join_orders.OrdersRun(1.0, (), ()))

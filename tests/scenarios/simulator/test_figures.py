@@ -79,3 +79,16 @@ def test_memory_by_precision_as_in_section_5_1_of_stream() -> None:
 )
 def test_figures_of_chapter_14(name: str, claims: int) -> None:
     check(figure(f"figure-{name}"), claims)
+
+
+@pytest.mark.slow
+def test_figure_24_6() -> None:
+    """Some minutes of computing: twice 575 queries over 50 streams."""
+    simulation = figure("figure-24-6")
+    check(simulation, 9)
+    small, large = simulation.runs
+    assert small.series.queries[0] == 500 and small.series.queries[-1] == 575
+    assert max(one.levers for one in small.adjustments) > 1_000
+    # More is kept free where the reserve is larger, once all is as it should be.
+    held = [sum(size or 0 for size in one.series.bytes[20:-1]) for one in (small, large)]
+    assert held[0] > held[1]

@@ -20,10 +20,10 @@ from midstream.benchmarks.arrivals import ARRIVALS, ArrivalItem, at_arrivals, ch
 from midstream.benchmarks.contenders import BY_HAND, MIDSTREAM
 from midstream.benchmarks.item import Emit, Tagged, chunks, pushes
 from midstream.benchmarks.measuring import Spread
-from midstream.benchmarks.memory import peak_bytes, resident_bytes
 from midstream.benchmarks.options import BenchmarkError
 from midstream.benchmarks.report import empty_table, show_spread
 from midstream.engine import Engine
+from midstream.io.process_memory import peak_bytes, resident_bytes
 from midstream.io.progress import counted
 from midstream.operators.engine.garbage_collection import streaming_gc
 

@@ -16,7 +16,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from midstream.benchmarks.memory import Halves, resident_bytes
+from midstream.benchmarks.memory import Halves
+from midstream.io.process_memory import resident_bytes
 
 MARK = 1 / 3
 """The least rate to reach, as a share of the hand-written loop's."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from midstream.engine import Engine
+from midstream.io.process_memory import resident_bytes
 from midstream.operators.engine.garbage_collection import streaming_gc
 from midstream.plans.algebra.builder import stream
 from midstream.plans.algebra.plan import Plan
@@ -163,41 +162,6 @@ def _arrivals(elements: int, seed: int, batch_size: int) -> Iterator[tuple[Batch
 
 def _stretch(draw: random.Random, times: range) -> Batch:
     return [(time, time + 1, (draw.randrange(WINDOW), draw.randrange(1000))) for time in times]
-
-
-def resident_bytes() -> int | None:
-    """The current memory of this process; else its largest so far; None if the system tells neither.
-
-    >>> resident_bytes() is None or resident_bytes() > 2**20
-    True
-    """
-    return _told("VmRSS")
-
-
-def peak_bytes() -> int | None:
-    """The largest memory of this process so far; None if the system does not tell it.
-
-    >>> peak_bytes() is None or peak_bytes() > 2**20
-    True
-    """
-    return _told("VmHWM")
-
-
-def _told(fact: str) -> int | None:
-    """A fact about this process, in bytes, from Linux, else from getrusage.
-
-    getrusage comes second, as its number is never less than the parent process's.
-    """
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-        return int(status.partition(f"{fact}:")[2].split()[0]) * 1024
-    except (OSError, ValueError, IndexError):
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def show_memory(run: MemoryRun, console: Console) -> None:

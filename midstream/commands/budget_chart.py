@@ -10,8 +10,11 @@ from midstream.io.budget_pictures import BudgetCourse, Mark, draw_marks, draw_pr
 from midstream.io.pictures import drawn
 
 
-def draw(records: Sequence[BudgetRecord], form: str) -> bytes:
-    """Draw the chart: a picture of each limited resource, and one of the precision."""
+def draw(records: Sequence[BudgetRecord], form: str, resident: int | None = None) -> bytes:
+    """Draw the chart: a picture of each limited resource, and one of the precision.
+
+    `resident` is the memory of the whole process in bytes, which is noted beside.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -26,6 +29,13 @@ def draw(records: Sequence[BudgetRecord], form: str) -> bytes:
             draw_marks(axes, marks)
             axes.spines[["top", "right"]].set_visible(False)
         of_precision.set_xlabel(f"chronons since {records[0].at}" if records else "no looks")
+        if resident is not None:
+            figure.suptitle(
+                f"the process as a whole: {resident / 1e6:,.0f} MB at the end",
+                x=0.99,
+                ha="right",
+                fontsize="small",
+            )
     return drawn(figure, form.removeprefix("."))
 
 

@@ -13,6 +13,7 @@ from midstream.commands.autopilot_options import SHARE
 from midstream.commands.decision_records import DecisionFiles
 from midstream.engine import Engine
 from midstream.io.distinct_files import PossibleUse
+from midstream.io.process_memory import resident_bytes
 from midstream.plans.values.streams import Time
 
 
@@ -69,7 +70,12 @@ class BudgetOptions:
         )
         windows = [largest_window(query.plan) or self.every for query in engine.queries.values()]
         files = DecisionFiles("--budget-chart", self.decisions, self.chart)
-        with files.of(budget, lambda record: self._print(record, instant), draw):
+        with files.of(
+            budget,
+            lambda record: self._print(record, instant),
+            lambda records, form: draw(records, form, resident_bytes()),
+            lambda: {"resident": resident_bytes()},
+        ):
             yield max(1, min(window for window in windows if window is not None) // SHARE)
             budget.stop()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,15 +57,19 @@ class DecisionFiles:
         decides: Decides[R],
         show: Callable[[R], object],
         draw: Callable[[Sequence[R], str], bytes],
+        facts: Callable[[], Mapping[str, Any]] = dict,
     ) -> Iterator[None]:
-        """Record the decisions of a block; the chart is drawn at its end."""
+        """Record the decisions of a block; the chart is drawn at its end.
+
+        The file also has `facts` about the process at the time of each decision.
+        """
         if self.chart is not None:
             require_libraries(("matplotlib",), "plot", f"{self.option} needs")
         with ExitStack() as stack:
             kept: list[R] = []
             listeners: list[Callable[[R], object]] = [] if self.chart is None else [kept.append]
             if self.decisions is not None:
-                listeners.append(stack.enter_context(_lines(self.decisions)))
+                listeners.append(stack.enter_context(_lines(self.decisions, facts)))
             else:
                 listeners.append(show)
             for listener in listeners:
@@ -79,13 +83,13 @@ class DecisionFiles:
 
 
 @contextmanager
-def _lines(path: Path) -> Iterator[Callable[[Told], object]]:
+def _lines(path: Path, facts: Callable[[], Mapping[str, Any]]) -> Iterator[Callable[[Told], object]]:
     """A function that writes decisions to a file, where readers see them at once."""
     written = 0
 
     def write(record: Told) -> None:
         nonlocal written
-        output.write(json.dumps(record.as_dict()) + "\n")
+        output.write(json.dumps({**record.as_dict(), **facts()}) + "\n")
         output.flush()
         written += 1
 

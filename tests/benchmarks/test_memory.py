@@ -13,10 +13,10 @@ from midstream.benchmarks.memory import (
     Halves,
     MemoryRun,
     MemorySample,
-    resident_bytes,
     watch,
     watched_plan,
 )
+from midstream.io.process_memory import resident_bytes
 from midstream.plans.algebra.specification import specified
 from midstream.plans.values.snapshots import compare, normal_form
 

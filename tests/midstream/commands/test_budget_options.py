@@ -64,6 +64,7 @@ def test_looks_in_a_file_and_a_chart(folder: Path) -> None:
     records = [json.loads(line) for line in (folder / "d.jsonl").read_text().splitlines()]
     assert {"stay", "adjust"} <= {record["event"] for record in records}
     assert {record["limits"]["memory"] for record in records} == {60_000}
+    assert all(record["resident"] is None or record["resident"] > 2**20 for record in records)
     assert {record["target"]["memory"] for record in records} == {48_000}
     assert all(2_000 <= change["after"] <= 30_000 for record in records for change in record["changes"])
     svg = (folder / "c.svg").read_text()

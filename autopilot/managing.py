@@ -14,7 +14,7 @@ from midstream.autopilot.budget_terms import BudgetTerms
 from midstream.autopilot.change_parts import change_parts
 from midstream.autopilot.journal import Journal
 from midstream.autopilot.looks import Looks, largest_window
-from midstream.autopilot.source_statistics import SourceStatistics
+from midstream.autopilot.source_statistics import SourceStatistics, is_burst
 from midstream.operators.engine.graph.adjustment import Adjustment
 from midstream.operators.engine.graph.host import Host
 from midstream.operators.engine.graph.replacement import TO_COME
@@ -46,9 +46,6 @@ LEAST_TIME = 1000.0
 
 STEADY = 0.1
 """The relative change of an estimate up to which a stream counts as steady."""
-
-BURST, DEVIATIONS = 0.2, 4.0
-"""The excess of elements that calls for a look: a share of what was expected, and standard deviations."""
 
 REMEMBERED = 100
 """The number of largest windows for which settings are on record."""
@@ -123,10 +120,16 @@ class ResourceManager:
         self._watch: Watch | None = None
         self._looked: int | None = None
         """The instant of the last look."""
-        self._changed: int | None = None
-        """The first instant since queries have come or gone."""
+        self._first: int | None = None
+        """The first instant of all."""
+        self._learned: int | None = None
+        """The instant of the last look that learned from the streams."""
+        self._learns = True
+        """True if the next look learns from the streams."""
         self._is_stale = True
         """True if queries have come or gone since their plans were taken."""
+        self._has_others = True
+        """True if queries have come or gone since the last look."""
         self._pace = _Pace(deciding, units, deciders)
         self._speed = _Speed(clock)
         self._measured = Measured()
@@ -230,9 +233,10 @@ class ResourceManager:
         """Estimate, compare with the budget, and adjust."""
         assert self._looks is not None
         self._pace.efforts.looks += 1
-        self._refresh(self._sources.learn(now, self._looked))
+        self._refresh(self._sources.learn(now, self._learned) if self._learns else ())
+        self._learned = now if self._learns else self._learned
         self._correct(now)
-        self._looked = now
+        self._looked, self._has_others = now, False
         use, target = self._allocator.use(), self.terms.target
         if not self.terms.most.hold(use) or (
             target.excess(use) < 1 - self.terms.threshold and not self._allocator.is_best
@@ -262,25 +266,24 @@ class ResourceManager:
     def _put_off(self, now: int) -> int:
         """The number of instants by which a look is put off, as it is not paid for.
 
-        It is a window at the most, and no longer than queries have been the same. When more elements come
-        than were expected, it is not put off.
+        It is a window at the most, and no longer than since the first instant. When more elements come than
+        were expected, it is not put off. Nor is it when queries have come or gone, but such a look does not
+        learn from the streams, so that only these queries are estimated.
         """
         assert self._looks is not None
-        if self._changed is None:
-            self._changed = now
-        if self._has_burst(now):
-            return 0
-        looked = self._changed if self._looked is None else self._looked
-        longest = min(self._looks.window, max(self._looks.step, looked - self._changed))
-        return 0 if now >= looked + longest or self._pace.is_paid(now) else 1
+        if self._first is None:
+            self._first = now
+        learned = self._first if self._learned is None else self._learned
+        longest = min(self._looks.window, max(self._looks.step, learned - self._first))
+        self._learns = now >= learned + longest or self._has_burst(now) or self._pace.is_paid(now)
+        return 0 if self._learns or self._has_others else 1
 
     def _has_burst(self, now: int) -> bool:
         """True if more elements have come since the last look than chance explains."""
         if self._looked is None or self._watch is None:
             return False
         came = sum(bisect_left(mark.elements, now, key=START) for mark in self._watch.marks.values())
-        expected = self._rate * (now - self._looked)
-        return came > (1 + BURST) * expected + DEVIATIONS * math.sqrt(expected + 1)
+        return is_burst(came, self._rate * (now - self._looked))
 
     def _correct(self, now: int) -> None:
         """Correct the estimates by what queries hold, and by the time that they took."""
@@ -354,7 +357,7 @@ class ResourceManager:
 
     def _follow(self) -> None:
         """Take note that queries have come or gone."""
-        self._changed, self._is_stale = None, True
+        self._is_stale = self._has_others = True
         before, self._running = self._running, dict.fromkeys(self._host.queries.values())
         new = (query.plan for query in self._running if query not in before)
         sizes = (largest_window(plan, at_best=True) or 0 for plan in new)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from midstream.autopilot.budget import Efforts
 from midstream.autopilot.gathering import Gathering
-from midstream.autopilot.learning import likely_distance
 from midstream.autopilot.looks import Looks
 from midstream.optimizer import Statistics
 from midstream.optimizer.online.decayed_statistics import DecayedStatistics
@@ -19,8 +19,14 @@ from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.streams import Batch, Time
 
-HALF_LIFE = 0.25
+HALF_LIFE = 1.0
 """The time after which an element counts half, in windows: state is what came in the last window."""
+
+STEADY = 0.1
+"""The relative change of a rate up to which statistics are not published again for a window."""
+
+BURST, DEVIATIONS = 0.2, 4.0
+"""The excess of elements that is a burst: a share of what was expected, and standard deviations."""
 
 
 @dataclass(slots=True)
@@ -34,6 +40,9 @@ class _Source:
     since: int | None = None
     """The first look with elements; None before."""
     published: StreamStatistics | None = None
+    published_at: int = 0
+    is_again: bool = False
+    """True if the stream has been learned before, so that what was published may stay for a while."""
 
 
 class SourceStatistics:
@@ -94,7 +103,7 @@ class SourceStatistics:
         learned = DecayedStatistics(Plan(node), HALF_LIFE * looks.window, required=required)
         gathering = Gathering([node.operator], required.columns, looks.step)
         published = self._before.get(node) if old is None else old.published
-        return _Source(node, required, gathering, learned, published=published)
+        return _Source(node, required, gathering, learned, published=published, is_again=old is not None)
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Take elements of a stream between two looks."""
@@ -114,16 +123,17 @@ class SourceStatistics:
                 if not cells:
                     continue
                 source.since = min(cell.start for cell in cells)
-            if source.published is not None and now < source.since + least:
+            if source.is_again and source.published is not None and now < source.since + least:
                 continue
             new = source.learned.at(now).streams[source.node]
             if looked is not None:
                 # What is smoothed is slow to show a burst, or its end.
                 passed, count = now - looked, sum(cell.elements for cell in cells)
-                if new.d != likely_distance(new.d, passed, count):
+                if is_burst(count, passed * new.rate) or is_burst(passed * new.rate, count):
                     new = replace(new, d=passed / (count + 1))
-            if new is not source.published:
-                source.published = new
+            is_due = self._looks is None or now >= source.published_at + self._looks.window
+            if new is not source.published and (is_due or not _is_alike(new, source.published)):
+                source.published, source.published_at = new, now
                 changed.append(source.node)
         return changed
 
@@ -140,3 +150,16 @@ class SourceStatistics:
                 **{one.node: one.published or SILENT for one in self._sources.values()},
             }
         )
+
+
+def is_burst(count: float, expected: float) -> bool:
+    """True if there are more elements than chance explains.
+
+    >>> is_burst(130, 100), is_burst(150, 100), is_burst(5, 1)
+    (False, True, False)
+    """
+    return count > (1 + BURST) * expected and count > expected + DEVIATIONS * math.sqrt(expected + 1)
+
+
+def _is_alike(new: StreamStatistics, old: StreamStatistics | None) -> bool:
+    return old is not None and abs(new.rate - old.rate) <= STEADY * old.rate

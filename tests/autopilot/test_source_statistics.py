@@ -69,10 +69,10 @@ def test_a_query_that_requires_more_does_not_make_a_stream_unknown() -> None:
     statistics.set_plans([A.window(800).plan(), joined.plan()], LOOKS)
     assert statistics.statistics().streams[A.node].d == 10.0
     assert "x" not in statistics.statistics().streams[A.node].distributions
-    for now in (900, 1000, 1100):
+    for now in range(900, 1900, 100):
         statistics.take("a", elements(now - 100, now, 10), now)
         statistics.learn(now, now - 100)
     known = statistics.statistics().streams[A.node]
-    assert known.d == 10.0 and len(known.distributions["x"]) == 7
+    assert 9.9 < known.d < 10.1 and len(known.distributions["x"]) == 7
     statistics.set_plans([A.window(800).plan()], LOOKS)
     assert statistics.nodes == [A.node]

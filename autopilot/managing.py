@@ -28,7 +28,7 @@ from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_plan
+from midstream.plans.algebra.properties import logical, logical_node
 from midstream.plans.values.errors import ArgumentError, BudgetExceeded, PlanError, StatisticsError
 from midstream.plans.values.streams import BEGINNING, START, Batch, Time
 
@@ -293,7 +293,7 @@ class ResourceManager:
         held, states, expected = self._held(), {}, {}
         elements, memory, processor = 0, 0.0, 0.0
         for queries, use in self._allocator.uncorrected().items():
-            nodes = {node for query in queries for node in logical_plan(running[query].plan).nodes}
+            nodes = {node for query in queries for node in map(logical_node, running[query].plan.nodes)}
             mine = sum(held.get(node, 0) for node in nodes)
             elements, processor = elements + mine, processor + use.processor
             if not use.elements:
@@ -377,13 +377,14 @@ class ResourceManager:
         self._is_stale = False
         plans = self._host.plans_in_force()
         self._plans = {name: plan for name, plan in plans.items() if not name.endswith(TO_COME)}
+        self._allocator.set_plans(self._plans)
         if self._looks is not None:
-            self._sources.set_plans(self._plans.values(), self._looks)
+            # With the best settings, plans are the same after adjustments.
+            self._sources.set_plans(self._allocator.best_plans.values(), self._looks)
         statistics = self._sources.statistics()
         new = {node for node in statistics.streams if not self._allocator.statistics.knows(node)}
         if stale := new.union(changed):
             self._allocator.set_statistics(statistics, stale)
-        self._allocator.set_plans(self._plans)
 
 
 class _Pace:

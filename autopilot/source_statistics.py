@@ -23,7 +23,10 @@ HALF_LIFE = 1.0
 """The time after which an element counts half, in windows: state is what came in the last window."""
 
 STEADY = 0.1
-"""The relative change of a rate up to which statistics are not published again for a window."""
+"""The relative change of a rate up to which statistics are not published again, but for a long time."""
+
+RENEWED = 8
+"""The number of windows after which statistics are published again in any case."""
 
 BURST, DEVIATIONS = 0.2, 4.0
 """The excess of elements that is a burst: a share of what was expected, and standard deviations."""
@@ -131,7 +134,7 @@ class SourceStatistics:
                 passed, count = now - looked, sum(cell.elements for cell in cells)
                 if is_burst(count, passed * new.rate) or is_burst(passed * new.rate, count):
                     new = replace(new, d=passed / (count + 1))
-            is_due = self._looks is None or now >= source.published_at + self._looks.window
+            is_due = self._looks is None or now >= source.published_at + RENEWED * self._looks.window
             if new is not source.published and (is_due or not _is_alike(new, source.published)):
                 source.published, source.published_at = new, now
                 changed.append(source.node)

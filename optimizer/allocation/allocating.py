@@ -20,7 +20,8 @@ Rule = Literal["precision", "fraction", "equal"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 """The rules of allocation by name."""
 
-BISECTIONS = 30
+BISECTIONS = 20
+"""The number of halvings, to a millionth."""
 
 
 def allocate(curves: Sequence[Curve], limits: Limits, rule: Rule) -> list[float] | None:

@@ -69,7 +69,7 @@ def test_a_query_that_requires_more_does_not_make_a_stream_unknown() -> None:
     statistics.set_plans([A.window(800).plan(), joined.plan()], LOOKS)
     assert statistics.statistics().streams[A.node].d == 10.0
     assert "x" not in statistics.statistics().streams[A.node].distributions
-    for now in range(900, 1900, 100):
+    for now in range(900, 9900, 100):
         statistics.take("a", elements(now - 100, now, 10), now)
         statistics.learn(now, now - 100)
     known = statistics.statistics().streams[A.node]

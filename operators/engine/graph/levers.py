@@ -53,7 +53,8 @@ def plans_in_force(graph: QueryGraph) -> dict[str, Plan]:
     Cost     O(plans)
     """
     plans = {name: query.plan for name, query in graph.queries.items()}
-    levers = dict.fromkeys(lever for plan in plans.values() for lever in levers_of(plan))
+    of_plans = {name: levers_of(plan) for name, plan in plans.items()}
+    levers = dict.fromkeys(lever for mine in of_plans.values() for lever in mine)
     bounds = {lever: in_force(lever, graph.base.users_of_lever(lever)) for lever in levers}
     narrowed = {
         lever: lever_of(lever).with_bounds(both)
@@ -61,7 +62,10 @@ def plans_in_force(graph: QueryGraph) -> dict[str, Plan]:
         if both not in (None, shown_bounds(lever))
     }
     renaming = Renaming(narrowed, {})
-    return {name: renaming.plan(plan) for name, plan in plans.items()}
+    return {
+        name: plan if narrowed.keys().isdisjoint(of_plans[name]) else renaming.plan(plan)
+        for name, plan in plans.items()
+    }
 
 
 def notes(graph: QueryGraph, query: RunningQuery) -> Iterator[str]:

@@ -20,8 +20,8 @@ Rule = Literal["precision", "fraction", "equal"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 """The rules of allocation by name."""
 
-BISECTIONS = 20
-"""The number of halvings, to a millionth."""
+BISECTIONS = 30
+"""The number of halvings, to a billionth."""
 
 
 def allocate(curves: Sequence[Curve], limits: Limits, rule: Rule) -> list[float] | None:

@@ -16,6 +16,7 @@ from midstream.commands.refused import Refused
 from midstream.commands.relations import load
 from midstream.commands.seen_statistics import SeenStatistics
 from midstream.commands.times import Times, cut_off
+from midstream.console.process import Uninterrupted
 from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
 from midstream.io import Source as Input
@@ -192,8 +193,13 @@ class Output:
 
     def take(self, batch: Batch) -> None:
         """Write results."""
-        self.sink.write(batch)
-        self.count += len(batch)
+        if self.file.is_special:  # it may wait for its reader
+            self.sink.write(batch)
+            self.count += len(batch)
+            return
+        with Uninterrupted():  # or more would be written than is counted
+            self.sink.write(batch)
+            self.count += len(batch)
 
     def description(self) -> str:
         """The number of written results in words; empty if there are none."""

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 from typer.core import TyperGroup
 
@@ -145,6 +145,25 @@ def tell(*messages: str) -> None:
         print(f"midstream: {message}", file=sys.stderr)
 
 
+class Uninterrupted:
+    """A block that an interruption does not cut in two: it takes effect behind the block.
+
+    It is not for work that may wait for others, as on a pipe.
+    """
+
+    depth: ClassVar[int] = 0
+    is_due: ClassVar[bool] = False
+
+    def __enter__(self) -> None:
+        Uninterrupted.depth += 1
+
+    def __exit__(self, *exception: object) -> None:
+        Uninterrupted.depth -= 1
+        if Uninterrupted.is_due and not Uninterrupted.depth:
+            Uninterrupted.is_due = False
+            raise KeyboardInterrupt
+
+
 @contextmanager
 def _interruptions() -> Iterator[None]:
     """Let signals interrupt a block once, and end the process the second time.
@@ -160,6 +179,9 @@ def _interruptions() -> Iterator[None]:
             os.write(2, b"midstream: interrupted again, so unfinished files may be left\n")
             os._exit(130)
         is_interrupted = True
+        if Uninterrupted.depth:
+            Uninterrupted.is_due = True
+            return
         raise KeyboardInterrupt
 
     def missed(unraisable: Any) -> None:

@@ -26,9 +26,8 @@ from midstream.optimizer.allocation.forecast import BudgetForecast, forecast, wi
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.builder import AnyPlan, plan_of
-from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical, logical_node
+from midstream.plans.algebra.properties import lever_of, logical, logical_node
 from midstream.plans.values.errors import ArgumentError, BudgetExceeded, PlanError, StatisticsError
 from midstream.plans.values.streams import BEGINNING, START, Batch, Time
 
@@ -331,7 +330,7 @@ class ResourceManager:
             except PlanError as error:
                 refused[str(error)] = None
                 continue
-            changes += (Change(_name(lever), _setting(lever), one) for lever, one in part.items())
+            changes += (Change(_name(lever), lever_of(lever).setting, one) for lever, one in part.items())
         for adjustment in done:
             for name in adjustment.queries:
                 query = self._host.query(name)
@@ -451,14 +450,6 @@ def _looks(window: int, every: int | None) -> Looks | None:
     return Looks(window, max(1, window // LOOKS)) if window else None
 
 
-def _setting(lever: Node) -> Any:
-    operator = logical(lever)
-    assert isinstance(operator, Adjustable)
-    return operator.setting
-
-
 def _name(lever: Node) -> str:
     """A lever, and the source below it."""
-    operator = logical(lever)
-    assert isinstance(operator, Adjustable)
-    return f"{operator.name} of {next(node for node in lever.walk() if not node.inputs).operator}"
+    return f"{lever_of(lever).name} of {next(node for node in lever.walk() if not node.inputs).operator}"

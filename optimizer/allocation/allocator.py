@@ -16,18 +16,17 @@ from midstream.optimizer.allocation.curves import (
     GroupCosts,
     LeverGroup,
     Use,
+    best_nodes,
     groups,
-    settings_at,
     total,
-    with_operators,
 )
 from midstream.optimizer.allocation.limits import Limits
 from midstream.optimizer.cost.model import CostModel
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.statistics import Statistics
-from midstream.plans.algebra.operators import Adjustable, Logical, Source
+from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import is_lever, logical, logical_plan
+from midstream.plans.algebra.properties import lever_of, levers_of, logical_plan
 
 Q = TypeVar("Q", bound=Hashable)
 
@@ -132,7 +131,7 @@ class Allocator(Generic[Q]):
     def is_best(self) -> bool:
         """True if no lever could have a better setting."""
         return all(
-            _setting(logical(lever)) == _setting(logical(best))
+            lever_of(lever).setting == lever_of(best).setting
             for one in self._queries.values()
             for lever, best in one.levers.items()
         )
@@ -199,7 +198,7 @@ class Allocator(Generic[Q]):
             lever: setting
             for one in self._queries.values()
             for lever, best in one.levers.items()
-            if best in new and (setting := _setting(new[best])) != _setting(logical(lever))
+            if best in new and (setting := new[best].setting) != lever_of(lever).setting
         }
         return Allocation(limits.hold(use), settings, use, dict(_by_query(at)))
 
@@ -225,7 +224,7 @@ class Allocator(Generic[Q]):
 
     def _at_present(self) -> list[tuple[GroupCosts[Q], At]]:
         present = {
-            best: logical(lever) for one in self._queries.values() for lever, best in one.levers.items()
+            best: lever_of(lever) for one in self._queries.values() for lever, best in one.levers.items()
         }
         return [
             (costs, costs.at({lever: present[lever] for lever in costs.group.levers}))
@@ -247,16 +246,10 @@ def _by_query(at: Iterable[tuple[GroupCosts[Q], At]]) -> Iterator[tuple[Q, float
 def _query(plan: Plan, shared: dict[Node, Node]) -> _Query:
     """A query with the best setting of each lever."""
     meaning = logical_plan(plan)
-    levers = tuple(filter(is_lever, meaning.nodes))
-    best = with_operators(meaning, settings_at(LeverGroup((None,), (meaning,), levers), 1.0), shared)
+    best = best_nodes(meaning, shared)
     return _Query(
         plan,
         Plan({name: best[root] for name, root in meaning.outputs.items()}),
-        {lever: best[lever] for lever in levers},
+        {lever: best[lever] for lever in levers_of(meaning)},
         frozenset(node for node in best.values() if isinstance(node.operator, Source)),
     )
-
-
-def _setting(operator: Logical) -> Any:
-    assert isinstance(operator, Adjustable)
-    return operator.setting

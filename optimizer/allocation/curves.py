@@ -15,7 +15,7 @@ from midstream.optimizer.cost.estimate import Estimate
 from midstream.optimizer.cost.model import CostModel
 from midstream.plans.algebra.operators import Adjustable, Granularity, Logical, OverTime, SnapshotReducible
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import is_lever, logical
+from midstream.plans.algebra.properties import lever_of, levers_of, logical
 from midstream.plans.values.errors import PlanError
 
 Q = TypeVar("Q", bound=Hashable)
@@ -64,7 +64,7 @@ class LeverGroup(Generic[Q]):
 
 def groups(plans: Mapping[Q, Plan]) -> list[LeverGroup[Q]]:
     """The queries with levers, grouped by the levers that they share; each query without one is a group."""
-    levers = {query: tuple(filter(is_lever, plan.nodes)) for query, plan in plans.items()}
+    levers = {query: levers_of(plan) for query, plan in plans.items()}
     together: UnionFind[Q] = UnionFind(levers)
     first: dict[Node, Q] = {}
     for query, mine in levers.items():
@@ -85,9 +85,7 @@ def groups(plans: Mapping[Q, Plan]) -> list[LeverGroup[Q]]:
 
 def _form(lever: Node) -> Node:
     """One form of a lever for all, as with and without weights it is one sample."""
-    operator = logical(lever)
-    assert isinstance(operator, Adjustable)
-    return Node(min(operator.forms, key=repr), lever.inputs)
+    return Node(min(lever_of(lever).forms, key=repr), lever.inputs)
 
 
 At = tuple[Use, list[float]]
@@ -108,7 +106,7 @@ class GroupCosts(Generic[Q]):
         self.estimated = 0
         """The number of operators that were estimated so far, each time that they were."""
         self._best = settings_at(group, 1.0)
-        self._settings: dict[float, Mapping[Node, Logical]] = {}
+        self._settings: dict[float, Mapping[Node, Adjustable]] = {}
         """The settings at each of `FRACTIONS`."""
         self.reprice(model)
 
@@ -117,9 +115,9 @@ class GroupCosts(Generic[Q]):
         self._model = model
         self._nodes: list[Node] = []
         self._at_fractions: dict[float, At] = {}
-        self._last: tuple[Mapping[Node, Logical], At] | None = None
+        self._last: tuple[Mapping[Node, Adjustable], At] | None = None
 
-    def settings(self, fraction: float) -> Mapping[Node, Logical]:
+    def settings(self, fraction: float) -> Mapping[Node, Adjustable]:
         """The levers, each with its operator at a fraction of its bounds."""
         if fraction not in FRACTIONS:
             return settings_at(self.group, fraction)
@@ -135,7 +133,7 @@ class GroupCosts(Generic[Q]):
             self._at_fractions[fraction] = self._estimate(self.settings(fraction))
         return self._corrected(self._at_fractions[fraction])
 
-    def at(self, settings: Mapping[Node, Logical]) -> At:
+    def at(self, settings: Mapping[Node, Adjustable]) -> At:
         """The use and the precisions with other settings of the levers; equal subplans count once."""
         for fraction, at in self._at_fractions.items():
             if self._settings[fraction] == settings:
@@ -148,7 +146,7 @@ class GroupCosts(Generic[Q]):
         use, shares = at
         return use.corrected(self.state, self.time), shares
 
-    def _estimate(self, settings: Mapping[Node, Logical]) -> At:
+    def _estimate(self, settings: Mapping[Node, Adjustable]) -> At:
         if not self._nodes:
             self._nodes = self._priced()
         model = self._model
@@ -180,7 +178,7 @@ class GroupCosts(Generic[Q]):
         return list(found)
 
 
-def settings_at(group: LeverGroup[Q], fraction: float) -> dict[Node, Logical]:
+def settings_at(group: LeverGroup[Q], fraction: float) -> dict[Node, Adjustable]:
     """The levers of a group, each with its operator at a fraction of its bounds.
 
     Where granules do not fit what is above them, they stay as they are.
@@ -191,18 +189,18 @@ def settings_at(group: LeverGroup[Q], fraction: float) -> dict[Node, Logical]:
         return _settings_at(group, fraction, moves_granules=False)
 
 
-def _settings_at(group: LeverGroup[Q], fraction: float, *, moves_granules: bool) -> dict[Node, Logical]:
-    settings: dict[Node, Logical] = {}
+def _settings_at(group: LeverGroup[Q], fraction: float, *, moves_granules: bool) -> dict[Node, Adjustable]:
+    levers = {lever: lever_of(lever) for lever in group.levers}
+    settings: dict[Node, Adjustable] = {}
     granules: dict[Node, int] = {}
     nodes = dict.fromkeys(node for plan in group.plans for node in plan.nodes)
-    if not any(isinstance(logical(lever), Granularity) for lever in group.levers):
-        nodes, granules = dict.fromkeys(group.levers), _Granules()
+    if not any(isinstance(lever, Granularity) for lever in levers.values()):
+        nodes, granules = dict.fromkeys(levers), _Granules()
     for node in nodes:
         below = lcm(*(granules[child] for child in node.inputs))
-        operator = logical(node)
-        if node in group.levers and (moves_granules or not isinstance(operator, Granularity)):
-            assert isinstance(operator, Adjustable)
-            operator = settings[node] = operator.with_setting(operator.at_fraction(fraction, below))
+        operator, lever = logical(node), levers.get(node)
+        if lever is not None and (moves_granules or not isinstance(lever, Granularity)):
+            operator = settings[node] = lever.with_setting(lever.at_fraction(fraction, below))
         granules[node] = operator.granule_above(below)
     return settings
 
@@ -230,9 +228,17 @@ def at_best(plan: Plan) -> Plan:
     >>> str(at_best(stream("s", x="integer").window(5, bounds=(1, 9)).plan()).root.operator)
     'window 9 (from 1 to 9)'
     """
-    levers = tuple(filter(is_lever, plan.nodes))
-    best = with_operators(plan, settings_at(LeverGroup((None,), (plan,), levers), 1.0))
+    best = best_nodes(plan)
     return Plan({name: best[root] for name, root in plan.outputs.items()})
+
+
+def best_nodes(plan: Plan, shared: dict[Node, Node] | None = None) -> dict[Node, Node]:
+    """By node of a logical plan, the node with the best setting of each lever, there and below.
+
+    Equal nodes are one object, that of the table `shared`.
+    """
+    group = LeverGroup((None,), (plan,), levers_of(plan))
+    return with_operators(plan, settings_at(group, 1.0), shared)
 
 
 class _Granules(dict[Node, int]):

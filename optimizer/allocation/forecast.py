@@ -14,9 +14,8 @@ from midstream.optimizer.allocation.limits import Limits, limits_of
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.optimizer.statistics import Statistics, statistics_of
 from midstream.plans.algebra.builder import AnyPlan, plan_of
-from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import is_lever, logical
+from midstream.plans.algebra.properties import is_lever, lever_of, logical
 from midstream.plans.values.arguments import wrong
 from midstream.plans.values.errors import ArgumentError
 
@@ -154,11 +153,5 @@ def with_settings(plan: Plan, settings: Mapping[Node, Any]) -> Plan:
     for lever in settings:
         if lever not in plan.nodes or not is_lever(lever):
             raise ArgumentError(f"found settings of {logical(lever)}, expected levers of the plan")
-    new = with_operators(plan, {lever: _lever(lever).with_setting(one) for lever, one in settings.items()})
+    new = with_operators(plan, {lever: lever_of(lever).with_setting(one) for lever, one in settings.items()})
     return Plan({name: new[root] for name, root in plan.outputs.items()})
-
-
-def _lever(node: Node) -> Adjustable:
-    operator = logical(node)
-    assert isinstance(operator, Adjustable)
-    return operator

@@ -10,7 +10,7 @@ from typing import Any, cast
 from midstream.operators.base.setting import WithSetting
 from midstream.operators.engine.graph.parting import Settling, parted
 from midstream.operators.engine.graph.query_graph import QueryGraph
-from midstream.operators.engine.running.bounds import lever_of, levers_of, shown_bounds
+from midstream.operators.engine.running.bounds import shown_bounds
 from midstream.operators.engine.running.plan_box import label
 from midstream.operators.engine.running.queries import RunningQuery, in_force
 from midstream.operators.engine.running.renaming import Renaming
@@ -19,7 +19,7 @@ from midstream.operators.engine.running.uniting import united_with_running
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node
-from midstream.plans.algebra.properties import logical, logical_node
+from midstream.plans.algebra.properties import lever_of, levers_of, logical, logical_node
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.streams import BEGINNING, FOREVER, Time
 

@@ -10,15 +10,13 @@ from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.running.bounds import (
     LeverBounds,
     intersection,
-    lever_of,
-    levers_of,
     shown_bounds,
 )
 from midstream.operators.engine.running.plan_box import label
 from midstream.operators.engine.running.queries import RunningQuery, in_force
 from midstream.operators.engine.running.renaming import Renaming
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import unbounded
+from midstream.plans.algebra.properties import lever_of, levers_of, unbounded
 
 
 @dataclass(frozen=True, slots=True)

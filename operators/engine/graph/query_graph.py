@@ -24,7 +24,7 @@ from midstream.operators.engine.measuring.ends import Ends
 from midstream.operators.engine.measuring.metadata import Gauges, Metadata
 from midstream.operators.engine.measuring.meters import RECENT, Meters
 from midstream.operators.engine.running.base import Base
-from midstream.operators.engine.running.bounds import levers_of, shown_bounds
+from midstream.operators.engine.running.bounds import shown_bounds
 from midstream.operators.engine.running.guest import Guest, Guests, Incoming, box_of
 from midstream.operators.engine.running.log import Log
 from midstream.operators.engine.running.plan_box import PlanBox
@@ -43,7 +43,7 @@ from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.operators import Relation, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import companions, is_bounded, logical_plan
+from midstream.plans.algebra.properties import companions, is_bounded, levers_of, logical_plan
 from midstream.plans.values.arguments import listed_by_name, require_callable, require_name
 from midstream.plans.values.errors import PlanError, StatisticsError, UnknownStreamError
 from midstream.plans.values.observations import Observation

@@ -12,27 +12,15 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import reduce
 
-from midstream.plans.algebra.operators import Adjustable, Logical
+from midstream.plans.algebra.operators import Logical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import is_lever, logical, logical_node
+from midstream.plans.algebra.properties import lever_of, levers_of, logical
 
 LeverBounds = tuple[float, float]
 """The least and the greatest setting of a lever."""
 
 Kind = tuple[type[Logical], frozenset[Logical]]
 """The class of a lever, and the leaves below it."""
-
-
-def lever_of(node: Node) -> Adjustable:
-    """The operator of a lever."""
-    operator = logical(node)
-    assert isinstance(operator, Adjustable)
-    return operator
-
-
-def levers_of(plan: Plan) -> tuple[Node, ...]:
-    """The levers of a plan, as logical nodes."""
-    return tuple(dict.fromkeys(logical_node(node) for node in plan.nodes if is_lever(node)))
 
 
 def shown_bounds(lever: Node) -> LeverBounds:

@@ -13,8 +13,6 @@ from midstream.operators.engine.running.bounds import (
     LeverBounds,
     intersection,
     kind,
-    lever_of,
-    levers_of,
     shown_bounds,
     twins,
 )
@@ -25,7 +23,15 @@ from midstream.operators.engine.running.tally import Tally
 from midstream.plans.algebra.operators import OverTime, Source
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import input_nodes, is_lever, logical, logical_node, timestamped
+from midstream.plans.algebra.properties import (
+    input_nodes,
+    is_lever,
+    lever_of,
+    levers_of,
+    logical,
+    logical_node,
+    timestamped,
+)
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time

@@ -9,11 +9,18 @@ from itertools import pairwise, takewhile
 from typing import Any
 
 from midstream.operators.base.setting import WithSetting
-from midstream.operators.engine.running.bounds import LeverBounds, kind, lever_of, levers_of, shown_bounds
+from midstream.operators.engine.running.bounds import LeverBounds, kind, shown_bounds
 from midstream.operators.engine.running.renaming import Renaming
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import is_lever, logical, logical_node, longest_validity
+from midstream.plans.algebra.properties import (
+    is_lever,
+    lever_of,
+    levers_of,
+    logical,
+    logical_node,
+    longest_validity,
+)
 from midstream.plans.algebra.serialise import plan_from_json, plan_to_json
 from midstream.plans.values.artefacts import Header, artefact_text, parsed, read_artefact
 from midstream.plans.values.errors import PlanError

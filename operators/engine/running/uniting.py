@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from midstream.operators.engine.running.base import Base
-from midstream.operators.engine.running.bounds import around, kind, lever_of, levers_of, shown_bounds, twins
+from midstream.operators.engine.running.bounds import around, kind, shown_bounds, twins
 from midstream.operators.engine.running.queries import RunningQuery
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
-from midstream.plans.algebra.properties import logical_node
+from midstream.plans.algebra.properties import lever_of, levers_of, logical_node
 
 
 @dataclass(frozen=True, slots=True)

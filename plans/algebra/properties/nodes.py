@@ -27,6 +27,18 @@ def is_lever(node: Node) -> bool:
     return isinstance(operator, Adjustable) and operator.bounds is not None
 
 
+def lever_of(node: Node) -> Adjustable:
+    """The operator of a lever."""
+    operator = logical(node)
+    assert isinstance(operator, Adjustable)
+    return operator
+
+
+def levers_of(plan: Plan) -> tuple[Node, ...]:
+    """The levers of a plan, as logical nodes."""
+    return tuple(dict.fromkeys(logical_node(node) for node in plan.nodes if is_lever(node)))
+
+
 def logical_nodes(nodes: Iterable[Node]) -> dict[Node, Node]:
     """Map a plan's nodes, given inputs before consumers, to the logical nodes that they implement."""
     found: dict[Node, Node] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -29,7 +28,7 @@ from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import lever_of, logical, logical_node
 from midstream.plans.values.errors import ArgumentError, BudgetExceeded, PlanError, StatisticsError
-from midstream.plans.values.streams import BEGINNING, START, Batch, Time
+from midstream.plans.values.streams import BEGINNING, Batch, Time
 
 FEW = 64
 """Elements in the state below which a measurement tells too little."""
@@ -281,8 +280,7 @@ class ResourceManager:
         """True if more elements have come since the last look than chance explains."""
         if self._looked is None or self._watch is None:
             return False
-        came = sum(bisect_left(mark.elements, now, key=START) for mark in self._watch.marks.values())
-        return is_burst(came, self._rate * (now - self._looked))
+        return is_burst(self._watch.came(now), self._rate * (now - self._looked))
 
     def _correct(self, now: int) -> None:
         """Correct the estimates by what queries hold, and by the time that they took."""

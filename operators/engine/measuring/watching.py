@@ -97,17 +97,15 @@ class Watch:
         assert isinstance(self.next, int)
         now = self.next
         self._asked = now // self.step
-        cuts = {
-            stream: (mark, bisect_left(mark.elements, now, key=START)) for stream, mark in self.marks.items()
-        }
-        last = [mark.elements[cut - 1][0] for mark, cut in cuts.values() if cut]
+        cuts = self._cuts(now)
+        last = [self.marks[stream].elements[cut - 1][0] for stream, cut in cuts.items()]
         self._latest = max([self._latest, *(int(start // self.step) for start in last)])
         put_off = self._put_off(now) if self._put_off else 0
         self._pause = put_off or 1
         if put_off:
             self._set_next()
             return
-        cells = {stream: mark.first(cut) for stream, (mark, cut) in cuts.items() if cut}
+        cells = {stream: self.marks[stream].first(cut) for stream, cut in cuts.items()}
         self._set_next()
         for stream, cell in cells.items():
             self.watcher.take(stream, cell, now)
@@ -124,6 +122,15 @@ class Watch:
                 since, at = at, bisect_left(elements, end, at, key=START)
                 self.watcher.take(stream, elements[since:at], end)
         self.next = FOREVER
+
+    def came(self, until: int) -> int:
+        """The number of elements from the last look on that start before an instant."""
+        return sum(self._cuts(until).values())
+
+    def _cuts(self, until: int) -> dict[str, int]:
+        """By stream, the number of elements from the last look on that start before an instant, if any."""
+        cuts = {stream: bisect_left(mark.elements, until, key=START) for stream, mark in self.marks.items()}
+        return {stream: cut for stream, cut in cuts.items() if cut}
 
     def _set_next(self) -> None:
         asked = BEGINNING if self._asked is None else self._instant(self._asked)

@@ -51,9 +51,10 @@ class _Source:
 class SourceStatistics:
     """Learns about each stream by itself, as far as some queries require it.
 
-    The statistics of a stream stay the same object until one of their values changes by more than chance
-    explains (see `DecayedStatistics`). If other columns or conditions of a stream are required, it is learned
-    anew, and what was published stays until half a half-life has passed.
+    The statistics of a stream stay the same object until its rate changes by more than `STEADY`, or for
+    `RENEWED` windows, as new ones cost estimates of all that reads the stream. If other columns or conditions
+    of a stream are required, it is learned anew, and what was published stays until half a half-life has
+    passed.
 
     `before` are statistics of streams that are taken until their first elements have come.
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from midstream.autopilot.budget_records import BudgetRecord
+from midstream.autopilot.looks import largest_window
 from midstream.engine import Engine
 from midstream.operators.base.walk import Take
-from midstream.plans.algebra.operators import TimeWindow
-from midstream.plans.algebra.plan import Plan
-from midstream.plans.algebra.properties import logical
 from midstream.plans.values.streams import FOREVER, Time
 from midstream.scenarios.trials.costs.forecast_errors import ForecastErrors
 from midstream.scenarios.trials.simulator.results import Readjustment, Series
@@ -51,7 +49,7 @@ class WithinBudget:
             query = self._waiting.pop()
             if time:
                 self.errors.close(self.manager.statistics)
-            self._steady_from = max(self._steady_from, time + _longest(query.plan))
+            self._steady_from = max(self._steady_from, time + (largest_window(query.plan) or 0))
             self._engine.add(query.plan, self._sink, query.name)
 
     def close(self, time: int) -> None:
@@ -97,13 +95,3 @@ class WithinBudget:
             self._steady_from = max(self._steady_from, record.complete_at)
             complete = None if record.complete_at == FOREVER else int(record.complete_at)
             self._adjusted.append(Readjustment(record.at, complete, len(record.changes)))
-
-
-def _longest(plan: Plan) -> int:
-    """The size of the largest window, after which the state of a plan is full; 0 without one."""
-    sizes = [
-        int(operator.size)
-        for operator in map(logical, plan.nodes)
-        if isinstance(operator, TimeWindow) and operator.size is not None and operator.size != FOREVER
-    ]
-    return max(sizes, default=0)

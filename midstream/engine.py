@@ -300,9 +300,8 @@ class Engine:
         The keys are nodes of the running plans, or of `levers`, declared with bounds: time windows, whose
         setting is the size in chronons, count windows, whose setting is the number of rows, granularity
         conversions, whose setting is the granule, and samples, whose setting is the share. All change at
-        once, also while a
-        query is being migrated. Elements that start before `at` keep the setting with which they came. The
-        plans show the new settings from now on.
+        once, also while a query is being migrated. Elements that start before `at` keep the setting with
+        which they came. The plans show the new settings from now on.
 
         Returns the queries concerned, and the instant at which the change is complete.
 

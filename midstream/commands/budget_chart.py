@@ -15,27 +15,25 @@ def draw(records: Sequence[BudgetRecord], form: str, resident: int | None = None
 
     `resident` is the memory of the whole process in bytes, which is noted beside.
     """
-    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     courses, times, marks = _courses(records), _times(records), _marks(records)
-    with rc_context({"text.parse_math": False}):
-        figure = Figure(figsize=(9, 0.6 + 2.8 * (len(courses) + 1)), layout="constrained")
-        *of_uses, of_precision = figure.subplots(len(courses) + 1, squeeze=False, sharex=True)[:, 0]
-        for axes, course in zip(of_uses, courses, strict=True):
-            draw_use(axes, course)
-        draw_precision(of_precision, times, [one.precision for one in records])
-        for axes in (*of_uses, of_precision):
-            draw_marks(axes, marks)
-            axes.spines[["top", "right"]].set_visible(False)
-        of_precision.set_xlabel(f"chronons since {records[0].at}" if records else "no looks")
-        if resident is not None:
-            figure.suptitle(
-                f"the process as a whole: {resident / 1e6:,.0f} MB at the end",
-                x=0.99,
-                ha="right",
-                fontsize="small",
-            )
+    figure = Figure(figsize=(9, 0.6 + 2.8 * (len(courses) + 1)), layout="constrained")
+    *of_uses, of_precision = figure.subplots(len(courses) + 1, squeeze=False, sharex=True)[:, 0]
+    for axes, course in zip(of_uses, courses, strict=True):
+        draw_use(axes, course)
+    draw_precision(of_precision, times, [one.precision for one in records])
+    for axes in (*of_uses, of_precision):
+        draw_marks(axes, marks)
+        axes.spines[["top", "right"]].set_visible(False)
+    of_precision.set_xlabel(f"chronons since {records[0].at}" if records else "no looks")
+    if resident is not None:
+        figure.suptitle(
+            f"the process as a whole: {resident / 1e6:,.0f} MB at the end",
+            x=0.99,
+            ha="right",
+            fontsize="small",
+        )
     return drawn(figure, form.removeprefix("."))
 
 

@@ -24,6 +24,7 @@ from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.streams import Time
 
 INLINE = frozenset({"count", "sum", "avg", "min", "max"})
+"""The functions whose state is kept in the loop itself; others have an accumulator."""
 
 MOST = 16
 """The most numbers that a partial aggregate keeps, where one for their sum would take longer."""

@@ -52,6 +52,7 @@ from midstream.plans.values.exact import (
 from midstream.plans.values.schema import Column, ColumnType, Schema, Type, parse_column
 
 VARIANCES = frozenset({"var_pop", "var_samp", "stddev_pop", "stddev_samp"})
+"""The functions of the distances from the mean."""
 
 MERGING = frozenset({"count", "sum", "avg", "min", "max"}) | VARIANCES
 """The functions of which partial results take less than the values; see `AggregateCall.merges`."""

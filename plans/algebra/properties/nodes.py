@@ -85,9 +85,9 @@ def unbounded(node: Node) -> Node:
     True
     """
     meaning = logical_node(node)
-    operator, inputs = meaning.operator, tuple(map(unbounded, meaning.inputs))
-    if isinstance(operator, Adjustable) and operator.bounds is not None:
-        return Node(operator.with_bounds(None), inputs)
+    inputs = tuple(map(unbounded, meaning.inputs))
+    if is_lever(meaning):
+        return Node(lever_of(meaning).with_bounds(None), inputs)
     return meaning.with_inputs(inputs)
 
 

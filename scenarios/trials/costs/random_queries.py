@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count as count_from
 from random import Random
 
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.algebra.operators import Join
 from midstream.plans.algebra.plan import Plan
-from midstream.plans.expressions.aggregates import count as count_
-from midstream.plans.expressions.aggregates import min_
+from midstream.plans.expressions.aggregates import count, min_
 from midstream.scenarios.streams.stream_spec import Poisson, StreamSpec, Uniform
 from midstream.scenarios.trials.costs.plan_shapes import TABLE_24_1
 
@@ -80,7 +79,7 @@ class RandomQueries:
 
     def plans(self, first: int = 0) -> Iterator[Plan]:
         """The queries by their numbers, without an end; a query's number alone decides what it is."""
-        return map(self.plan, count(first))
+        return map(self.plan, count_from(first))
 
     def plan(self, number: int) -> Plan:
         """The query of a number."""
@@ -107,7 +106,7 @@ class _RandomParts:
         rows = self.window(stream).granularity(bounds[0], bounds=bounds)
         key = rows.schema.names[0]
         # A count changes with each row, as any aggregate may; the least key is for joins.
-        return rows.aggregate(**{key: min_(key), f"{key}n": count_()})
+        return rows.aggregate(**{key: min_(key), f"{key}n": count()})
 
     def join(self, left: Stream, right: Stream) -> Stream:
         """By hash, or by nested loops; either is as selective as an equality of the keys.

@@ -422,9 +422,8 @@ class _Checker:
         yield from (ComingQuery(0, name, plan) for name, plan in plans.items())
         workload = self._spec.workload
         if workload is not None and self._workload is not None:
-            random = self._workload.plans()
-            for at, number in coming(workload):
-                yield from (ComingQuery(at, f"query {i}", next(random)) for i in number)
+            for at, numbers in coming(workload):
+                yield from (ComingQuery(at, f"query {i}", self._workload.plan(i)) for i in numbers)
 
     def _claim(self, i: int, text: str, runs: Collection[str]) -> Claim:
         with self._document.errors_at(("claims", i), ValueError, before=f"found {text!r}, expected "):

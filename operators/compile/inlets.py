@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from midstream.operators.base.failures import Failures
 from midstream.operators.base.walk import Stop, Take
 from midstream.operators.compile import legs
 from midstream.operators.compile.checks import Checks
@@ -72,6 +73,7 @@ def compile_inlet(
     sinks: Sequence[tuple[Stop, Take]],
     checks: Checks,
     names: Mapping[str, object],
+    failures: Failures,
     marks: Sequence[Mark] = (),
     *,
     is_timed: bool = False,
@@ -85,7 +87,7 @@ def compile_inlet(
     """
     if len(stops) > legs.LEG or len(sinks) > legs.LEG:
         return None
-    route = Route([source.number], stops, set(), is_single=True)
+    route = Route([source.number], stops, set(), failures, is_single=True)
     body = []
     if source.tap is not None:
         route.names["tap0"] = source.tap.see
@@ -94,8 +96,8 @@ def compile_inlet(
     for nth, (stop, sink) in enumerate(sinks):
         i = route.name(stop.number)
         route.names[f"sink{nth}"] = sink
-        is_certain = stop.number in route.certain
-        body.append(f"sink{nth}(b{i})" if is_certain else f"if b{i}: sink{nth}(b{i})")
+        call = f"sink{nth}(b{i})" if stop.number in route.certain else f"if b{i}: sink{nth}(b{i})"
+        body += ["try:", f"    {call}", "except Exception as error:", "    failures.add(error)"]
     if any("b0" in line for line in body):
         body.insert(0, "b0 = [element]")
     (stream,) = source.streams

@@ -63,6 +63,7 @@ class Feed:
         self._paths = graph.base.paths
         self._inlets = graph.inlets
         self._references = graph.entrances.references
+        self._failures = graph.base.failures
         self._under_way: list[Stepwise] = []
         """Work that is done a step at a time, one behind each event."""
         self._inside = 0
@@ -100,6 +101,8 @@ class Feed:
             self._inside = was_inside
         if self._under_way:
             self.step()
+        if self._failures:
+            self._raise()
 
     def advance(self, stream: str, time: int) -> None:
         """A heartbeat: no later element of the stream starts before `time`."""
@@ -134,6 +137,12 @@ class Feed:
         finally:
             self._inside = was_inside
         self.step()
+        self._raise()
+
+    def _raise(self) -> None:
+        """Raise the error of an operator or a sink in an event that is over."""
+        if not self._inside and (error := self._failures.take()) is not None:
+            raise error
 
     def require_one_thread(self) -> None:
         """Raise ThreadError if another thread is inside the engine."""
@@ -141,10 +150,16 @@ class Feed:
             raise _second_thread()
 
     def close(self) -> None:
-        """End all streams."""
+        """End all streams, also where a function or a sink raises as one ends; its error follows."""
+        errors = []
         for stream in self.streams:
             if stream in self._paths:  # a query that takes another's place may read fewer
-                self.end(stream)
+                try:
+                    self.end(stream)
+                except Exception as error:
+                    errors.append(error)
+        if errors:
+            raise errors[0]
 
     def progress(self, stream: str | None = None) -> Time:
         """A lower bound of the starts of later elements of a stream; without a name, of all streams."""
@@ -235,8 +250,10 @@ class Feed:
         }
         marks = [watch.marks[stream] for watch in self._watches.get(stream, ())]
         is_timed = entrance.source.unit is not None
-        stops, sinks = list(path.stops), path.sinks()
-        return compile_inlet(path.source, stops, sinks, entrance.checks, names, marks, is_timed=is_timed)
+        stops, sinks, failures = list(path.stops), path.sinks(), self._failures
+        return compile_inlet(
+            path.source, stops, sinks, entrance.checks, names, failures, marks, is_timed=is_timed
+        )
 
     def _take(self, stream: str, elements: Iterable[Element]) -> None:
         """Take elements of a stream whose path is not compiled, or not yet."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -178,6 +180,7 @@ class ResourceManager:
         Raises   StatisticsError where nothing is known of a stream of the plan.
         """
         plan = plan_of("forecast", plan)
+        self._sources.state(self._host.observe_relations(plan))
         for node in plan.nodes:
             if not node.inputs and not self._sources.knows(node):
                 raise StatisticsError(
@@ -189,6 +192,7 @@ class ResourceManager:
         terms = self.terms
         try:
             self._allocator.set_plans({**self._plans, name: plan})
+            self._publish()
             return forecast(self._allocator, terms.target, terms.rule, terms.weights, terms.chronon)
         finally:
             self._allocator.set_plans(self._plans)
@@ -223,15 +227,35 @@ class ResourceManager:
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Gather the elements of a stream between two looks."""
-        if self._is_stale:
-            self._refresh()
-        self._sources.take(stream, batch, progress)
+        with self._recording(int(batch[0][0])):
+            if self._is_stale:
+                self._refresh()
+            self._sources.take(stream, batch, progress)
 
     def look(self, now: int) -> None:
-        """Estimate, compare with the budget, and adjust."""
+        """Estimate, compare with the budget, and adjust; what raises is a record, and the next look goes on."""
+        with self._recording(now):
+            self._look(now)
+
+    @contextmanager
+    def _recording(self, now: int) -> Iterator[None]:
+        """Make a record and a warning of what raises, as it concerns no query."""
+        try:
+            yield
+        except Exception as failure:
+            self._is_stale = True
+            why = f"{type(failure).__name__}: {failure}"
+            nothing = Use()
+            self._journal.tell(
+                BudgetRecord(now, "failed", self.terms, nothing, nothing, self._measured, 1.0, reason=why)
+            )
+            warnings.warn(f"budget: a look raised {why}; the next one tries again", stacklevel=2)
+
+    def _look(self, now: int) -> None:
         assert self._looks is not None
+        self._come_to(now)
         self._pace.efforts.looks += 1
-        self._refresh(self._sources.learn(now, self._learned) if self._learns else ())
+        self._refresh(self._sources.learn(now) if self._learns else ())
         self._learned = now if self._learns else self._learned
         self._correct(now)
         self._looked, self._has_others = now, False
@@ -253,6 +277,11 @@ class ResourceManager:
         rate = self._allocator.use().processor
         self._pace.pay(now, self._allocator.estimated, self._sources.efforts, rate)
 
+    def _come_to(self, now: int) -> None:
+        """Begin anew where looks go back in time, as a stream has come that is behind the others."""
+        if self._looked is not None and now < self._looked:
+            self._looked = self._first = self._learned = None
+
     def _forget(self, now: int) -> None:
         """Let the record of settings not grow for ever (thesis, 21.4.3)."""
         assert self._looks is not None
@@ -269,6 +298,7 @@ class ResourceManager:
         learn from the streams, so that only these queries are estimated.
         """
         assert self._looks is not None
+        self._come_to(now)
         if self._first is None:
             self._first = now
         learned = self._first if self._learned is None else self._learned
@@ -356,9 +386,10 @@ class ResourceManager:
         """Take note that queries have come or gone."""
         self._is_stale = self._has_others = True
         before, self._running = self._running, dict.fromkeys(self._host.queries.values())
-        new = (query.plan for query in self._running if query not in before)
-        sizes = (largest_window(plan, at_best=True) or 0 for plan in new)
-        self._window = max(self._window, *sizes, 0)
+        for query in self._running:
+            if query not in before:
+                self._sources.state(self._host.observe_relations(query.plan))
+                self._window = max(self._window, largest_window(query.plan, at_best=True) or 0)
         streams, looks = self._host.streams, _looks(self._window, self._every)
         if (streams, looks) != (self._watched, self._looks):
             if self._watch is not None:
@@ -367,6 +398,8 @@ class ResourceManager:
             if looks is not None and streams:
                 self._pace.follow(looks)
                 put_off = None if self._deciding is None else self._put_off
+                for stream in streams:
+                    self._sources.skip(stream, self._host.reached(stream))
                 self._watch = self._host.watch(self, looks.step, streams, idle=looks.idle, put_off=put_off)
 
     def _refresh(self, changed: Iterable[Node] = ()) -> None:
@@ -378,6 +411,10 @@ class ResourceManager:
         if self._looks is not None:
             # With the best settings, plans are the same after adjustments.
             self._sources.set_plans(self._allocator.best_plans.values(), self._looks)
+        self._publish(changed)
+
+    def _publish(self, changed: Iterable[Node] = ()) -> None:
+        """Estimate by the statistics of the streams as they are now, of which some have changed."""
         statistics = self._sources.statistics()
         new = {node for node in statistics.streams if not self._allocator.statistics.knows(node)}
         if stale := new.union(changed):
@@ -417,7 +454,7 @@ class _Pace:
 
     def _worked(self, now: int) -> float:
         if self._at is not None:
-            self._work += self._rate * (now - self._at)
+            self._work += self._rate * max(0, now - self._at)
         self._at = now
         return self._work
 

@@ -17,7 +17,8 @@ from midstream.optimizer.statistics import StreamStatistics
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.expressions.expressions import Expression
-from midstream.plans.values.streams import Batch, Time
+from midstream.plans.values.observations import Observation
+from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 HALF_LIFE = 1.0
 """The time after which an element counts half, in windows: state is what came in the last window."""
@@ -62,7 +63,10 @@ class SourceStatistics:
     """
 
     def __init__(self, before: Mapping[Node, StreamStatistics]) -> None:
-        self._before = before
+        self._known = dict(before)
+        """Statistics of streams until their elements come, and of relations."""
+        self._begun: dict[str, int] = {}
+        """By stream, the instant from which on elements have yet to be learned from."""
         self._looks: Looks | None = None
         self._sources: dict[str, _Source] = {}
         self._requirements: dict[Plan, Requirements] = {}
@@ -91,6 +95,7 @@ class SourceStatistics:
                 columns.setdefault(stream, set()).update(names)
             for stream, parts in asked.conditions.items():
                 conditions.setdefault(stream, {}).update(dict.fromkeys(parts))
+        self._begun = {stream: at for stream, at in self._begun.items() if stream in nodes}
         before, self._sources = self._sources, {}
         for stream, node in nodes.items():
             pairs = tuple(((stream, name), (stream, name)) for name in sorted(columns.get(stream, ())))
@@ -106,19 +111,35 @@ class SourceStatistics:
         assert isinstance(node.operator, Source)
         learned = DecayedStatistics(Plan(node), HALF_LIFE * looks.window, required=required)
         gathering = Gathering([node.operator], required.columns, looks.step)
-        published = self._before.get(node) if old is None else old.published
+        published = self._known.get(node) if old is None else old.published
         return _Source(node, required, gathering, learned, published=published, is_again=old is not None)
+
+    def state(self, relations: Mapping[Node, Observation]) -> None:
+        """Take the observations of relations, whose statistics stay as they are."""
+        self._known |= Statistics.from_observations(relations).streams
+
+    def skip(self, stream: str, until: Time) -> None:
+        """Learn nothing from what started before an instant, as not all of it has been seen."""
+        if BEGINNING < until < FOREVER:
+            self._begun[stream] = max(int(until), self._begun.get(stream, int(until)))
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Take elements of a stream between two looks."""
         if stream in self._sources:
             self._sources[stream].gathering.take(stream, batch, progress)
 
-    def learn(self, now: int, looked: int | None) -> list[Node]:
-        """Learn from the elements since the last look; returns the sources whose statistics have changed."""
+    def learn(self, now: int) -> list[Node]:
+        """Learn from the elements since the last look; returns the sources whose statistics have changed.
+
+        A stream that has been learned from beyond `now` is left out, as others are behind it.
+        """
         changed = []
         least = 0.0 if self._looks is None else HALF_LIFE * self._looks.window / 2
-        for source in self._sources.values():
+        for stream, source in self._sources.items():
+            looked = self._begun.get(stream)
+            if looked is not None and now <= looked:
+                continue
+            self._begun[stream] = now
             cells = source.gathering.cells(looked)
             self.efforts.cells += len(cells)
             self.efforts.rows += sum(len(cell.rows) for cell in cells)
@@ -144,13 +165,13 @@ class SourceStatistics:
     def knows(self, node: Node) -> bool:
         """True if anything is known of a source, other than that nothing has come."""
         source = self._sources.get(node.operator.stream) if isinstance(node.operator, Source) else None
-        return node in self._before or (source is not None and source.published is not None)
+        return node in self._known or (source is not None and source.published is not None)
 
     def statistics(self) -> Statistics:
         """The statistics of all streams; those of which nothing has come are silent."""
         return Statistics(
             {
-                **self._before,
+                **self._known,
                 **{one.node: one.published or SILENT for one in self._sources.values()},
             }
         )

@@ -21,11 +21,10 @@ def elements(start: int, end: int, distance: int) -> list[Element]:
 
 def looked(statistics: SourceStatistics, cells: Iterable[tuple[int, int]]) -> list[bool]:
     """Whether something changed, look by look, of stream a at some distances of elements."""
-    changed, before = [], None
+    changed = []
     for now, distance in cells:
         statistics.take("a", elements(now - 100, now, distance), now)
-        changed.append(bool(statistics.learn(now, before)))
-        before = now
+        changed.append(bool(statistics.learn(now)))
     return changed
 
 
@@ -36,10 +35,10 @@ def test_a_burst_shows_at_the_next_look_and_its_end_too() -> None:
     assert looked(statistics, steady)[0]
     assert statistics.statistics().streams[A.node].d == 10.0
     statistics.take("a", elements(800, 900, 1), 900)
-    assert statistics.learn(900, 800) == [A.node]
+    assert statistics.learn(900) == [A.node]
     assert 0.9 < statistics.statistics().streams[A.node].d < 1.1
     statistics.take("a", elements(900, 1000, 50), 1000)
-    assert statistics.learn(1000, 900) == [A.node]
+    assert statistics.learn(1000) == [A.node]
     assert statistics.statistics().streams[A.node].d > 30
 
 
@@ -71,7 +70,7 @@ def test_a_query_that_requires_more_does_not_make_a_stream_unknown() -> None:
     assert "x" not in statistics.statistics().streams[A.node].distributions
     for now in range(900, 9900, 100):
         statistics.take("a", elements(now - 100, now, 10), now)
-        statistics.learn(now, now - 100)
+        statistics.learn(now)
     known = statistics.statistics().streams[A.node]
     assert 9.9 < known.d < 10.1 and len(known.distributions["x"]) == 7
     statistics.set_plans([A.window(800).plan()], LOOKS)

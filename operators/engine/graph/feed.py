@@ -330,11 +330,17 @@ class Feed:
             if not due:
                 break
             first = min(due, key=attrgetter("next"))
-            first.look()
+            try:
+                first.look()
+            except Exception as error:  # elements have to run on, whatever a watcher does
+                self._failures.add(error)
             ahead |= dict.fromkeys(first.marks)
         for watch in dict.fromkeys(one for stream in ahead for one in self._watches.get(stream, ())):
             if self._is_over(watch):
-                watch.finish()
+                try:
+                    watch.finish()
+                except Exception as error:
+                    self._failures.add(error)
 
     def _run_waiting(self, stream: str) -> None:
         """Run the elements of a stream that need not wait for a look."""

@@ -70,6 +70,10 @@ class Host:
         """
         return self._graph.query(name)
 
+    def reached(self, stream: str) -> Time:
+        """The instant to which a stream has run; elements behind it wait for a look, or have yet to come."""
+        return self._graph.base.paths[stream].reached
+
     def plans_in_force(self) -> dict[str, Plan]:
         """The plans of all queries, in which levers have the bounds that all their queries allow.
 
@@ -143,6 +147,13 @@ class Host:
         Raises   StatisticsError where one gives positive and negative elements.
         """
         return self._graph.observe(query)
+
+    def observe_relations(self, plan: Plan) -> dict[Node, Observation]:
+        """The observations of a plan's relations.
+
+        Raises   UnknownStreamError where the rows of one are missing.
+        """
+        return self._graph.observe_relations(plan)
 
     # Boxes
 

@@ -145,7 +145,7 @@ class _Gathering:
 
     def _summary(self, elements: Sequence[Element], start: int, end: int) -> Cell:
         first, count = elements[0][0], len(elements)
-        most = self._most * min(LONG, (end - start) // self._step)
+        most = self._most * min(LONG, max(1, (end - start) // self._step))
         chance = chance_of(self._stream, end // self._step - 1)
         some = elements[:: count // TIMESTAMPS or 1]
         if count > most:

@@ -100,7 +100,12 @@ class Watch:
         cuts = self._cuts(now)
         last = [self.marks[stream].elements[cut - 1][0] for stream, cut in cuts.items()]
         self._latest = max([self._latest, *(int(start // self.step) for start in last)])
-        put_off = self._put_off(now) if self._put_off else 0
+        self._pause = 1
+        try:
+            put_off = self._put_off(now) if self._put_off else 0
+        except Exception:
+            self._set_next()  # the next instant comes all the same
+            raise
         self._pause = put_off or 1
         if put_off:
             self._set_next()

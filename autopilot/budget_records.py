@@ -13,8 +13,8 @@ from midstream.plans.values.streams import FOREVER, Time
 BudgetEvent = Literal["stay", "adjust", "short", "refused", "failed"]
 """The events.
 
-`short` where the least settings take more than there is; `refused` if the engine refuses; `failed` if the look
-raised an error.
+`short` where the least settings take more than there is; `refused` if the engine refuses; `failed` if the
+look raised an error.
 """
 
 

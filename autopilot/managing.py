@@ -233,7 +233,7 @@ class ResourceManager:
             self._sources.take(stream, batch, progress)
 
     def look(self, now: int) -> None:
-        """Estimate, compare with the budget, and adjust; what raises is a record, and the next look goes on."""
+        """Estimate, compare with the budget, and adjust; where that raises, the next look tries again."""
         with self._recording(now):
             self._look(now)
 

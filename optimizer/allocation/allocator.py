@@ -30,8 +30,11 @@ from midstream.plans.algebra.properties import lever_of, levers_of, logical_plan
 
 Q = TypeVar("Q", bound=Hashable)
 
-REFINEMENTS = 4
-"""The largest number of allocations of which the exact use is computed, until one is within the limits."""
+REFINEMENTS = 16
+"""The largest number of allocations of which the exact use is computed."""
+
+FULL = 0.95
+"""The share of the limits from which on an allocation that is within them is good enough."""
 
 MARGIN = 0.999
 """The share of the limits for which an allocation is made again: settings are whole numbers."""
@@ -171,23 +174,41 @@ class Allocator(Generic[Q]):
     def allocate(
         self, limits: Limits, rule: Rule = "precision", weights: Mapping[Q, float] | None = None
     ) -> Allocation[Q]:
-        """Settings for all levers so that the queries keep within limits.
+        """Settings for all levers so that the queries keep within limits, and use nearly all of these.
 
-        The use between the fractions of a curve is interpolated; that of the settings themselves is computed,
-        and where it exceeds the limits, the allocation is made again for less.
+        The use between the fractions of a curve is interpolated; that of the settings themselves is computed.
+        Where it exceeds the limits, or leaves much of them, the allocation is made again for less or for
+        more, by the error of the last one at first, and then by halving the range between one that fits and
+        one that does not.
         """
         costs = self._all_costs()
         curves = [_curve(one, weights or {}) for one in costs]
-        fractions, target = allocate(curves, limits, rule), limits
-        for _ in range(REFINEMENTS):
-            if fractions is None:
-                break
+        least = self._allocation([0.0] * len(costs), limits)
+        if not least.fits:
+            return least
+        best, most, share, low, high = least, 0.0, 1.0, 0.0, math.inf
+        for number in range(REFINEMENTS):
+            fractions = allocate(curves, limits.times(share), rule)
+            if fractions is None:  # it is less than the least settings take
+                low = max(low, share)
+                share = (low + high) / 2 if high < math.inf else 2 * share
+                continue
             allocation = self._allocation(fractions, limits)
+            excess = limits.excess(allocation.use)
             if allocation.fits:
-                return allocation
-            target = target.times(MARGIN / limits.excess(allocation.use))
-            fractions = allocate(curves, target, rule)
-        return self._allocation([0.0] * len(costs), limits)
+                low = share
+                if excess >= most:
+                    best, most = allocation, excess
+                if excess >= FULL or all(
+                    f == 1.0 for f, one in zip(fractions, costs, strict=True) if one.group.levers
+                ):
+                    break
+            else:
+                high = share
+            follows = share * MARGIN / excess if excess > 0 else math.inf
+            is_inside = low < follows < high and number < REFINEMENTS // 3
+            share = follows if is_inside else (low + min(high, 2 * low + 1)) / 2
+        return best
 
     def _allocation(self, fractions: Sequence[float], limits: Limits) -> Allocation[Q]:
         pairs = list(zip(self._all_costs(), fractions, strict=True))

@@ -26,6 +26,9 @@ HALF_LIFE = 1.0
 STEADY = 0.1
 """The relative change of a rate up to which statistics are not published again, but for a long time."""
 
+GROWN = 2
+"""The factor by which a sample grows until statistics are published again."""
+
 RENEWED = 8
 """The number of windows after which statistics are published again in any case."""
 
@@ -52,8 +55,9 @@ class _Source:
 class SourceStatistics:
     """Learns about each stream by itself, as far as some queries require it.
 
-    The statistics of a stream stay the same object until its rate changes by more than `STEADY`, or for
-    `RENEWED` windows, as new ones cost estimates of all that reads the stream. If other columns or conditions
+    The statistics of a stream stay the same object until its rate changes by more than `STEADY`, its sample
+    has grown by the factor `GROWN`, or for `RENEWED` windows, as new ones cost estimates of all that reads
+    the stream. If other columns or conditions
     of a stream are required, it is learned anew, and what was published stays until half a half-life has
     passed.
 
@@ -109,7 +113,7 @@ class SourceStatistics:
 
     def _source(self, node: Node, required: Requirements, looks: Looks, old: _Source | None) -> _Source:
         assert isinstance(node.operator, Source)
-        learned = DecayedStatistics(Plan(node), HALF_LIFE * looks.window, required=required)
+        learned = DecayedStatistics(Plan(node), HALF_LIFE * looks.window, threshold=0.0, required=required)
         gathering = Gathering([node.operator], required.columns, looks.step)
         published = self._known.get(node) if old is None else old.published
         return _Source(node, required, gathering, learned, published=published, is_again=old is not None)
@@ -187,4 +191,14 @@ def is_burst(count: float, expected: float) -> bool:
 
 
 def _is_alike(new: StreamStatistics, old: StreamStatistics | None) -> bool:
-    return old is not None and abs(new.rate - old.rate) <= STEADY * old.rate
+    """True if a rate is nearly the same, and the sample not much larger.
+
+    A small sample tells little of how many different values there are.
+    """
+    if old is None or abs(new.rate - old.rate) > STEADY * old.rate:
+        return False
+    return _rows(new) < GROWN * max(1, _rows(old))
+
+
+def _rows(statistics: StreamStatistics) -> int:
+    return 0 if statistics.sample is None else len(statistics.sample.rows)

@@ -94,10 +94,12 @@ class ResourceManager:
         units: UnitCosts | None = None,
         clock: Callable[[], float] | None = None,
         deciders: Callable[[], int] = lambda: 1,
+        earlier: ResourceManager | None = None,
     ) -> None:
         """`deciding` is the share of the queries' time that looks may take; None for no bound.
 
-        The `deciders` of an engine have equal parts of it.
+        The `deciders` of an engine have equal parts of it. An `earlier` manager, which is stopped, hands on
+        what it has learned of streams and queries.
 
         `every` is the time from look to look, by default a part of the largest window; `remember` the time
         for which settings are on record, by default `REMEMBERED` such windows. `statistics` are of streams
@@ -109,8 +111,11 @@ class ResourceManager:
         self.terms, self._every, self._deciding, self._units = terms, every, deciding, units
         self._remember, self._forgotten = remember, 0
         self._journal: Journal[BudgetRecord] = Journal("budget")
-        self._sources = SourceStatistics(statistics)
+        self._sources = SourceStatistics()
         self._allocator: Allocator[str] = Allocator(self._sources.statistics(), units)
+        if earlier is not None and earlier._units == units:
+            self._sources, self._allocator = earlier._sources, earlier._allocator
+        self._sources.expect(statistics)
         self._since: dict[RunningQuery, Time] = {}
         """By query, the instant from which on all of its state has come with its present settings."""
         self._expected: dict[tuple[str, ...], float] = {}
@@ -205,11 +210,12 @@ class ResourceManager:
         answer = self.forecast(plan, name)
         terms = self.terms
         if not answer.fits:
-            needed = answer.needed.times(1 / (1 - terms.reserve))
+            needed = answer.needed.times(1 / (1 - terms.reserve)).rounded_up(terms.chronon)
             raise BudgetExceeded(
                 f"query {name} does not fit: with the least settings all queries together need a budget of "
                 f"{terms.limit(needed)}, and it is {terms.limit(terms.limits)}, with a reserve of "
-                f"{terms.reserve:.0%}",
+                f"{terms.reserve:.0%}"
+                + ("; one processor is too few" if terms.chronon < needed.processor < math.inf else ""),
                 forecast=answer,
             )
         mine = {lever: one for lever, one in answer.settings.items() if lever in plan.nodes}

@@ -61,13 +61,11 @@ class SourceStatistics:
     of a stream are required, it is learned anew, and what was published stays until half a half-life has
     passed.
 
-    `before` are statistics of streams that are taken until their first elements have come.
-
     Cost     As `DecayedStatistics`, for each stream
     """
 
-    def __init__(self, before: Mapping[Node, StreamStatistics]) -> None:
-        self._known = dict(before)
+    def __init__(self) -> None:
+        self._known: dict[Node, StreamStatistics] = {}
         """Statistics of streams until their elements come, and of relations."""
         self._begun: dict[str, int] = {}
         """By stream, the instant from which on elements have yet to be learned from."""
@@ -118,14 +116,18 @@ class SourceStatistics:
         published = self._known.get(node) if old is None else old.published
         return _Source(node, required, gathering, learned, published=published, is_again=old is not None)
 
+    def expect(self, statistics: Mapping[Node, StreamStatistics]) -> None:
+        """Take statistics of streams that hold until their first elements have come."""
+        self._known |= statistics
+
     def state(self, relations: Mapping[Node, Observation]) -> None:
         """Take the observations of relations, whose statistics stay as they are."""
         self._known |= Statistics.from_observations(relations).streams
 
     def skip(self, stream: str, until: Time) -> None:
-        """Learn nothing from what started before an instant, as not all of it has been seen."""
-        if BEGINNING < until < FOREVER:
-            self._begun[stream] = max(int(until), self._begun.get(stream, int(until)))
+        """Learn nothing between the last elements and an instant, as what came there has not been seen."""
+        if BEGINNING < until < FOREVER and until >= self._begun.get(stream, until):
+            self._gather(stream, int(until))
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Take elements of a stream between two looks."""
@@ -143,21 +145,15 @@ class SourceStatistics:
             looked = self._begun.get(stream)
             if looked is not None and now <= looked:
                 continue
-            self._begun[stream] = now
-            cells = source.gathering.cells(looked)
-            self.efforts.cells += len(cells)
-            self.efforts.rows += sum(len(cell.rows) for cell in cells)
-            source.learned.take(cells)
+            count = self._gather(stream, now)
             if source.since is None:
-                if not cells:
-                    continue
-                source.since = min(cell.start for cell in cells)
+                continue
             if source.is_again and source.published is not None and now < source.since + least:
                 continue
             new = source.learned.at(now).streams[source.node]
             if looked is not None:
                 # What is smoothed is slow to show a burst, or its end.
-                passed, count = now - looked, sum(cell.elements for cell in cells)
+                passed = now - looked
                 if is_burst(count, passed * new.rate) or is_burst(passed * new.rate, count):
                     new = replace(new, d=passed / (count + 1))
             is_due = self._looks is None or now >= source.published_at + RENEWED * self._looks.window
@@ -165,6 +161,20 @@ class SourceStatistics:
                 source.published, source.published_at = new, now
                 changed.append(source.node)
         return changed
+
+    def _gather(self, stream: str, until: int) -> int:
+        """Learn from the elements of a stream since it was learned from; returns their number."""
+        looked, self._begun[stream] = self._begun.get(stream), until
+        source = self._sources.get(stream)
+        if source is None:
+            return 0
+        cells = source.gathering.cells(looked)
+        self.efforts.cells += len(cells)
+        self.efforts.rows += sum(len(cell.rows) for cell in cells)
+        source.learned.take(cells)
+        if cells and source.since is None:
+            source.since = min(cell.start for cell in cells)
+        return sum(cell.elements for cell in cells)
 
     def knows(self, node: Node) -> bool:
         """True if anything is known of a source, other than that nothing has come."""

@@ -675,7 +675,8 @@ class Engine:
 
         Memory is that of elements by the cost model, corrected by the number of elements that queries hold.
         Processing is by unit costs, corrected by the time of this process; so with a limit of it, settings
-        depend on the machine. See docs/budget.md.
+        depend on the machine. A budget that follows a stopped one knows what that has learned. See
+        docs/budget.md.
 
         Raises   ArgumentError where nothing is limited, or the engine has a budget; or where no query has a
                  time window, and `every` is not given.
@@ -714,6 +715,7 @@ class Engine:
             units=units,
             clock=None if processor is None else process_time,
             deciders=self._deciders,
+            earlier=self._manager,
         )
         return self._manager
 

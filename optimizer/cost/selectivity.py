@@ -315,9 +315,9 @@ def _origins(part: Expression, facts: Facts) -> list[list[str]]:
 def _without_noise(shares: Shares, rows: int) -> Shares:
     """Shares as even as they are in the whole stream, where a sample of rows tells them.
 
-    In a sample, values that are equally frequent occur by chance more or less often: a share p of n rows varies by
-    p / n. Few matches are most likely where the share is small, so that this would tell too many rows
-    without one.
+    In a sample, equally frequent values occur by chance more or less often: their shares p in n
+    rows vary by p / n.
+    Most rows without a match have a small share, so that there would seem to be too many of them.
     """
     total = math.fsum(weight for weight, _ in shares)
     if not total:

@@ -29,7 +29,7 @@ def looked(statistics: SourceStatistics, cells: Iterable[tuple[int, int]]) -> li
 
 
 def test_a_burst_shows_at_the_next_look_and_its_end_too() -> None:
-    statistics = SourceStatistics({})
+    statistics = SourceStatistics()
     statistics.set_plans([A.window(800).plan()], LOOKS)
     steady = [(100 * i, 10) for i in range(1, 9)]
     assert looked(statistics, steady)[0]
@@ -43,14 +43,15 @@ def test_a_burst_shows_at_the_next_look_and_its_end_too() -> None:
 
 
 def test_a_steady_stream_does_not_change() -> None:
-    statistics = SourceStatistics({})
+    statistics = SourceStatistics()
     statistics.set_plans([A.window(800).plan()], LOOKS)
     assert sum(looked(statistics, [(100 * i, 10) for i in range(1, 20)])) <= 2
 
 
 def test_what_is_stated_holds_until_something_comes() -> None:
     stated = StreamStatistics(5.0, 1.0)
-    statistics = SourceStatistics({A.node: stated})
+    statistics = SourceStatistics()
+    statistics.expect({A.node: stated})
     assert statistics.knows(A.node) and not statistics.knows(B.node)
     statistics.set_plans([A.window(800).plan(), B.window(800).plan()], LOOKS)
     assert statistics.statistics().streams[A.node] is stated
@@ -61,7 +62,7 @@ def test_what_is_stated_holds_until_something_comes() -> None:
 
 
 def test_a_query_that_requires_more_does_not_make_a_stream_unknown() -> None:
-    statistics = SourceStatistics({})
+    statistics = SourceStatistics()
     statistics.set_plans([A.window(800).plan()], LOOKS)
     looked(statistics, [(100 * i, 10) for i in range(1, 9)])
     joined = A.window(800).join(B.window(800), on=[("x", "z")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -308,6 +309,24 @@ def test_the_nearest_budget_that_is_named_would_do() -> None:
         other.terms = replace(other.terms, limits=replace(other.terms.limits, memory=needed * factor))
         assert other.forecast(query).fits is fits
         del engine
+
+
+@pytest.mark.parametrize("limit", [{"memory": 60_000}, {"processor": 1e-5, "chronon": 1e5}])
+@pytest.mark.parametrize("size", [20_000, 33_333, 1_234_567])
+def test_the_budget_that_a_refusal_names_admits(limit: dict[str, Any], size: int) -> None:
+    """Word for word, also given as another budget, which knows what the one before has learned."""
+    engine = ms.Engine(JOIN, lambda batch: None)
+    budget = engine.budget(**limit)
+    feed(engine, arrivals(7, 20_000, lambda t: 10.0))
+    query = A.window(size).join(B.window(size), on=[("ak", "bk")])
+    with pytest.raises(BudgetExceeded) as refusal:
+        engine.add(query, name="more", within=budget)
+    found = re.search(r"need a budget of ([\d.]+ [kMG]B|[\d.]+%)", str(refusal.value))
+    assert found is not None
+    budget.stop()
+    (resource,) = limit.keys() - {"chronon"}
+    budget = engine.budget(**{**limit, resource: found[1]})
+    assert engine.add(query, name="more", within=budget).name == "more"
 
 
 def test_nothing_is_known_of_a_stream_before_it_comes_unless_stated() -> None:

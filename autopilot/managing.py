@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
+from operator import is_not
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -45,7 +47,10 @@ LEAST_TIME = 1000.0
 """Microseconds below which measured time tells too little."""
 
 STEADY = 0.1
-"""The relative change of an estimate up to which a stream counts as steady."""
+"""The relative change of a rate up to which a stream counts as steady."""
+
+NEAR = 0.25
+"""The relative change of a rate up to which a correction holds that was measured before."""
 
 REMEMBERED = 100
 """The number of largest windows for which settings are on record."""
@@ -118,8 +123,12 @@ class ResourceManager:
         self._sources.expect(statistics)
         self._since: dict[RunningQuery, Time] = {}
         """By query, the instant from which on all of its state has come with its present settings."""
-        self._expected: dict[tuple[str, ...], float] = {}
-        """By queries that share levers, the elements that were expected at the last look."""
+        self._shares: dict[tuple[str, ...], _Share] = {}
+        """By queries that share levers, what is known of their part of the memory."""
+        self._settled: Time = BEGINNING
+        """The instant from which on nothing is valid that came with better settings than now."""
+        self._has_more = False
+        """True if some settings are to become better once others that became worse are complete."""
         self._looks: Looks | None = None
         self._watched: tuple[str, ...] = ()
         self._watch: Watch | None = None
@@ -266,13 +275,16 @@ class ResourceManager:
         self._correct(now)
         self._looked, self._has_others = now, False
         use, target = self._allocator.use(), self.terms.target
-        if not self.terms.most.hold(use) or (
-            target.excess(use) < 1 - self.terms.threshold and not self._allocator.is_best
-        ):
+        is_over, is_settled = not self.terms.most.hold(use), now >= self._settled
+        has_room = target.excess(use) < 1 - self.terms.threshold and not self._allocator.is_best
+        if is_over or (is_settled and (has_room or self._has_more)):
             allocation = self._allocator.allocate(target, self.terms.rule, self.terms.weights)
             event: BudgetEvent = "adjust" if allocation.fits else "short"
-            if settings := self._open(allocation.settings):
-                self._change(now, event, settings, use)
+            settings = self._open(allocation.settings)
+            lower = {lever: one for lever, one in settings.items() if lever not in allocation.better}
+            self._has_more = len(lower) < len(settings) and (bool(lower) or not is_settled)
+            if settings := lower if self._has_more else settings:
+                self._change(now, event, settings, use, is_worse=bool(lower))
             else:
                 self._tell(now, "stay" if allocation.fits else "short", use)
         else:
@@ -300,8 +312,8 @@ class ResourceManager:
         """The number of instants by which a look is put off, as it is not paid for.
 
         It is a window at the most, and no longer than since the first instant. When more elements come than
-        were expected, it is not put off. Nor is it when queries have come or gone, but such a look does not
-        learn from the streams, so that only these queries are estimated.
+        were expected, or more is held than the budget, it is not put off. Nor is it when queries have come or
+        gone, but such a look does not learn from the streams, so that only these queries are estimated.
         """
         assert self._looks is not None
         self._come_to(now)
@@ -309,7 +321,13 @@ class ResourceManager:
             self._first = now
         learned = self._first if self._learned is None else self._learned
         longest = min(self._looks.window, max(self._looks.step, learned - self._first))
-        self._learns = now >= learned + longest or self._has_burst(now) or self._pace.is_paid(now)
+        self._learns = (
+            now >= learned + longest
+            or self._has_burst(now)
+            or self._pace.is_paid(now)
+            # What came with better settings is held for a while: no look could mend that.
+            or (now >= self._settled and self.terms.limits.memory < math.inf and self._is_over(self._held()))
+        )
         return 0 if self._learns or self._has_others else 1
 
     def _has_burst(self, now: int) -> bool:
@@ -323,26 +341,47 @@ class ResourceManager:
         assert self._looks is not None
         running, full = self._host.queries, now + self._looks.window
         self._since = {one: max(self._since.get(one, full), one.complete_from) for one in running.values()}
-        held, states, expected = self._held(), {}, {}
-        elements, memory, processor = 0, 0.0, 0.0
+        held, states, before = self._held(), {}, self._shares
+        self._shares, processor = {}, 0.0
         for queries, use in self._allocator.uncorrected().items():
-            nodes = {node for query in queries for node in map(logical_node, running[query].plan.nodes)}
-            mine = sum(held.get(node, 0) for node in nodes)
-            elements, processor = elements + mine, processor + use.processor
-            if not use.elements:
-                continue
-            memory += mine * use.memory / use.elements
-            expected[queries] = use.elements
-            if abs(use.elements / self._expected.get(queries, use.elements) - 1) > STEADY:
-                # The streams have changed: what is held came at other rates.
-                self._since |= {running[query]: full for query in queries}
-            settled = all(self._since[running[query]] <= now for query in queries)
-            if settled and max(mine, use.elements) >= FEW:
+            plans = [running[query].plan for query in queries]
+            sources = (node for plan in plans for node in map(logical_node, plan.nodes) if not node.inputs)
+            rates = {node: self._allocator.statistics.stream(node).rate for node in sources}
+            share = before.get(queries) or _Share(rates, full)
+            self._shares[queries] = share
+            processor += use.processor
+            share.of_element = use.memory / use.elements if use.elements else 0.0
+            if not _are_near(rates, share.rates, STEADY):
+                share.rates, share.since = rates, full  # what is held came at other rates
+            mine = share.elements(held, plans)
+            is_complete = all(self._since[running[query]] <= now for query in queries)
+            is_more = mine > self._allocator.state(queries) * use.elements
+            if max(mine, use.elements) < FEW or not use.elements:
+                pass
+            elif is_complete and (share.since <= now or (is_more and self._is_over(held))):
                 states[queries] = min(MOST, max(1 / MOST, mine / use.elements))
-        self._expected = expected
+                share.corrected_at = rates
+            elif not _are_near(rates, share.corrected_at, NEAR):
+                states[queries], share.corrected_at = 1.0, rates
         passed = 0 if self._looked is None else now - self._looked
         self._allocator.correct(states, self._speed.measure(processor * passed))
-        self._measured = Measured(elements, memory)
+        self._measured = self._measure(held)
+
+    def _measure(self, held: Mapping[Node, int]) -> Measured:
+        """The elements that queries hold, and their bytes as the model has them."""
+        running = self._host.queries
+        shares = [
+            (
+                share.elements(held, [running[name].plan for name in names if name in running]),
+                share.of_element,
+            )
+            for names, share in self._shares.items()
+        ]
+        return Measured(sum(n for n, _ in shares), math.fsum(n * size for n, size in shares))
+
+    def _is_over(self, held: Mapping[Node, int]) -> bool:
+        """True if queries hold more than the budget."""
+        return self._measure(held).memory > self.terms.limits.memory
 
     def _open(self, settings: Mapping[Node, Any]) -> Mapping[Node, Any]:
         """The settings of levers to which elements may come, as some of their streams have not ended."""
@@ -352,8 +391,16 @@ class ResourceManager:
             if not self._host.has_ended(source.stream for source in Plan(lever).sources)
         }
 
-    def _change(self, now: int | None, event: BudgetEvent, settings: Mapping[Node, Any], before: Use) -> None:
-        """Adjust levers, all at one instant, but for granules that become finer."""
+    def _change(
+        self,
+        now: int | None,
+        event: BudgetEvent,
+        settings: Mapping[Node, Any],
+        before: Use,
+        *,
+        is_worse: bool = True,
+    ) -> None:
+        """Adjust levers, all at one instant, but for granules that become finer; some to worse settings."""
         not_before = BEGINNING if now is None else now
         done: list[Adjustment] = []
         changes: list[Change] = []
@@ -366,13 +413,14 @@ class ResourceManager:
                 continue
             changes += (Change(_name(lever), lever_of(lever).setting, one) for lever, one in part.items())
         for adjustment in done:
+            if is_worse:
+                self._settled = max(self._settled, adjustment.complete_at)
             for name in adjustment.queries:
                 query = self._host.query(name)
                 self._since[query] = max(self._since.get(query, adjustment.at), adjustment.complete_at)
         if refused:
             self._tell(0 if now is None else now, "refused", before, reason="; ".join(refused))
         if done:
-            self._expected = {}
             self._refresh()
             at = min(adjustment.at for adjustment in done) if now is None else now
             complete_at = max(adjustment.complete_at for adjustment in done)
@@ -425,6 +473,35 @@ class ResourceManager:
         new = {node for node in statistics.streams if not self._allocator.statistics.knows(node)}
         if stale := new.union(changed):
             self._allocator.set_statistics(statistics, stale)
+
+
+class _Share:
+    """Queries that share levers: what they hold, at which rates, and the correction of their estimate."""
+
+    def __init__(self, rates: Mapping[Node, float], since: Time) -> None:
+        self.rates = self.corrected_at = rates
+        """The rates of their streams, which have been near these; those for which the correction holds."""
+        self.since = since
+        """The instant from which on all that they hold has come at such rates."""
+        self._plans: Sequence[Plan] = ()
+        self._nodes: frozenset[Node] = frozenset()
+        """The operators of these plans."""
+        self.of_element = 0.0
+        """The bytes of an element on the average, as estimated."""
+
+    def elements(self, held: Mapping[Node, int], plans: Sequence[Plan]) -> int:
+        """The number of elements that they hold with their present plans, in O(operators)."""
+        if len(plans) != len(self._plans) or any(map(is_not, plans, self._plans)):
+            self._plans = plans
+            self._nodes = frozenset(map(logical_node, chain(*(plan.nodes for plan in plans))))
+        return sum(held.get(node, 0) for node in self._nodes)
+
+
+def _are_near(rates: Mapping[Node, float], others: Mapping[Node, float], share: float) -> bool:
+    return all(
+        abs(rate - others.get(node, rate)) <= share * max(rate, others.get(node, rate))
+        for node, rate in rates.items()
+    )
 
 
 class _Pace:

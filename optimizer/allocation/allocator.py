@@ -48,12 +48,14 @@ class Allocation(Generic[Q]):
     settings    the new setting of each lever that changes, by the nodes of the plans
     use         the expected use with these settings
     precision   by query, the expected precision of its results
+    better      the levers among `settings` of queries all of whose levers that change get better settings
     """
 
     fits: bool
     settings: Mapping[Node, Any]
     use: Use
     precision: Mapping[Q, float]
+    better: frozenset[Node] = frozenset()
 
 
 @dataclass(slots=True)
@@ -146,6 +148,10 @@ class Allocator(Generic[Q]):
             for costs, (use, _) in self._at_present()
         }
 
+    def state(self, queries: tuple[Q, ...]) -> float:
+        """The correction of the state of queries that share levers, as a multiple of the estimate."""
+        return next(costs.state for group, costs in self._costs.items() if group.queries == queries)
+
     def correct(self, states: Mapping[tuple[Q, ...], float], time: float) -> None:
         """Correct the estimates, by what was seen as a multiple of them.
 
@@ -221,7 +227,20 @@ class Allocator(Generic[Q]):
             for lever, best in one.levers.items()
             if best in new and (setting := new[best].setting) != lever_of(lever).setting
         }
-        return Allocation(limits.hold(use), settings, use, dict(_by_query(at)))
+        group_of = {lever: number for number, (costs, _) in enumerate(pairs) for lever in costs.group.levers}
+        worse = {
+            group_of[best]
+            for one in self._queries.values()
+            for lever, best in one.levers.items()
+            if lever in settings and not _is_better(lever, settings[lever], lever_of(best).setting)
+        }
+        better = frozenset(
+            lever
+            for one in self._queries.values()
+            for lever, best in one.levers.items()
+            if lever in settings and group_of[best] not in worse
+        )
+        return Allocation(limits.hold(use), settings, use, dict(_by_query(at)), better)
 
     def _all_costs(self) -> list[GroupCosts[Q]]:
         if not self._is_grouped:
@@ -251,6 +270,11 @@ class Allocator(Generic[Q]):
             (costs, costs.at({lever: present[lever] for lever in costs.group.levers}))
             for costs in self._all_costs()
         ]
+
+
+def _is_better(lever: Node, new: float, best: float) -> bool:
+    present: float = lever_of(lever).setting
+    return abs(best - new) < abs(best - present)
 
 
 def _curve(costs: GroupCosts[Q], weights: Mapping[Q, float]) -> Curve:

@@ -284,7 +284,9 @@ LARGE: dict[str, Callable[[random.Random], Stream]] = {
     "group": lambda c: lever(c, "b").group_by("bk").aggregate(n=ms.count(), least=ms.min_("bv")),
     "median": lambda c: lever(c, "c").group_by("ck").aggregate(n=ms.median("cv")),
     "filter": lambda c: lever(c, "b").filter(ms.col("bv") > 3).distinct(),
-    "difference": lambda c: lever(c, "a").select(k=ms.col("ak")).difference(lever(c, "b").select(k=ms.col("bk"))),
+    "difference": lambda c: (
+        lever(c, "a").select(k=ms.col("ak")).difference(lever(c, "b").select(k=ms.col("bk")))
+    ),
 }
 
 
@@ -311,7 +313,7 @@ def large(number: int) -> Kept:
                 times = sorted(t + chance.randrange(step) for _ in range(number))
                 engine.push(name, [(u, u + 1, (chance.randrange(keys), chance.randrange(10))) for u in times])
                 engine.advance(name, t + step)
-            if budget is not None and t >= changed + WINDOW:
+            if budget is not None and t >= changed + WINDOW and budget.decisions[-1].event != "short":
                 held = sum(engine.held(in_bytes=True).values())
                 kept.steady.append(held / limit)
 
@@ -327,8 +329,9 @@ def large(number: int) -> Kept:
             engine.add(query, lambda batch: None, name=f"query {i}")
         run(0, WINDOW + 500)
         limit = chance.uniform(0.3, 0.9) * sum(engine.held(in_bytes=True).values())
-    changed = WINDOW + 500
+    changed = 2 * WINDOW + 500  # as nothing is known at first
     budget = engine.budget(memory=limit)
+    run(WINDOW + 500, changed)
     for _ in range(3):
         run(changed, changed + 4 * WINDOW)
         changed += 4 * WINDOW

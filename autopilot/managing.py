@@ -45,9 +45,6 @@ LEAST_TIME = 1000.0
 STEADY = 0.1
 """The relative change of an estimate up to which a stream counts as steady."""
 
-REMEMBERED = 100
-"""The number of largest windows for which settings are on record."""
-
 LOOKS = 8
 """The number of looks in the largest window."""
 
@@ -98,14 +95,15 @@ class ResourceManager:
         The `deciders` of an engine have equal parts of it.
 
         `every` is the time from look to look, by default a part of the largest window; `remember` the time
-        for which settings are on record, by default `REMEMBERED` such windows. `statistics` are of streams
-        that have yet to come; `clock` gives seconds of processing.
+        for which settings are on record, by default as without a budget. `statistics` are of streams that
+        have yet to come; `clock` gives seconds of processing.
 
         Raises   ArgumentError where no query has a time window, and `every` is not given.
         """
         self._host, self._adjust, self._held = host, adjust, held
         self.terms, self._every, self._deciding, self._units = terms, every, deciding, units
-        self._remember, self._forgotten = remember, 0
+        if remember is not None:
+            host.remember_settings(remember)
         self._journal: Journal[BudgetRecord] = Journal("budget")
         self._sources = SourceStatistics(statistics)
         self._allocator: Allocator[str] = Allocator(self._sources.statistics(), units)
@@ -249,17 +247,8 @@ class ResourceManager:
             self._tell(now, "stay", use)
         streams = self._allocator.statistics.streams
         self._rate = math.fsum(streams[node].rate for node in self._sources.nodes)
-        self._forget(now)
         rate = self._allocator.use().processor
         self._pace.pay(now, self._allocator.estimated, self._sources.efforts, rate)
-
-    def _forget(self, now: int) -> None:
-        """Let the record of settings not grow for ever (thesis, 21.4.3)."""
-        assert self._looks is not None
-        remember = self._remember or REMEMBERED * self._looks.window
-        if now - self._forgotten >= remember / LOOKS:
-            self._forgotten = now
-            self._host.forget_settings(now - remember)
 
     def _put_off(self, now: int) -> int:
         """The number of instants by which a look is put off, as it is not paid for.

@@ -316,8 +316,9 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
     def _counted_steps(self) -> tuple[int, int]:
         """The elements on the query's streams, and what all operators have given, sources included."""
-        emitted = self._counters().emitted
-        return sum(n for node, n in emitted.items() if not node.inputs), sum(emitted.values())
+        counters = self._counters()
+        elements = sum(n for node, n in counters.emitted.items() if not node.inputs)
+        return elements, sum(counters.emitted.values()) + counters.earlier
 
     def _work(self) -> float:
         """The work of the query so far, in microseconds by counted steps.

@@ -9,6 +9,7 @@ import pytest
 from steps import calls_of, objects
 
 from midstream.engine import Engine
+from midstream.operators.engine.measuring import meters
 from midstream.operators.engine.running.settings import CHANGES, WINDOWS
 from midstream.plans.algebra.builder import Stream, stream
 from midstream.plans.values.errors import PlanError
@@ -61,10 +62,11 @@ def test_nor_where_earlier_settings_are_still_in_use_or_yet_to_come(ahead: int) 
 
 
 @pytest.mark.parametrize("lever", ["window", *(pytest.param(one, marks=pytest.mark.slow) for one in MORE)])
-def test_what_adjustments_leave_behind_does_not_grow(lever: str) -> None:
+def test_what_adjustments_leave_behind_does_not_grow(lever: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meters, "RECENT", 8)
     adjusted = _Adjusted(*LEVERS[lever])
     adjusted.engine.remember_settings(1000)
-    for _ in range(650):  # until what is bounded is full
+    for _ in range(300):  # until what is bounded is full
         adjusted.adjust()
     before = objects()
     for _ in range(300):

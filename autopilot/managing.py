@@ -343,6 +343,8 @@ class ResourceManager:
 
     def _follow(self) -> None:
         """Take note that queries have come or gone."""
+        if self._watch is not None:
+            self._watch.pass_on()  # what has come belongs to the queries so far, however batches were cut
         self._is_stale = self._has_others = True
         before, self._running = self._running, dict.fromkeys(self._host.queries.values())
         new = (query.plan for query in self._running if query not in before)
@@ -356,7 +358,9 @@ class ResourceManager:
             if looks is not None and streams:
                 self._pace.follow(looks)
                 put_off = None if self._deciding is None else self._put_off
-                self._watch = self._host.watch(self, looks.step, streams, idle=looks.idle, put_off=put_off)
+                self._watch = self._host.watch(
+                    self, looks.step, streams, idle=looks.idle, put_off=put_off, gathers=True
+                )
 
     def _refresh(self, changed: Iterable[Node] = ()) -> None:
         """Take the present plans of all queries, and what is required of streams; some have changed."""

@@ -105,21 +105,22 @@ class SourceStatistics:
     def _source(self, node: Node, required: Requirements, looks: Looks, old: _Source | None) -> _Source:
         assert isinstance(node.operator, Source)
         learned = DecayedStatistics(Plan(node), HALF_LIFE * looks.window, required=required)
-        gathering = Gathering([node.operator], required.columns, looks.step)
+        stream = node.operator.stream
+        gathering = Gathering(node.operator, required.columns.get(stream, ()), looks.step)
         published = self._before.get(node) if old is None else old.published
         return _Source(node, required, gathering, learned, published=published, is_again=old is not None)
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Take elements of a stream between two looks."""
         if stream in self._sources:
-            self._sources[stream].gathering.take(stream, batch, progress)
+            self._sources[stream].gathering.take(batch, progress)
 
     def learn(self, now: int, looked: int | None) -> list[Node]:
         """Learn from the elements since the last look; returns the sources whose statistics have changed."""
         changed = []
         least = 0.0 if self._looks is None else HALF_LIFE * self._looks.window / 2
         for source in self._sources.values():
-            cells = source.gathering.cells(looked)
+            cells = [*filter(None, [source.gathering.cell(looked, now)])]
             self.efforts.cells += len(cells)
             self.efforts.rows += sum(len(cell.rows) for cell in cells)
             source.learned.take(cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import pytest
@@ -41,11 +41,16 @@ def sampled(parts: Sequence[list[Element]], *, apart: Sequence[bool] = ()) -> Ce
     return sample
 
 
-@pytest.fixture(autouse=True)
-def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds, segments and pieces end within the streams that are drawn."""
+@pytest.fixture(autouse=True, params=[sampling.PLACES, 50], ids=["few ties", "many ties"])
+def small_pieces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Pieces end within the streams that are drawn, and numbers may be equal."""
+    numbers, number_of = request.param, sampling.number_of
     monkeypatch.setattr(sampling, "FEW", 3)
     monkeypatch.setattr(sampling, "MANY", 60)
+    monkeypatch.setattr(sampling, "number_of", lambda place: number_of(place) % numbers)
+    sampling._numbers.cache_clear()
+    yield
+    sampling._numbers.cache_clear()
 
 
 @given(starts, cuts, st.lists(st.booleans(), max_size=9))

@@ -52,9 +52,6 @@ STEADY = 0.1
 NEAR = 0.25
 """The relative change of a rate up to which a correction holds that was measured before."""
 
-REMEMBERED = 100
-"""The number of largest windows for which settings are on record."""
-
 LOOKS = 8
 """The number of looks in the largest window."""
 
@@ -107,14 +104,15 @@ class ResourceManager:
         what it has learned of streams and queries.
 
         `every` is the time from look to look, by default a part of the largest window; `remember` the time
-        for which settings are on record, by default `REMEMBERED` such windows. `statistics` are of streams
-        that have yet to come; `clock` gives seconds of processing.
+        for which settings are on record, by default as without a budget. `statistics` are of streams that
+        have yet to come; `clock` gives seconds of processing.
 
         Raises   ArgumentError where no query has a time window, and `every` is not given.
         """
         self._host, self._adjust, self._held = host, adjust, held
         self.terms, self._every, self._deciding, self._units = terms, every, deciding, units
-        self._remember, self._forgotten = remember, 0
+        if remember is not None:
+            host.remember_settings(remember)
         self._journal: Journal[BudgetRecord] = Journal("budget")
         self._sources = SourceStatistics()
         self._allocator: Allocator[str] = Allocator(self._sources.statistics(), units)
@@ -147,8 +145,12 @@ class ResourceManager:
         self._pace = _Pace(deciding, units, deciders)
         self._speed = _Speed(clock)
         self._measured = Measured()
-        self._rate = 0.0
-        """Elements of all streams in a chronon, as expected at the last look."""
+        self._came: dict[str, int] = {}
+        """By stream, the elements from the last look to the last instant at which one was due."""
+        self._due: int | None = None
+        """That instant, or that of the look."""
+        self._lately: dict[str, tuple[int, int]] = {}
+        """By stream, the chronons between the last two such instants, and the elements of that time."""
         self.is_stopped = False
         """True after `stop`."""
         self._running: dict[RunningQuery, None] = {}
@@ -270,7 +272,7 @@ class ResourceManager:
         assert self._looks is not None
         self._come_to(now)
         self._pace.efforts.looks += 1
-        self._refresh(self._sources.learn(now) if self._learns else ())
+        self._refresh(self._sources.learn(now, self._lately) if self._learns else ())
         self._learned = now if self._learns else self._learned
         self._correct(now)
         self._looked, self._has_others = now, False
@@ -289,24 +291,15 @@ class ResourceManager:
                 self._tell(now, "stay" if allocation.fits else "short", use)
         else:
             self._tell(now, "stay", use)
-        streams = self._allocator.statistics.streams
-        self._rate = math.fsum(streams[node].rate for node in self._sources.nodes)
-        self._forget(now)
+        self._due, self._came = now, {}
         rate = self._allocator.use().processor
         self._pace.pay(now, self._allocator.estimated, self._sources.efforts, rate)
 
     def _come_to(self, now: int) -> None:
         """Begin anew where looks go back in time, as a stream has come that is behind the others."""
         if self._looked is not None and now < self._looked:
-            self._looked = self._first = self._learned = None
-
-    def _forget(self, now: int) -> None:
-        """Let the record of settings not grow for ever (thesis, 21.4.3)."""
-        assert self._looks is not None
-        remember = self._remember or REMEMBERED * self._looks.window
-        if now - self._forgotten >= remember / LOOKS:
-            self._forgotten = now
-            self._host.forget_settings(now - remember)
+            self._looked = self._first = self._learned = self._due = None
+            self._came, self._lately = {}, {}
 
     def _put_off(self, now: int) -> int:
         """The number of instants by which a look is put off, as it is not paid for.
@@ -321,9 +314,10 @@ class ResourceManager:
             self._first = now
         learned = self._first if self._learned is None else self._learned
         longest = min(self._looks.window, max(self._looks.step, learned - self._first))
+        has_burst = self._has_burst(now)
         self._learns = (
-            now >= learned + longest
-            or self._has_burst(now)
+            has_burst
+            or now >= learned + longest
             or self._pace.is_paid(now)
             # What came with better settings is held for a while: no look could mend that.
             or (now >= self._settled and self.terms.limits.memory < math.inf and self._is_over(self._held()))
@@ -331,10 +325,21 @@ class ResourceManager:
         return 0 if self._learns or self._has_others else 1
 
     def _has_burst(self, now: int) -> bool:
-        """True if more elements have come since the last look than chance explains."""
-        if self._looked is None or self._watch is None:
+        """True if more of a stream has come since the last look, or lately, than chance explains."""
+        if self._looked is None or self._due is None or self._watch is None:
+            self._due = now
             return False
-        return is_burst(self._watch.came(now), self._rate * (now - self._looked))
+        came, statistics = self._watch.came(now), self._allocator.statistics
+        self._lately = {
+            stream: (now - self._due, n - self._came.get(stream, 0)) for stream, n in came.items()
+        }
+        self._due, self._came = now, came
+        rates = {stream: statistics.stream(node).rate for stream, node in self._sources.nodes.items()}
+        return any(
+            is_burst(count, passed * rates.get(stream, 0.0))
+            for periods in (self._lately, {stream: (now - self._looked, n) for stream, n in came.items()})
+            for stream, (passed, count) in periods.items()
+        )
 
     def _correct(self, now: int) -> None:
         """Correct the estimates by what queries hold, and by the time that they took."""
@@ -438,6 +443,8 @@ class ResourceManager:
 
     def _follow(self) -> None:
         """Take note that queries have come or gone."""
+        if self._watch is not None:
+            self._watch.pass_on()  # what has come belongs to the queries so far, however batches were cut
         self._is_stale = self._has_others = True
         before, self._running = self._running, dict.fromkeys(self._host.queries.values())
         for query in self._running:
@@ -449,12 +456,15 @@ class ResourceManager:
             if self._watch is not None:
                 self._host.unwatch(self._watch)
             self._watched, self._looks, self._watch = streams, looks, None
+            self._due, self._came, self._lately = None, {}, {}
             if looks is not None and streams:
                 self._pace.follow(looks)
                 put_off = None if self._deciding is None else self._put_off
                 for stream in streams:
                     self._sources.skip(stream, self._host.reached(stream))
-                self._watch = self._host.watch(self, looks.step, streams, idle=looks.idle, put_off=put_off)
+                self._watch = self._host.watch(
+                    self, looks.step, streams, idle=looks.idle, put_off=put_off, gathers=True
+                )
 
     def _refresh(self, changed: Iterable[Node] = ()) -> None:
         """Take the present plans of all queries, and what is required of streams; some have changed."""

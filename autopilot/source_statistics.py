@@ -75,9 +75,9 @@ class SourceStatistics:
         self.efforts = Efforts()
 
     @property
-    def nodes(self) -> list[Node]:
-        """The sources that are read."""
-        return [source.node for source in self._sources.values()]
+    def nodes(self) -> dict[str, Node]:
+        """The sources that are read, by stream."""
+        return {stream: source.node for stream, source in self._sources.items()}
 
     def set_plans(self, plans: Iterable[Plan], looks: Looks) -> None:
         """Learn what these plans require, at such looks."""
@@ -111,8 +111,9 @@ class SourceStatistics:
 
     def _source(self, node: Node, required: Requirements, looks: Looks, old: _Source | None) -> _Source:
         assert isinstance(node.operator, Source)
+        stream = node.operator.stream
         learned = DecayedStatistics(Plan(node), HALF_LIFE * looks.window, threshold=0.0, required=required)
-        gathering = Gathering([node.operator], required.columns, looks.step)
+        gathering = Gathering(node.operator, required.columns.get(stream, ()), looks.step)
         published = self._known.get(node) if old is None else old.published
         return _Source(node, required, gathering, learned, published=published, is_again=old is not None)
 
@@ -125,19 +126,22 @@ class SourceStatistics:
         self._known |= Statistics.from_observations(relations).streams
 
     def skip(self, stream: str, until: Time) -> None:
-        """Learn nothing between the last elements and an instant, as what came there has not been seen."""
+        """Learn from what came before an instant, and forget what came later: a new watch shows it again."""
         if BEGINNING < until < FOREVER and until >= self._begun.get(stream, until):
+            if stream in self._sources:
+                self._sources[stream].gathering.forget(int(until))
             self._gather(stream, int(until))
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Take elements of a stream between two looks."""
         if stream in self._sources:
-            self._sources[stream].gathering.take(stream, batch, progress)
+            self._sources[stream].gathering.take(batch, progress)
 
-    def learn(self, now: int) -> list[Node]:
+    def learn(self, now: int, lately: Mapping[str, tuple[int, int]]) -> list[Node]:
         """Learn from the elements since the last look; returns the sources whose statistics have changed.
 
-        A stream that has been learned from beyond `now` is left out, as others are behind it.
+        `lately` holds the last chronons and the number of elements that came in these, by stream. A stream
+        that has been learned from beyond `now` is left out, as others are behind it.
         """
         changed = []
         least = 0.0 if self._looks is None else HALF_LIFE * self._looks.window / 2
@@ -151,11 +155,10 @@ class SourceStatistics:
             if source.is_again and source.published is not None and now < source.since + least:
                 continue
             new = source.learned.at(now).streams[source.node]
-            if looked is not None:
-                # What is smoothed is slow to show a burst, or its end.
-                passed = now - looked
-                if is_burst(count, passed * new.rate) or is_burst(passed * new.rate, count):
-                    new = replace(new, d=passed / (count + 1))
+            # What is smoothed is slow to show a burst, or its end, and so is a long time since the last look.
+            for passed, n in ((now - (looked or now), count), lately.get(stream, (0, 0))):
+                if passed and (is_burst(n, passed * new.rate) or is_burst(passed * new.rate, n)):
+                    new = replace(new, d=passed / (n + 1))
             is_due = self._looks is None or now >= source.published_at + RENEWED * self._looks.window
             if new is not source.published and (is_due or not _is_alike(new, source.published)):
                 source.published, source.published_at = new, now
@@ -168,13 +171,14 @@ class SourceStatistics:
         source = self._sources.get(stream)
         if source is None:
             return 0
-        cells = source.gathering.cells(looked)
-        self.efforts.cells += len(cells)
-        self.efforts.rows += sum(len(cell.rows) for cell in cells)
-        source.learned.take(cells)
-        if cells and source.since is None:
-            source.since = min(cell.start for cell in cells)
-        return sum(cell.elements for cell in cells)
+        cell = source.gathering.cell(looked, until)
+        if cell is None:
+            return 0
+        self.efforts.cells += 1
+        self.efforts.rows += len(cell.rows)
+        source.learned.take([cell])
+        source.since = cell.start if source.since is None else source.since
+        return cell.elements
 
     def knows(self, node: Node) -> bool:
         """True if anything is known of a source, other than that nothing has come."""

@@ -187,11 +187,14 @@ class Feed:
         streams: Iterable[str] | None = None,
         idle: int = IDLE,
         put_off: Callable[[int], int] | None = None,
+        *,
+        gathers: bool = False,
     ) -> Watch:
         """Let a watcher watch streams, by default all that are read now.
 
         Batches are cut at the instants of its looks, the multiples of `step`. Looks more than `idle` instants
-        behind the last element are left out, and those that `put_off` puts off (see `Watch`).
+        behind the last element are left out, and those that `put_off` puts off (see `Watch`). A watcher that
+        `gathers` takes elements as they come.
 
         An element that starts at the instant of the next look or later waits for it, until all watched
         streams have come to that instant. That delays no result, as results come in order of their starts: a
@@ -202,7 +205,9 @@ class Feed:
             require(f"watch: {name}", number, int, "a number from 1")
             if number < 1:
                 raise wrong(f"watch: {name}", number, "a number from 1")
-        watch = Watch(watcher, self.streams if streams is None else streams, step, idle, put_off)
+        watch = Watch(
+            watcher, self.streams if streams is None else streams, step, idle, put_off, gathers=gathers
+        )
         for stream in watch.marks:
             self._watches[stream] = (*self._watches.get(stream, ()), watch)
             self._inlets.pop(stream, None)
@@ -274,6 +279,8 @@ class Feed:
             return
         if path.stream in self._watches:
             self._process_watched(path.stream, batch, progress)
+            for watch in self._watches.get(path.stream, ()):
+                watch.relieve(path.stream)
         else:
             self._run(path, batch, progress)
         if self._references:

@@ -7,7 +7,6 @@ from itertools import count
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.walk import Tap
-from midstream.operators.engine.graph.adjustment import forget_settings
 from midstream.operators.engine.graph.feed import Feed
 from midstream.operators.engine.graph.levers import plans_in_force
 from midstream.operators.engine.graph.query_graph import QueryGraph
@@ -21,7 +20,6 @@ from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_node, reads_stream
-from midstream.plans.values.errors import PlanError
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import BEGINNING, Batch, Time
 
@@ -81,16 +79,9 @@ class Host:
         """
         return plans_in_force(self._graph)
 
-    def forget_settings(self, before: int) -> None:
-        """Forget with which settings results were computed that end by an instant, where these have come out.
-
-        Cost     O(levers and their changes)
-        """
-        for query in self._graph.queries.values():
-            try:
-                forget_settings(self._graph, [query], before)
-            except PlanError:
-                continue  # a result that starts earlier may still come
+    def remember_settings(self, chronons: Time) -> None:
+        """Keep the settings of results on record for so many chronons from now on (thesis, 21.4.3)."""
+        self._graph.remember_settings = chronons
 
     def has_ended(self, streams: Iterable[str] | None = None) -> bool:
         """True if streams have ended, by default all, so that none of their elements comes any more."""

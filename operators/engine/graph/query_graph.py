@@ -88,6 +88,8 @@ class QueryGraph:
             is_compiled=self.is_compiled,
         )
         self.guests = Guests()
+        self.remember_settings: Time | None = None
+        """The chronons for which the settings of results stay on record; None for the default."""
         self._query_numbers = count()
         self.copies = count(1)
         """The numbers of future operators that run beside equal ones."""

@@ -47,7 +47,7 @@ class Gathering:
             return None
         start = int(sample.first) // self._step * self._step
         start = start if looked is None else max(start, looked)
-        if start >= now:  # its elements belong to the next cell
+        if max(start, sample.first) >= now:  # its elements belong to the next cell
             return None
         self._since = CellSample(LONG * MOST)
         return self._summary(sample, start, now)

@@ -32,7 +32,7 @@ GROWN = 2
 RENEWED = 8
 """The number of windows after which statistics are published again in any case."""
 
-BURST, DEVIATIONS = 0.2, 4.0
+BURST, DEVIATIONS = 0.1, 4.0
 """The excess of elements that is a burst: a share of what was expected, and standard deviations."""
 
 

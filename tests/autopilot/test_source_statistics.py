@@ -79,4 +79,4 @@ def test_a_query_that_requires_more_does_not_make_a_stream_unknown() -> None:
     known = statistics.statistics().streams[A.node]
     assert 9.9 < known.d < 10.1 and len(known.distributions["x"]) == 7
     statistics.set_plans([A.window(800).plan()], LOOKS)
-    assert statistics.nodes == [A.node]
+    assert statistics.nodes == {"a": A.node}

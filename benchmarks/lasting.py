@@ -29,8 +29,8 @@ INSTANTS = 10
 """The number of instants from change to change, and in a batch."""
 PACE, LIFE = 20, 10
 """Another query comes after so many batches, and goes when so many others have come."""
-PHASE = 10_000
-"""The instants after which streams drift."""
+PHASES = 24
+"""The number of times that streams drift in a run: as many in each half, in the same turn."""
 SHORTEST = 6_000
 """The least number of elements: with these, a query comes and another goes in each half."""
 SAMPLES = 200
@@ -50,8 +50,10 @@ class Changing:
 
     streams: Sequence[str] = "a"
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, elements: int) -> None:
         self.random = Random(seed)
+        self.instants = elements // len(self.streams)
+        """The number of instants of the run."""
         self.results = 0
         """The number of results so far."""
         self.changes = 0
@@ -116,8 +118,8 @@ class Migrations(Changing):
     streams = "abc"
     strategies = ("genmig", "genmig-reference-point", "genmig-end-timestamp", "auto")
 
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
+    def __init__(self, seed: int, elements: int) -> None:
+        super().__init__(seed, elements)
         self._strategies = cycle(self.strategies)
 
     def query(self) -> Stream:
@@ -147,8 +149,8 @@ class Drift(Changing):
 
     streams = "abc"
 
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
+    def __init__(self, seed: int, elements: int) -> None:
+        super().__init__(seed, elements)
         self._pilot = self.engine.autopilot(settings=EAGER.unbounded)
         self._pilot.listen(lambda record: self._note(record.event))
 
@@ -162,7 +164,8 @@ class Drift(Changing):
 
     def row(self, name: str, time: int) -> tuple[int, int]:
         place = "abc".index(name)
-        return self.random.randrange((20, 400, 200)[(time // PHASE + place) % 3]), time % 1000
+        phase = PHASES * time // self.instants
+        return self.random.randrange((20, 400, 200)[(phase + place) % 3]), time % 1000
 
 
 CASES: dict[str, type[Changing]] = {
@@ -238,8 +241,8 @@ def run_case(name: str, elements: int, seed: int) -> LastingCase:
     >>> case.elements, case.changes
     (2000, 200)
     """
-    changing = CASES[name](seed)
-    batches = elements // (INSTANTS * len(changing.streams))
+    changing = CASES[name](seed, elements)
+    batches = changing.instants // INSTANTS
     times, memory = [0, 0], list[int | None]()
     with streaming_gc():
         for number in range(batches):

@@ -19,8 +19,10 @@ class Gathering:
     State    Two samples, and one for each cell ahead of the next look, `CELLS` of them at most.
     """
 
-    def __init__(self, source: Source, columns: Iterable[str], step: int) -> None:
-        self._summary, self._step = Summary(source, columns, step), step
+    def __init__(self, source: Source, step: int, columns: Iterable[str] = ()) -> None:
+        self._source, self._step = source, step
+        self.columns = columns
+        """The columns whose values are counted."""
         self._sampler = StreamSampler(source.stream, LONG * step)
         self._since = CellSample(LONG * MOST)
         """The elements since the last look that are before the next one, or were ahead."""
@@ -43,4 +45,5 @@ class Gathering:
             return None
         self._since = CellSample(LONG * MOST)
         start = int(sample.first) // self._step * self._step
-        return self._summary(sample, start if looked is None else max(start, looked), now)
+        summary = Summary(self._source, self.columns, self._step)
+        return summary(sample, start if looked is None else max(start, looked), now)

@@ -238,7 +238,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """The parts; None once the advisor has failed."""
         columns = parts.learning.columns
         self._gatherings = {
-            source.stream: Gathering(source, columns.get(source.stream, ()), looks.step)
+            source.stream: Gathering(source, looks.step, columns.get(source.stream, ()))
             for source in query.plan.sources
         }
         self._looks = looks

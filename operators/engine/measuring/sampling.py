@@ -249,6 +249,10 @@ class Ahead(Generic[T]):
     def _last(self, number: int) -> int:
         return number - number % self._width + self._width - 1
 
+    def next(self, number: int | None) -> int | None:
+        """The last step of the first cell that does not end before a step; None where there is none."""
+        return next((last for last in self.cells if number is None or last >= number), None)
+
     def first(self, number: int) -> list[T]:
         """Take the values of the cells away that end before a step, by its number."""
         taken = [last for last in self.cells if last < number]

@@ -15,7 +15,7 @@ from midstream.autopilot.autopilot import Later
 from midstream.autopilot.budget import Budget, Efforts, expected_cost
 from midstream.autopilot.decision import Decision
 from midstream.autopilot.gathering import Gathering
-from midstream.autopilot.journal import Journal
+from midstream.autopilot.journal import KEPT, Journal
 from midstream.autopilot.looks import Looks, looks_of
 from midstream.autopilot.parts import PilotParts
 from midstream.autopilot.query_pilot import QueryPilot
@@ -84,7 +84,8 @@ class EngineAutopilot:
         self.deciders = deciders
         """The number of those who decide for the engine."""
         self._journal: Journal[Record] = Journal("autopilot")
-        self._counts: Counter[tuple[str, Event]] = Counter()
+        self._counts: dict[str, Counter[Event]] = {}
+        """By query, the number of events; of queries that have gone, of the last ones."""
         self._watched: dict[RunningQuery, WatchedQuery] = {}
         self._without_choice: dict[RunningQuery, Plan] = {}
         """The queries of whose plan there is no other, with that plan."""
@@ -138,8 +139,8 @@ class EngineAutopilot:
     def summary(self) -> dict[str, dict[str, int]]:
         """By query, the number of events of each kind, and its cost `spent` in intermediate results."""
         counts: dict[str, dict[str, int]] = {}
-        for (name, event), number in self._counts.items():
-            counts.setdefault(name, {})[event] = number
+        for name, events in self._counts.items():
+            counts[name] = {event: number for event, number in events.items()}
         for query, watched in self._watched.items():
             counts.setdefault(query.name, {})["spent"] = watched.results
         return counts
@@ -153,7 +154,10 @@ class EngineAutopilot:
 
     def tell(self, record: Record) -> None:
         """Keep a record, and pass it to the listeners."""
-        self._counts[record.query, record.event] += 1
+        self._counts.setdefault(record.query, Counter())[record.event] += 1
+        if len(self._counts) > KEPT + len(self._watched) + len(self._without_choice):
+            running = set(self.queries)
+            del self._counts[next(name for name in self._counts if name not in running)]
         self._journal.tell(record)
 
     def in_the_way(self, query: RunningQuery) -> str | None:
@@ -234,7 +238,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """The parts; None once the advisor has failed."""
         columns = parts.learning.columns
         self._gatherings = {
-            source.stream: Gathering(source, columns.get(source.stream, ()), looks.step)
+            source.stream: Gathering(source, looks.step, columns.get(source.stream, ()))
             for source in query.plan.sources
         }
         self._looks = looks

@@ -142,11 +142,11 @@ class Transition:
                     self.begin()
                 case Phase.QUEUED | Phase.MOVING | Phase.DRAINING:
                     pass  # the Boxes move on by themselves; see Migration
-                case Phase.DONE | Phase.ABORTED | Phase.REFUSED:
-                    self._comparing.close()  # its state is not needed any more
-                    self.request.query.targets.pop(self, None)
         except MigrationRefused as refusal:
             self._own, self._reason = Phase.REFUSED, str(refusal)
+        if self.phase in OVER:
+            self._comparing.close()  # its state is not needed any more
+            self.request.query.targets.pop(self, None)
         return self.phase is Phase.CHECKING
 
     def begin(self) -> None:

@@ -51,8 +51,8 @@ class EngineAutopilot:
     A few times a window, at instants of application time, it asks the advisor of each query, and migrates if
     the decider says so. Migrations of queries that share operators above their windows come one after the
     other. A refusal becomes a record, and the plan is not tried again while the query runs the same one. If
-    an advisor raises an exception, that becomes a record and a warning, and the advisor is not asked any
-    more; the query goes on.
+    a look raises an exception, as an advisor may, that becomes a record and a warning, and the next look
+    tries again; the query goes on.
 
     Nothing depends on batch boundaries or on how fast the machine is, if decider, advisor and statistics do
     not.
@@ -234,8 +234,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
     ) -> None:
         self._autopilot, self._host, self._query, self._window = autopilot, host, query, looks.window
         self.decider = parts.decider
-        self._parts: PilotParts | None = parts
-        """The parts; None once the advisor has failed."""
+        self._parts = parts
         columns = parts.learning.columns
         self._gatherings = {
             source.stream: Gathering(source, looks.step, columns.get(source.stream, ()))
@@ -294,27 +293,28 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Collect the elements of a stream between two looks."""
-        if self._parts is not None:
-            self._gatherings[stream].take(batch, progress)
+        self._gatherings[stream].take(batch, progress)
 
     def look(self, now: int) -> None:
         """Process a look: all streams have come to an instant.
 
-        See which migrations have ended, ask the advisor, and decide.
+        See which migrations have ended, ask the advisor, and decide. What raises is a record, as it concerns
+        no results; the next look tries again.
         """
-        if self._follow(now) and self._parts is not None:
-            self.efforts.looks += 1
-            super().look(now)
-            if self._budget is not None and self._parts is not None:
-                self._budget.pay(now, self._cost(), self._work())
+        try:
+            is_same = self._follow(now)
+            if is_same:
+                self.efforts.looks += 1
+                super().look(now)
+        except Exception as failure:
+            is_same = True
+            self.fail(now, failure)
+        if is_same and self._budget is not None:
+            self._budget.pay(now, self._cost(), self._work())
         self._looked = now
-        if self._parts is None and self.is_free:
-            self.leave()  # nobody will be asked, and no migration is to be followed
 
     def _cost(self) -> float:
         """The cost of deciding so far, in microseconds by counted steps."""
-        if self._parts is None:
-            return 0.0
         return self._parts.cost() + self.efforts.cost(prices_of(self._parts.advisor))
 
     @property
@@ -336,12 +336,11 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """
         elements, steps = self._counted_steps()
         alone, self._alone = self._alone, self._query.plan if self.is_free else None
-        if self._parts is not None:
-            of_step, of_element = self._parts.work
-            if alone is not None and alone == self._alone:
-                self._worked += (steps - self._steps) * of_step
-            else:
-                self._worked += (elements - self._elements) * of_element
+        of_step, of_element = self._parts.work
+        if alone is not None and alone == self._alone:
+            self._worked += (steps - self._steps) * of_step
+        else:
+            self._worked += (elements - self._elements) * of_element
         self._elements, self._steps = elements, steps
         return self._worked
 
@@ -369,7 +368,6 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
     def advise(self, now: int) -> Advice[Plan] | None:
         """The advice by the elements so far, without plans to which a migration was refused."""
-        assert self._parts is not None
         cells = (self._gatherings[stream].cell(self._looked, now) for stream in sorted(self._gatherings))
         self._parts.learning.take([*filter(None, cells)])
         advice = self._parts.advise(now)
@@ -383,7 +381,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
     def spent(self, now: int) -> float | Later | None:
         """The cost of the query so far, in the unit of the advice; None without accounts."""
-        if self._parts is None or self._parts.accounts is None:
+        if self._parts.accounts is None:
             return None
         ran, self._ran = list(self._ran), {}
         return self._parts.accounts.spent(now, ran, self._counters())
@@ -474,9 +472,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
             return False
         if _inputs(plan) == _inputs(self._plan):
             return True
-        if self._parts is not None:
-            self._parts, self._ran = self._parts.adjusted(plan if self.is_free else None), {}
-            self.decider, self._refused = self._parts.decider, set()
+        self._parts, self._ran = self._parts.adjusted(plan if self.is_free else None), {}
+        self.decider, self._refused = self._parts.decider, set()
         if self._best == before:
             self._plan = plan
         if self._alone is not None:
@@ -495,11 +492,13 @@ class WatchedQuery(QueryPilot[Plan, int]):
         return max(0.0, float(last - now)) if last != BEGINNING else 0.0
 
     def fail(self, now: int, failure: Exception) -> None:
-        """Stop asking the advisor, which raised or gave numbers that cannot be weighed; the query goes on."""
-        self._parts = None
+        """Tell that a look raised, or that numbers cannot be weighed; the query goes on."""
         why = f"{type(failure).__name__}: {failure}"
         self._autopilot.tell(self.record(now, "failed", why, failure=failure))
-        warnings.warn(f"autopilot: the advisor of query {self._query.name} raised {why}", stacklevel=2)
+        warnings.warn(
+            f"autopilot: a look at query {self._query.name} raised {why}; the next one tries again",
+            stacklevel=2,
+        )
 
 
 def _is_possible(host: Host, plan: Plan, strategy: str, query: str) -> bool:

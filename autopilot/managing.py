@@ -272,6 +272,8 @@ class ResourceManager:
         assert self._looks is not None
         self._come_to(now)
         self._pace.efforts.looks += 1
+        if self._is_stale:  # what is learned is what the present queries require
+            self._refresh()
         self._refresh(self._sources.learn(now, self._lately) if self._learns else ())
         self._learned = now if self._learns else self._learned
         self._correct(now)

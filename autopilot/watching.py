@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +30,7 @@ from midstream.operators.engine.running.queries import RunningQuery, lowest
 from midstream.optimizer.allocation.curves import at_best
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan
-from midstream.plans.values.errors import ArgumentError, MidstreamError
+from midstream.plans.values.errors import ArgumentError, MidstreamError, Note
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 WEIGHED: Mapping[str, Sequence[str]] = {
@@ -129,6 +128,8 @@ class EngineAutopilot:
             for query in tuple(self._watched):
                 watched = self._watched.pop(query)
                 watched.leave()
+                if watched.migration is not None:
+                    watched.migration.speak()  # no record will tell of its end
                 if not watched.efforts.looks and watched.is_paid_for:
                     reason = "its work has not paid for a look; more elements, or a larger budget, would"
                     self.tell(watched.record(None, "stay", reason))
@@ -489,7 +490,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
         self._parts = None
         why = f"{type(failure).__name__}: {failure}"
         self._autopilot.tell(self.record(now, "failed", why, failure=failure))
-        warnings.warn(f"autopilot: the advisor of query {self._query.name} raised {why}", stacklevel=2)
+        self._host.tell(f"autopilot: the advisor of query {self._query.name} raised {why}", Note)
 
 
 def _is_possible(host: Host, plan: Plan, strategy: str, query: str) -> bool:

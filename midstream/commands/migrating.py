@@ -75,7 +75,7 @@ def migrate_query(
             dry.keep_log()
         target = planned.to or query.plan
         proof = equivalent(query.plan, target)
-        dry.migrate(target, planned.strategy, proof=proof, unproved=planned.unproved)
+        dry.migrate(target, planned.strategy, proof=proof, unproved=planned.unproved, note=False)
         bad_rows = stack.enter_context(BadRows(settings.dead_letters))
         inputs = open_inputs(stack, catalog, [query.plan], settings, bad_rows)
         trace = None if planned.trace is None else stack.enter_context(_Trace(planned.trace))
@@ -212,7 +212,6 @@ class _Run:
             results=results,
             results_before=move.results,
             rejected=rejected,
-            reason=move.migration.reason,
             times=self._times,
             equivalence=equivalent(migrated, stayed) if is_compared else None,
             is_ordered=is_ordered(migrated) if is_compared else None,
@@ -236,7 +235,8 @@ class _Run:
             plan, proof = choice.plan, choice.proof
             if choice.out_of_reach is not None:
                 self._notes.append(str(choice.out_of_reach))
-        migration = engine.migrate(plan, planned.strategy, proof=proof, unproved=planned.unproved)
+        # The summary tells of its end.
+        migration = engine.migrate(plan, planned.strategy, proof=proof, unproved=planned.unproved, note=False)
         if self._trace is not None:
             migration.listen(self._trace.take)
         return migration

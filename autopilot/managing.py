@@ -28,6 +28,7 @@ from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import lever_of, logical, logical_node
 from midstream.plans.values.errors import ArgumentError, BudgetExceeded, PlanError, StatisticsError
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.streams import BEGINNING, Batch, Time
 
 FEW = 64
@@ -63,7 +64,7 @@ class Adjust(Protocol):
         ...
 
 
-class ResourceManager:
+class ResourceManager(NearNames):
     """Adjusts the levers of all queries so that they keep within a budget.
 
     A few times a window, at instants of application time, it learns from the streams, estimates what the

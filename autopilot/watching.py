@@ -31,6 +31,7 @@ from midstream.optimizer.allocation.curves import at_best
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan
 from midstream.plans.values.errors import ArgumentError, MidstreamError, Note
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 WEIGHED: Mapping[str, Sequence[str]] = {
@@ -44,7 +45,7 @@ Migrate = Callable[[Plan, str, str], Transition]
 """A function that begins a migration to a plan, by a strategy, of a query by name."""
 
 
-class EngineAutopilot:
+class EngineAutopilot(NearNames):
     """Watches queries of an engine, some by name or all, also those that come later.
 
     A few times a window, at instants of application time, it asks the advisor of each query, and migrates if

@@ -11,7 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from time import process_time
 from types import MappingProxyType, NoneType
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, overload
 
 from midstream.autopilot.advice import Advisor
 from midstream.autopilot.budget_terms import BudgetTerms
@@ -52,6 +52,7 @@ from midstream.plans.algebra.builder import AnyPlan, Stream, node_of, plan_in, p
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import listed, require, require_name, require_number, wrong
 from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import Chronons, Element, Time
 from midstream.plans.values.verdicts import Equivalence
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Engine:
+class Engine(NearNames):
     """Runs queries over streams; each can migrate to another plan in mid-stream.
 
     Elements are checked where they enter: order, validity and schema. Then they run through the graph of all
@@ -95,6 +96,8 @@ class Engine:
     >>> results == [(0, 60, (7, 12.5))] * 2 + [(30, 90, (8, 20.0))] * 2 + [(99, 159, (9, 30.0))] * 2
     True
     """
+
+    _elsewhere: ClassVar[Mapping[str, str]] = dict.fromkeys(("clone", "head", "remote", "stat"), "")
 
     def __init__(
         self,

@@ -9,11 +9,12 @@ from midstream.migration.machine import Migration, Phase
 from midstream.migration.trace import finite
 from midstream.migration.transition import Transition
 from midstream.plans.values.arguments import require
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.verdicts import Answer, Equivalence
 
 
 @dataclass(frozen=True, slots=True)
-class MigrationReport:
+class MigrationReport(NearNames):
     """The course and the results of a migration; times are chronons of application time, sizes elements.
 
     Results valid before `split_time` are the old plan's; those from it on are the new plan's. `duration` is

@@ -6,11 +6,11 @@ migration for each part in which the plans differ (see `Migration`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
@@ -24,6 +24,7 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.equivalence.comparison import Prover, compare, next_answer
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import MigrationNote, MigrationRefused
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.streams import BEGINNING, Time
 from midstream.plans.values.verdicts import Answer, Equivalence
 
@@ -76,7 +77,7 @@ class MigrationRequest:
         return None
 
 
-class Transition:
+class Transition(NearNames):
     """A request to migrate, and its progress.
 
         checking   it is not known yet whether the plans mean the same
@@ -93,6 +94,8 @@ class Transition:
     A MigrationNote tells once that it was refused or aborted after `start`, unless the caller of `abort` did
     it, or `tells` is False because the owner reports it.
     """
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {"stop": "abort", "stat": ""}
 
     def __init__(
         self, host: Host, request: MigrationRequest, prover: Prover | None = None, *, tells: bool = True

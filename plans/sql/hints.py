@@ -47,7 +47,7 @@ _HINTS: Mapping[str, str] = {
 
 
 OTHER_FUNCTIONS = frozenset(
-    ("isnull", "lead", "log1p", "regexp_ilike", "scale", "sort", "strptime", "top_n", "topk")
+    ("isnull", "lead", "log1p", "maxx", "regexp_ilike", "scale", "sort", "strptime", "top_n", "topk")
 )
 """Functions of other dialects whose names are one letter away from ours, and which do something else."""
 

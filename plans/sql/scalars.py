@@ -543,12 +543,12 @@ class Reader:
                 raise self.script.fault(f"{name} is not supported{instead}", span(tree))
             near = suggest_in_any_case(name, [user.name for user in self.functions.values()])
             if lower not in OTHER_FUNCTIONS:
-                near = near or suggest_spelling(lower, _function_names())
+                near = near or suggest_spelling(lower, function_names())
             raise self.script.fault(f"there is no function {name}{near}", span(tree))
         return Call(lower, arguments)
 
 
-def _function_names() -> list[str]:
+def function_names() -> list[str]:
     """The names of all functions and aggregates that a query may call."""
     functions = (name for name, function in FUNCTIONS.items() if not function.words)
     return [*functions, *ALIASES, *DATE_PARTS, *AGGREGATES, *ESTIMATES]

@@ -121,7 +121,7 @@ class EngineAutopilot(NearNames):
     def stop(self) -> None:
         """Stop watching; a migration under way goes on, and ends by itself.
 
-        A last record tells of each query whose work has not paid for a single look.
+        A last record tells of each query at which there was no look.
         """
         if not self.is_stopped:
             self.is_stopped = True
@@ -131,8 +131,8 @@ class EngineAutopilot(NearNames):
                 watched.leave()
                 if watched.migration is not None:
                     watched.migration.speak()  # no record will tell of its end
-                if not watched.efforts.looks and watched.is_paid_for:
-                    reason = "its work has not paid for a look; more elements, or a larger budget, would"
+                if not watched.efforts.looks:
+                    reason = "too few elements have come for a first look at other plans"
                     self.tell(watched.record(None, "stay", reason))
             self._without_choice.clear()
 
@@ -310,11 +310,6 @@ class WatchedQuery(QueryPilot[Plan, int]):
         if self._parts is None:
             return 0.0
         return self._parts.cost() + self.efforts.cost(prices_of(self._parts.advisor))
-
-    @property
-    def is_paid_for(self) -> bool:
-        """True if looks are paid for by the query's work."""
-        return self._budget is not None
 
     def _counted_steps(self) -> tuple[int, int]:
         """The elements on the query's streams, and what all operators have given, sources included."""

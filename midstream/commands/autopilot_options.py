@@ -79,7 +79,5 @@ class AutopilotOptions:
             yield max(1, min(window for window in windows.values() if window is not None) // SHARE)
             pilot.stop()
             if self.decisions is None:
-                for name in pilot.summary.keys() - told:
-                    self.tell(
-                        f"autopilot: {name}: the query stays with its plan: none was better at any look"
-                    )
+                for name in [name for name in pilot.summary if name not in told]:
+                    self.tell(f"autopilot: {name}: the query stays with its plan: no look found a better one")

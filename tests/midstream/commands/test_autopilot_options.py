@@ -154,7 +154,7 @@ def test_an_autopilot_with_nothing_to_say_says_so(folder: Path) -> None:
     (folder / "look.json").write_text(replace(EAGER, budget=None, doubt=1e9).dumps())
     assert (
         run("--autopilot", "look.json").stderr.splitlines()[0]
-        == "autopilot: query_1: the query stays with its plan: none was better at any look"
+        == "autopilot: query_1: the query stays with its plan: no look found a better one"
     )
     (folder / "q.sql").write_text(
         "CREATE STREAM a(x INT, at TIMESTAMP) ORDERED BY at TIME_UNIT s;SELECT x FROM a WINDOW(RANGE 40);"

@@ -113,6 +113,8 @@ class Transition(NearNames):
         self._reason = ""
         self._listeners: list[Callable[[dict[str, Any]], object]] = []
         self._tells = tells
+        self._is_known = False
+        """True if its bad end has been told, or the caller has ended it."""
 
     def __repr__(self) -> str:
         reason = self.reason.partition("\n")[0]
@@ -195,8 +197,8 @@ class Transition(NearNames):
         self._comparing.close()
         self.request.query.targets.pop(self, None)
         self.request.query.under_way.pop(self, None)
-        if self._tells and self.phase is not Phase.DONE:
-            self._tells = False
+        if self._tells and not self._is_known and self.phase is not Phase.DONE:
+            self._is_known = True
             self._host.tell(
                 f"a migration of query {self.query} was {self.phase.value}: {self.reason}", MigrationNote
             )
@@ -249,7 +251,7 @@ class Transition(NearNames):
                  part of another migration, or the query has been removed. Then nothing has changed.
         """
         if self.phase in (Phase.CHECKING, Phase.QUEUED):
-            self._own, self._reason, self._tells = Phase.ABORTED, reason, False
+            self._own, self._reason, self._is_known = Phase.ABORTED, reason, True
             self._settle()
             return
         if self._is_gone:
@@ -260,7 +262,7 @@ class Transition(NearNames):
         running = {seat: node for node in self.request.query.physical.nodes if (seat := seat_of(node))}
         if any(seat not in running for seats, _ in moving for seat in seats):
             raise MigrationRefused("a later migration has begun that includes this one; abort that one first")
-        self._reason, self._tells = reason, False
+        self._reason, self._is_known = reason, True
         for seats, part in moving:
             for seat, batch in zip(seats, part.abort(reason), strict=True):
                 self._host.emit(running[seat], batch)

@@ -19,6 +19,12 @@ from midstream.io.process_memory import resident_bytes
 EVERY = 0.2
 """Seconds from one drawing to the next."""
 
+INTERRUPTED = "^C"
+"""The characters that a terminal shows behind the line for an interruption."""
+
+MARGIN = 1 + len(INTERRUPTED)
+"""The columns that are left free; in the last one a terminal may begin a new line."""
+
 RECENT = 5.0
 """Seconds over which the rate is taken."""
 
@@ -61,7 +67,7 @@ def state_line(state: State, rate: float | None, memory: int | None, width: int)
         left = max(0, state.total - state.done) / rate
     parts = [
         f"{state.done:,} {state.unit}",
-        "" if rate is None else f"{rate:,.0f}/s",
+        "" if rate is None else f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s",
         "" if state.results is None else f"{state.results:,} results",
         f"at {state.at}" if state.at else "",
         "" if memory is None else f"{memory / 1e6:,.0f} MB",
@@ -95,7 +101,7 @@ class StateLine:
         self._state: Callable[[], State] | None = None
         self._line = ""
         self._seen: deque[tuple[float, int]] = deque()
-        """Moments of the last seconds, and the work that was done by then."""
+        """Moments at which work had been done, and its amount by then."""
         self._lock = threading.RLock()
         self._shown = 0
         """The length of the line that is on the terminal."""
@@ -129,21 +135,24 @@ class StateLine:
             if self._state is None:
                 continue
             with self._lock:
-                now, state = monotonic(), self._state()
-                self._seen.append((now, state.done))
-                while now - self._seen[0][0] > RECENT:
-                    self._seen.popleft()
-                self._line = state_line(state, self._rate(), resident_bytes(), _width(self._terminal) - 1)
+                state = self._state()
+                rate = self._rate(monotonic(), state.done)
+                self._line = state_line(state, rate, resident_bytes(), _width(self._terminal) - MARGIN)
                 self._write(self._erasing() + self._drawn())
 
-    def _rate(self) -> float | None:
-        (since, before), (now, done) = self._seen[0], self._seen[-1]
+    def _rate(self, now: float, done: int) -> float | None:
+        """The work a second, over the last seconds, or as long as it has taken to get on."""
+        if not self._seen or self._seen[-1][1] != done:
+            self._seen.append((now, done))
+        while len(self._seen) > 2 and self._seen[1][0] <= now - RECENT:
+            self._seen.popleft()
+        since, before = self._seen[0]
         return (done - before) / (now - since) if now > since else None
 
     def _erasing(self) -> str:
         """The characters that take the line off the terminal."""
         shown, self._shown = self._shown, 0
-        return f"\r{' ' * shown}\r" if shown else ""
+        return f"\r{' ' * (shown + len(INTERRUPTED))}\r" if shown else ""
 
     def _drawn(self) -> str:
         """The line, if there is a place for it."""

@@ -242,6 +242,14 @@ def test_what_an_autopilot_records_is_not_told_but_what_it_leaves_behind_is() ->
                 run.push()
             pilot.stop()
         run.check()
+    run = Run()
+    pilot = flown(run)
+    migration = pilot.migration("query")
+    assert migration is not None
+    with told():
+        migration.abort()
+        pilot.stop()
+        run.check()
 
 
 def test_it_shows_its_phase_and_its_reason() -> None:

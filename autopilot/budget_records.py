@@ -10,8 +10,12 @@ from midstream.autopilot.budget_terms import BudgetTerms
 from midstream.optimizer.allocation.curves import Use
 from midstream.plans.values.streams import FOREVER, Time
 
-BudgetEvent = Literal["stay", "adjust", "short", "refused"]
-"""The events: `short` where the least settings take more than there is; `refused` if the engine refuses."""
+BudgetEvent = Literal["stay", "adjust", "short", "refused", "failed"]
+"""The events.
+
+`short` where the least settings take more than there is; `refused` if the engine refuses; `failed` if the
+look raised an error.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class BudgetRecord:
     precision     the expected precision of the results, on the average of all queries
     changes       the settings that change
     complete_at   the instant from which on nothing is valid that came with earlier settings
-    reason        the reason of a refusal
+    reason        the reason of a refusal or a failure
     """
 
     at: int
@@ -70,6 +74,8 @@ class BudgetRecord:
         at, terms = f"at {instant(self.at)}:", self.terms
         if self.event == "refused":
             return f"{at} the engine refused: {self.reason}"
+        if self.event == "failed":
+            return f"{at} the look failed, and the next one tries again: {self.reason}"
         uses = f"{terms.use(self.before)} expected of {terms.limit(terms.target)}"
         if self.event == "stay":
             return f"{at} {uses}; no change"

@@ -1,31 +1,53 @@
-"""The elements of streams between two looks, summed up in cells."""
+"""The elements of a stream between two looks, summed up in cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from midstream.operators.engine.measuring.statistics_collector import Collector
+from midstream.operators.engine.measuring.sampling import Ahead, CellSample, StreamSampler, by_step
+from midstream.operators.engine.measuring.statistics_collector import LONG, MOST, Summary
 from midstream.plans.algebra.operators import Source
 from midstream.plans.values.observations import Cell
-from midstream.plans.values.streams import FOREVER, Batch, Time
+from midstream.plans.values.streams import Batch, Time
 
 
 class Gathering:
-    """Gathers elements from look to look; each cell is as long as the time since, but for silence."""
+    """Gathers the elements of a stream from look to look.
 
-    def __init__(self, sources: Iterable[Source], columns: Mapping[str, Iterable[str]], step: int) -> None:
-        self._collector, self._step = Collector(sources, columns, step), step
-        self._came: list[tuple[str, Batch, int]] = []
-        """By stream, the elements since the last look, and the instant of the look to come."""
+    A cell begins with the last look, or with the step of its first element.
 
-    def take(self, stream: str, batch: Batch, progress: Time) -> None:
-        """Take elements of a stream, not none, up to the instant of the next look."""
-        self._came.append((stream, batch, int(progress)))
+    State    Two samples, and one for each cell ahead of the next look, `CELLS` of them at most.
+    """
 
-    def cells(self, looked: int | None) -> list[Cell]:
-        """The cells of the elements since the last look, which was at an instant."""
-        for stream, batch, end in self._came:
-            start = int(batch[0][0]) // self._step * self._step
-            self._collector.take_cell(stream, batch, start if looked is None else max(start, looked), end)
-        self._came = []
-        return self._collector.cells(FOREVER)
+    def __init__(self, source: Source, columns: Iterable[str], step: int) -> None:
+        self._summary, self._step = Summary(source, columns, step), step
+        self._sampler = StreamSampler(source.stream, LONG * step)
+        self._since = CellSample(LONG * MOST)
+        """The elements since the last look that are before the next one, or were ahead."""
+        self._ahead: Ahead[CellSample] = Ahead(CellSample.merge)
+
+    def take(self, batch: Batch, progress: Time) -> None:
+        """Take elements; those from `progress` on, the next look as far as is known, are ahead of it."""
+        for number, some in by_step(batch, progress, self._step):
+            sample = self._since if number is None else CellSample(LONG * MOST)
+            self._sampler.add(some, sample)
+            if number is not None:
+                self._ahead.add(number, sample)
+
+    def forget(self, start: int) -> None:
+        """Forget the elements of the step of an instant and later ones, of those ahead of the next look."""
+        self._ahead.drop(start // self._step)
+
+    def cell(self, looked: int | None, now: int) -> Cell | None:
+        """The cell of the elements from the last look, which was at an instant, to this one, if any."""
+        sample = self._since
+        for one in self._ahead.first(now // self._step):
+            sample.merge(one)
+        if not sample.count:
+            return None
+        start = int(sample.first) // self._step * self._step
+        start = start if looked is None else max(start, looked)
+        if max(start, sample.first) >= now:  # its elements belong to the next cell
+            return None
+        self._since = CellSample(LONG * MOST)
+        return self._summary(sample, start, now)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from operator import is_not
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -44,10 +48,10 @@ LEAST_TIME = 1000.0
 """Microseconds below which measured time tells too little."""
 
 STEADY = 0.1
-"""The relative change of an estimate up to which a stream counts as steady."""
+"""The relative change of a rate up to which a stream counts as steady."""
 
-REMEMBERED = 100
-"""The number of largest windows for which settings are on record."""
+NEAR = 0.25
+"""The relative change of a rate up to which a correction holds that was measured before."""
 
 LOOKS = 8
 """The number of looks in the largest window."""
@@ -93,27 +97,37 @@ class ResourceManager(NearNames):
         units: UnitCosts | None = None,
         clock: Callable[[], float] | None = None,
         deciders: Callable[[], int] = lambda: 1,
+        earlier: ResourceManager | None = None,
     ) -> None:
         """`deciding` is the share of the queries' time that looks may take; None for no bound.
 
-        The `deciders` of an engine have equal parts of it.
+        The `deciders` of an engine have equal parts of it. An `earlier` manager, which is stopped, hands on
+        what it has learned of streams and queries.
 
         `every` is the time from look to look, by default a part of the largest window; `remember` the time
-        for which settings are on record, by default `REMEMBERED` such windows. `statistics` are of streams
-        that have yet to come; `clock` gives seconds of processing.
+        for which settings are on record, by default as without a budget. `statistics` are of streams that
+        have yet to come; `clock` gives seconds of processing.
 
         Raises   ArgumentError where no query has a time window, and `every` is not given.
         """
         self._host, self._adjust, self._held = host, adjust, held
         self.terms, self._every, self._deciding, self._units = terms, every, deciding, units
-        self._remember, self._forgotten = remember, 0
+        if remember is not None:
+            host.remember_settings(remember)
         self._journal: Journal[BudgetRecord] = Journal("budget")
-        self._sources = SourceStatistics(statistics)
+        self._sources = SourceStatistics()
         self._allocator: Allocator[str] = Allocator(self._sources.statistics(), units)
+        if earlier is not None and earlier._units == units:
+            self._sources, self._allocator = earlier._sources, earlier._allocator
+        self._sources.expect(statistics)
         self._since: dict[RunningQuery, Time] = {}
         """By query, the instant from which on all of its state has come with its present settings."""
-        self._expected: dict[tuple[str, ...], float] = {}
-        """By queries that share levers, the elements that were expected at the last look."""
+        self._shares: dict[tuple[str, ...], _Share] = {}
+        """By queries that share levers, what is known of their part of the memory."""
+        self._settled: Time = BEGINNING
+        """The instant from which on nothing is valid that came with better settings than now."""
+        self._has_more = False
+        """True if some settings are to become better once others that became worse are complete."""
         self._looks: Looks | None = None
         self._watched: tuple[str, ...] = ()
         self._watch: Watch | None = None
@@ -132,8 +146,12 @@ class ResourceManager(NearNames):
         self._pace = _Pace(deciding, units, deciders)
         self._speed = _Speed(clock)
         self._measured = Measured()
-        self._rate = 0.0
-        """Elements of all streams in a chronon, as expected at the last look."""
+        self._came: dict[str, int] = {}
+        """By stream, the elements from the last look to the last instant at which one was due."""
+        self._due: int | None = None
+        """That instant, or that of the look."""
+        self._lately: dict[str, tuple[int, int]] = {}
+        """By stream, the chronons between the last two such instants, and the elements of that time."""
         self.is_stopped = False
         """True after `stop`."""
         self._running: dict[RunningQuery, None] = {}
@@ -179,6 +197,7 @@ class ResourceManager(NearNames):
         Raises   StatisticsError where nothing is known of a stream of the plan.
         """
         plan = plan_of("forecast", plan)
+        self._sources.state(self._host.observe_relations(plan))
         for node in plan.nodes:
             if not node.inputs and not self._sources.knows(node):
                 raise StatisticsError(
@@ -190,6 +209,7 @@ class ResourceManager(NearNames):
         terms = self.terms
         try:
             self._allocator.set_plans({**self._plans, name: plan})
+            self._publish()
             return forecast(self._allocator, terms.target, terms.rule, terms.weights, terms.chronon)
         finally:
             self._allocator.set_plans(self._plans)
@@ -202,11 +222,12 @@ class ResourceManager(NearNames):
         answer = self.forecast(plan, name)
         terms = self.terms
         if not answer.fits:
-            needed = answer.needed.times(1 / (1 - terms.reserve))
+            needed = answer.needed.times(1 / (1 - terms.reserve)).rounded_up(terms.chronon)
             raise BudgetExceeded(
                 f"query {name} does not fit: with the least settings all queries together need a budget of "
                 f"{terms.limit(needed)}, and it is {terms.limit(terms.limits)}, with a reserve of "
-                f"{terms.reserve:.0%}",
+                f"{terms.reserve:.0%}"
+                + ("; one processor is too few" if terms.chronon < needed.processor < math.inf else ""),
                 forecast=answer,
             )
         mine = {lever: one for lever, one in answer.settings.items() if lever in plan.nodes}
@@ -224,90 +245,149 @@ class ResourceManager(NearNames):
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Gather the elements of a stream between two looks."""
-        if self._is_stale:
-            self._refresh()
-        self._sources.take(stream, batch, progress)
+        with self._recording(int(batch[0][0])):
+            if self._is_stale:
+                self._refresh()
+            self._sources.take(stream, batch, progress)
 
     def look(self, now: int) -> None:
-        """Estimate, compare with the budget, and adjust."""
+        """Estimate, compare with the budget, and adjust; where that raises, the next look tries again."""
+        with self._recording(now):
+            self._look(now)
+
+    @contextmanager
+    def _recording(self, now: int) -> Iterator[None]:
+        """Make a record and a warning of what raises, as it concerns no query."""
+        try:
+            yield
+        except Exception as failure:
+            self._is_stale = True
+            why = f"{type(failure).__name__}: {failure}"
+            nothing = Use()
+            self._journal.tell(
+                BudgetRecord(now, "failed", self.terms, nothing, nothing, self._measured, 1.0, reason=why)
+            )
+            warnings.warn(f"budget: a look raised {why}; the next one tries again", stacklevel=2)
+
+    def _look(self, now: int) -> None:
         assert self._looks is not None
+        self._come_to(now)
         self._pace.efforts.looks += 1
-        self._refresh(self._sources.learn(now, self._learned) if self._learns else ())
+        self._refresh(self._sources.learn(now, self._lately) if self._learns else ())
         self._learned = now if self._learns else self._learned
         self._correct(now)
         self._looked, self._has_others = now, False
         use, target = self._allocator.use(), self.terms.target
-        if not self.terms.most.hold(use) or (
-            target.excess(use) < 1 - self.terms.threshold and not self._allocator.is_best
-        ):
+        is_over, is_settled = not self.terms.most.hold(use), now >= self._settled
+        has_room = target.excess(use) < 1 - self.terms.threshold and not self._allocator.is_best
+        if is_over or (is_settled and (has_room or self._has_more)):
             allocation = self._allocator.allocate(target, self.terms.rule, self.terms.weights)
             event: BudgetEvent = "adjust" if allocation.fits else "short"
-            if settings := self._open(allocation.settings):
-                self._change(now, event, settings, use)
+            settings = self._open(allocation.settings)
+            lower = {lever: one for lever, one in settings.items() if lever not in allocation.better}
+            self._has_more = len(lower) < len(settings) and (bool(lower) or not is_settled)
+            if settings := lower if self._has_more else settings:
+                self._change(now, event, settings, use, is_worse=bool(lower))
             else:
                 self._tell(now, "stay" if allocation.fits else "short", use)
         else:
             self._tell(now, "stay", use)
-        streams = self._allocator.statistics.streams
-        self._rate = math.fsum(streams[node].rate for node in self._sources.nodes)
-        self._forget(now)
+        self._due, self._came = now, {}
         rate = self._allocator.use().processor
         self._pace.pay(now, self._allocator.estimated, self._sources.efforts, rate)
 
-    def _forget(self, now: int) -> None:
-        """Let the record of settings not grow for ever (thesis, 21.4.3)."""
-        assert self._looks is not None
-        remember = self._remember or REMEMBERED * self._looks.window
-        if now - self._forgotten >= remember / LOOKS:
-            self._forgotten = now
-            self._host.forget_settings(now - remember)
+    def _come_to(self, now: int) -> None:
+        """Begin anew where looks go back in time, as a stream has come that is behind the others."""
+        if self._looked is not None and now < self._looked:
+            self._looked = self._first = self._learned = self._due = None
+            self._came, self._lately = {}, {}
 
     def _put_off(self, now: int) -> int:
         """The number of instants by which a look is put off, as it is not paid for.
 
         It is a window at the most, and no longer than since the first instant. When more elements come than
-        were expected, it is not put off. Nor is it when queries have come or gone, but such a look does not
-        learn from the streams, so that only these queries are estimated.
+        were expected, or more is held than the budget, it is not put off. Nor is it when queries have come or
+        gone, but such a look does not learn from the streams, so that only these queries are estimated.
         """
         assert self._looks is not None
+        self._come_to(now)
         if self._first is None:
             self._first = now
         learned = self._first if self._learned is None else self._learned
         longest = min(self._looks.window, max(self._looks.step, learned - self._first))
-        self._learns = now >= learned + longest or self._has_burst(now) or self._pace.is_paid(now)
+        has_burst = self._has_burst(now)
+        self._learns = (
+            has_burst
+            or now >= learned + longest
+            or self._pace.is_paid(now)
+            # What came with better settings is held for a while: no look could mend that.
+            or (now >= self._settled and self.terms.limits.memory < math.inf and self._is_over(self._held()))
+        )
         return 0 if self._learns or self._has_others else 1
 
     def _has_burst(self, now: int) -> bool:
-        """True if more elements have come since the last look than chance explains."""
-        if self._looked is None or self._watch is None:
+        """True if more of a stream has come since the last look, or lately, than chance explains."""
+        if self._looked is None or self._due is None or self._watch is None:
+            self._due = now
             return False
-        return is_burst(self._watch.came(now), self._rate * (now - self._looked))
+        came, statistics = self._watch.came(now), self._allocator.statistics
+        self._lately = {
+            stream: (now - self._due, n - self._came.get(stream, 0)) for stream, n in came.items()
+        }
+        self._due, self._came = now, came
+        rates = {stream: statistics.stream(node).rate for stream, node in self._sources.nodes.items()}
+        return any(
+            is_burst(count, passed * rates.get(stream, 0.0))
+            for periods in (self._lately, {stream: (now - self._looked, n) for stream, n in came.items()})
+            for stream, (passed, count) in periods.items()
+        )
 
     def _correct(self, now: int) -> None:
         """Correct the estimates by what queries hold, and by the time that they took."""
         assert self._looks is not None
         running, full = self._host.queries, now + self._looks.window
         self._since = {one: max(self._since.get(one, full), one.complete_from) for one in running.values()}
-        held, states, expected = self._held(), {}, {}
-        elements, memory, processor = 0, 0.0, 0.0
+        held, states, before = self._held(), {}, self._shares
+        self._shares, processor = {}, 0.0
         for queries, use in self._allocator.uncorrected().items():
-            nodes = {node for query in queries for node in map(logical_node, running[query].plan.nodes)}
-            mine = sum(held.get(node, 0) for node in nodes)
-            elements, processor = elements + mine, processor + use.processor
-            if not use.elements:
-                continue
-            memory += mine * use.memory / use.elements
-            expected[queries] = use.elements
-            if abs(use.elements / self._expected.get(queries, use.elements) - 1) > STEADY:
-                # The streams have changed: what is held came at other rates.
-                self._since |= {running[query]: full for query in queries}
-            settled = all(self._since[running[query]] <= now for query in queries)
-            if settled and max(mine, use.elements) >= FEW:
+            plans = [running[query].plan for query in queries]
+            sources = (node for plan in plans for node in map(logical_node, plan.nodes) if not node.inputs)
+            rates = {node: self._allocator.statistics.stream(node).rate for node in sources}
+            share = before.get(queries) or _Share(rates, full)
+            self._shares[queries] = share
+            processor += use.processor
+            share.of_element = use.memory / use.elements if use.elements else 0.0
+            if not _are_near(rates, share.rates, STEADY):
+                share.rates, share.since = rates, full  # what is held came at other rates
+            mine = share.elements(held, plans)
+            is_complete = all(self._since[running[query]] <= now for query in queries)
+            is_more = mine > self._allocator.state(queries) * use.elements
+            if max(mine, use.elements) < FEW or not use.elements:
+                pass
+            elif is_complete and (share.since <= now or (is_more and self._is_over(held))):
                 states[queries] = min(MOST, max(1 / MOST, mine / use.elements))
-        self._expected = expected
+                share.corrected_at = rates
+            elif not _are_near(rates, share.corrected_at, NEAR):
+                states[queries], share.corrected_at = 1.0, rates
         passed = 0 if self._looked is None else now - self._looked
         self._allocator.correct(states, self._speed.measure(processor * passed))
-        self._measured = Measured(elements, memory)
+        self._measured = self._measure(held)
+
+    def _measure(self, held: Mapping[Node, int]) -> Measured:
+        """The elements that queries hold, and their bytes as the model has them."""
+        running = self._host.queries
+        shares = [
+            (
+                share.elements(held, [running[name].plan for name in names if name in running]),
+                share.of_element,
+            )
+            for names, share in self._shares.items()
+        ]
+        return Measured(sum(n for n, _ in shares), math.fsum(n * size for n, size in shares))
+
+    def _is_over(self, held: Mapping[Node, int]) -> bool:
+        """True if queries hold more than the budget."""
+        return self._measure(held).memory > self.terms.limits.memory
 
     def _open(self, settings: Mapping[Node, Any]) -> Mapping[Node, Any]:
         """The settings of levers to which elements may come, as some of their streams have not ended."""
@@ -317,8 +397,16 @@ class ResourceManager(NearNames):
             if not self._host.has_ended(source.stream for source in Plan(lever).sources)
         }
 
-    def _change(self, now: int | None, event: BudgetEvent, settings: Mapping[Node, Any], before: Use) -> None:
-        """Adjust levers, all at one instant, but for granules that become finer."""
+    def _change(
+        self,
+        now: int | None,
+        event: BudgetEvent,
+        settings: Mapping[Node, Any],
+        before: Use,
+        *,
+        is_worse: bool = True,
+    ) -> None:
+        """Adjust levers, all at one instant, but for granules that become finer; some to worse settings."""
         not_before = BEGINNING if now is None else now
         done: list[Adjustment] = []
         changes: list[Change] = []
@@ -331,13 +419,14 @@ class ResourceManager(NearNames):
                 continue
             changes += (Change(_name(lever), lever_of(lever).setting, one) for lever, one in part.items())
         for adjustment in done:
+            if is_worse:
+                self._settled = max(self._settled, adjustment.complete_at)
             for name in adjustment.queries:
                 query = self._host.query(name)
                 self._since[query] = max(self._since.get(query, adjustment.at), adjustment.complete_at)
         if refused:
             self._tell(0 if now is None else now, "refused", before, reason="; ".join(refused))
         if done:
-            self._expected = {}
             self._refresh()
             at = min(adjustment.at for adjustment in done) if now is None else now
             complete_at = max(adjustment.complete_at for adjustment in done)
@@ -355,20 +444,28 @@ class ResourceManager(NearNames):
 
     def _follow(self) -> None:
         """Take note that queries have come or gone."""
+        if self._watch is not None:
+            self._watch.pass_on()  # what has come belongs to the queries so far, however batches were cut
         self._is_stale = self._has_others = True
         before, self._running = self._running, dict.fromkeys(self._host.queries.values())
-        new = (query.plan for query in self._running if query not in before)
-        sizes = (largest_window(plan, at_best=True) or 0 for plan in new)
-        self._window = max(self._window, *sizes, 0)
+        for query in self._running:
+            if query not in before:
+                self._sources.state(self._host.observe_relations(query.plan))
+                self._window = max(self._window, largest_window(query.plan, at_best=True) or 0)
         streams, looks = self._host.streams, _looks(self._window, self._every)
         if (streams, looks) != (self._watched, self._looks):
             if self._watch is not None:
                 self._host.unwatch(self._watch)
             self._watched, self._looks, self._watch = streams, looks, None
+            self._due, self._came, self._lately = None, {}, {}
             if looks is not None and streams:
                 self._pace.follow(looks)
                 put_off = None if self._deciding is None else self._put_off
-                self._watch = self._host.watch(self, looks.step, streams, idle=looks.idle, put_off=put_off)
+                for stream in streams:
+                    self._sources.skip(stream, self._host.reached(stream))
+                self._watch = self._host.watch(
+                    self, looks.step, streams, idle=looks.idle, put_off=put_off, gathers=True
+                )
 
     def _refresh(self, changed: Iterable[Node] = ()) -> None:
         """Take the present plans of all queries, and what is required of streams; some have changed."""
@@ -379,10 +476,43 @@ class ResourceManager(NearNames):
         if self._looks is not None:
             # With the best settings, plans are the same after adjustments.
             self._sources.set_plans(self._allocator.best_plans.values(), self._looks)
+        self._publish(changed)
+
+    def _publish(self, changed: Iterable[Node] = ()) -> None:
+        """Estimate by the statistics of the streams as they are now, of which some have changed."""
         statistics = self._sources.statistics()
         new = {node for node in statistics.streams if not self._allocator.statistics.knows(node)}
         if stale := new.union(changed):
             self._allocator.set_statistics(statistics, stale)
+
+
+class _Share:
+    """Queries that share levers: what they hold, at which rates, and the correction of their estimate."""
+
+    def __init__(self, rates: Mapping[Node, float], since: Time) -> None:
+        self.rates = self.corrected_at = rates
+        """The rates of their streams, which have been near these; those for which the correction holds."""
+        self.since = since
+        """The instant from which on all that they hold has come at such rates."""
+        self._plans: Sequence[Plan] = ()
+        self._nodes: frozenset[Node] = frozenset()
+        """The operators of these plans."""
+        self.of_element = 0.0
+        """The bytes of an element on the average, as estimated."""
+
+    def elements(self, held: Mapping[Node, int], plans: Sequence[Plan]) -> int:
+        """The number of elements that they hold with their present plans, in O(operators)."""
+        if len(plans) != len(self._plans) or any(map(is_not, plans, self._plans)):
+            self._plans = plans
+            self._nodes = frozenset(map(logical_node, chain(*(plan.nodes for plan in plans))))
+        return sum(held.get(node, 0) for node in self._nodes)
+
+
+def _are_near(rates: Mapping[Node, float], others: Mapping[Node, float], share: float) -> bool:
+    return all(
+        abs(rate - others.get(node, rate)) <= share * max(rate, others.get(node, rate))
+        for node, rate in rates.items()
+    )
 
 
 class _Pace:
@@ -418,7 +548,7 @@ class _Pace:
 
     def _worked(self, now: int) -> float:
         if self._at is not None:
-            self._work += self._rate * (now - self._at)
+            self._work += self._rate * max(0, now - self._at)
         self._at = now
         return self._work
 

@@ -14,12 +14,10 @@ from midstream.migration.migrate import obstacle
 from midstream.operators.engine.graph.host import Host
 from midstream.operators.engine.running.queries import RunningQuery
 from midstream.optimizer import Objective, Statistics
-from midstream.optimizer.statistics import StreamStatistics
-from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_node
 from midstream.plans.values.arguments import wrong
-from midstream.plans.values.errors import ArgumentError, StatisticsError
+from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.schema import suggest
 
 LONGEST = 1 << 16
@@ -42,7 +40,8 @@ def parts_for(
             obstacle=lambda plan: obstacle(host, plan, query.name),
             beside=lambda: _shared(host, query),
         )
-    return pilot_parts(query.plan, looks, advisor, settings, constant=_of_relations(host, query))
+    relations = Statistics.from_observations(host.observe_relations(query.plan)).streams
+    return pilot_parts(query.plan, looks, advisor, settings, constant=relations)
 
 
 def settings_of(source: Any) -> Settings:
@@ -80,13 +79,3 @@ def _shared(host: Host, query: RunningQuery) -> frozenset[Node]:
     """The logical nodes of a query's running operators that other queries use as well."""
     shared = host.shared(query.name)
     return frozenset(logical_node(node) for node in query.physical.nodes if node in shared)
-
-
-def _of_relations(host: Host, query: RunningQuery) -> dict[Node, StreamStatistics]:
-    """The statistics of relations, whose rows are all known from the beginning."""
-    try:
-        observed = host.observe(query.name)
-    except StatisticsError:
-        return {}
-    rows = {node: seen for node, seen in observed.items() if isinstance(node.operator, Relation)}
-    return dict(Statistics.from_observations(rows).streams) if rows else {}

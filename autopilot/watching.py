@@ -234,7 +234,11 @@ class WatchedQuery(QueryPilot[Plan, int]):
         self.decider = parts.decider
         self._parts: PilotParts | None = parts
         """The parts; None once the advisor has failed."""
-        self._gathering = Gathering(query.plan.sources, parts.learning.columns, looks.step)
+        columns = parts.learning.columns
+        self._gatherings = {
+            source.stream: Gathering(source, columns.get(source.stream, ()), looks.step)
+            for source in query.plan.sources
+        }
         self._looks = looks
         self._looked: int | None = None
         """The instant of the last look."""
@@ -272,7 +276,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """Pairs of plans: the migration from the first to the second was refused."""
         streams = [source.stream for source in query.plan.sources]
         put_off = None if self._budget is None else self._pause
-        self._watch = host.watch(self, looks.step, streams, idle=looks.idle, put_off=put_off)
+        self._watch = host.watch(self, looks.step, streams, idle=looks.idle, put_off=put_off, gathers=True)
 
     @property
     def results(self) -> int:
@@ -289,7 +293,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Collect the elements of a stream between two looks."""
         if self._parts is not None:
-            self._gathering.take(stream, batch, progress)
+            self._gatherings[stream].take(batch, progress)
 
     def look(self, now: int) -> None:
         """Process a look: all streams have come to an instant.
@@ -313,8 +317,9 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
     def _counted_steps(self) -> tuple[int, int]:
         """The elements on the query's streams, and what all operators have given, sources included."""
-        emitted = self._counters().emitted
-        return sum(n for node, n in emitted.items() if not node.inputs), sum(emitted.values())
+        counters = self._counters()
+        elements = sum(n for node, n in counters.emitted.items() if not node.inputs)
+        return elements, sum(counters.emitted.values()) + counters.earlier
 
     def _work(self) -> float:
         """The work of the query so far, in microseconds by counted steps.
@@ -358,7 +363,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
     def advise(self, now: int) -> Advice[Plan] | None:
         """The advice by the elements so far, without plans to which a migration was refused."""
         assert self._parts is not None
-        self._parts.learning.take(self._gathering.cells(self._looked))
+        cells = (self._gatherings[stream].cell(self._looked, now) for stream in sorted(self._gatherings))
+        self._parts.learning.take([*filter(None, cells)])
         advice = self._parts.advise(now)
         if advice is None:
             return None

@@ -54,7 +54,7 @@ from midstream.plans.values.arguments import listed, require, require_name, requ
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.observations import Observation
-from midstream.plans.values.streams import Chronons, Element, Time
+from midstream.plans.values.streams import FOREVER, Chronons, Element, Time
 from midstream.plans.values.verdicts import Equivalence
 from midstream.queries import Query
 from midstream.results import Results
@@ -63,6 +63,9 @@ if TYPE_CHECKING:
     from midstream.io.sources.pushed import PushedRows
 
 T = TypeVar("T")
+
+PROOFS = 64
+"""The number of pairs of plans whose proofs are kept for autopilots that come back, the last ones."""
 
 
 class Engine(NearNames):
@@ -360,6 +363,28 @@ class Engine(NearNames):
         ('query', 'long')
         """
         return levers(self._graph)
+
+    def remember_settings(self, chronons: Time) -> None:
+        """Keep the settings of results on record for so many chronons from now on; `math.inf` keeps all.
+
+        Settings that only concern results that ended earlier are forgotten at the next adjustment. Without
+        this, they are kept for a hundred windows, the largest that the query has had. Where rows are counted,
+        it is not known when they expire; then the last 1,000 settings are kept. A replay that asks for older
+        ones needs `remember_settings(math.inf)` before its run, or what `Query.dump_settings` has written.
+
+        >>> import midstream as ms
+        >>> window = ms.stream("s", x="integer").window(60, bounds=(10, 120))
+        >>> engine = ms.Engine(window)
+        >>> engine.remember_settings(500)
+        >>> for t in (1000, 2000, 3000):
+        ...     engine.advance("s", t)
+        ...     _ = engine.adjust({engine.levers()[0].node: 20 + t // 1000}, at=t)
+        >>> list(engine.query().settings().values())
+        [((2000, 22), (3000, 23))]
+        """
+        if chronons != FOREVER:
+            require_chronons("remember_settings: chronons", cast(int, chronons))
+        self._host.remember_settings(chronons)
 
     def forget_settings(self, before: int, query: str | None = None) -> None:
         """Forget the settings with which only results were computed that end at an instant or earlier.
@@ -676,12 +701,13 @@ class Engine(NearNames):
         threshold     the part of the rest that may stay unused before settings grow again
         every         the chronons from look to look; by default an eighth of the largest window
         deciding      the share of the queries' time that looks may take; None for no bound
-        remember      the chronons for which settings stay on record; by default a hundred largest windows
+        remember      the chronons for which settings stay on record; by default, as `remember_settings` says
         statistics    of streams, until their first elements have come
 
         Memory is that of elements by the cost model, corrected by the number of elements that queries hold.
         Processing is by unit costs, corrected by the time of this process; so with a limit of it, settings
-        depend on the machine. See docs/budget.md.
+        depend on the machine. A budget that follows a stopped one knows what that has learned. See
+        docs/budget.md.
 
         Raises   ArgumentError where nothing is limited, or the engine has a budget; or where no query has a
                  time window, and `every` is not given.
@@ -720,6 +746,7 @@ class Engine(NearNames):
             units=units,
             clock=None if processor is None else process_time,
             deciders=self._deciders,
+            earlier=self._manager,
         )
         return self._manager
 
@@ -736,6 +763,8 @@ class Engine(NearNames):
         migration = self.migrate(plan, strategy, query, proof=proof, unproved=unproved, wait=True, note=False)
         if migration.equivalence is not None:
             self._proofs[pair] = migration.equivalence
+            if len(self._proofs) > PROOFS:
+                del self._proofs[next(iter(self._proofs))]
         return migration
 
     # Measuring

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from midstream.operators.base.failures import Failures
 from midstream.operators.base.operator import Operator
 from midstream.plans.algebra.plan import Node
 from midstream.plans.values.streams import Batch, Time
@@ -69,11 +70,11 @@ class Stop:
         return not is_seen and list(self.readers.values()) == [1]
 
 
-def walk(stops: Iterable[Stop], flow: Flow, ready: Ready) -> None:
+def walk(stops: Iterable[Stop], flow: Flow, ready: Ready, failures: Failures | None = None) -> None:
     """Run all stops that can be reached from those in the flow; inputs come before their readers.
 
     Each stop passes its results on together with its progress, so that a stop without results does not hold
-    up those behind it.
+    up those behind it. With `failures`, an operator that raises gives nothing, and the others run on.
     """
     for stop in stops:
         feeds = [(port, *flow[below]) for port, below in enumerate(stop.below) if below in flow]
@@ -81,9 +82,15 @@ def walk(stops: Iterable[Stop], flow: Flow, ready: Ready) -> None:
         if operator is None or not feeds:
             continue
         out: Batch = []
-        for port, batch, progress in feeds:
-            if batch or progress > operator.reached[port]:
-                out = out + (stop.measured or operator.process)(port, batch, progress)
+        try:
+            for port, batch, progress in feeds:
+                if batch or progress > operator.reached[port]:
+                    out = out + (stop.measured or operator.process)(port, batch, progress)
+        except Exception as error:
+            if failures is None:
+                raise
+            failures.add(error, stop.users)
+            out = []
         flow[stop.number] = out, operator.progress()
         if out and stop.tap is not None:
             stop.tap.see(out)
@@ -91,8 +98,8 @@ def walk(stops: Iterable[Stop], flow: Flow, ready: Ready) -> None:
             ready.append((stop.sinks, out))
 
 
-def deliver(ready: Ready) -> None:
-    """Pass results to sinks, in order of queries and outputs.
+def deliver(ready: Ready, failures: Failures) -> None:
+    """Pass results to sinks, in order of queries and outputs; one that raises costs the others nothing.
 
     A sink may change the queries, as no operator runs any more.
     """
@@ -100,4 +107,7 @@ def deliver(ready: Ready) -> None:
     calls.sort(key=lambda call: call[0])
     for _, sinks, batch in calls:
         for sink in sinks:
-            sink(batch)
+            try:
+                sink(batch)
+            except Exception as error:
+                failures.add(error)

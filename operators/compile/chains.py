@@ -11,6 +11,8 @@ from typing import Any
 
 from midstream.operators.base.operator import Code
 from midstream.operators.base.walk import Stop
+from midstream.plans.algebra.properties import expressions
+from midstream.plans.expressions.expressions import may_raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,11 @@ class Chain:
         """The condition for an element to pass; None where all pass."""
         condition: str | None = self._first("condition")
         return condition
+
+    @property
+    def may_raise(self) -> bool:
+        """True if a user's function may raise an error in it."""
+        return any(may_raise(part) for stop, _ in self.links for part in expressions(stop.node))
 
     @property
     def made(self) -> str:

@@ -12,6 +12,9 @@ from weakref import finalize
 TOO_DEEP = (SyntaxError, MemoryError, RecursionError)
 """The exceptions of compiling source that nests too deeply."""
 
+LATEST = 128
+"""The number of sources whose code is kept while nothing runs it: plans come again, but not all of them."""
+
 _numbers = count(1)
 
 
@@ -27,7 +30,7 @@ def define(source: str, name: str, names: dict[str, Any], title: str) -> Any:
     return names[name]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=LATEST)
 def _titled(source: str, title: str) -> CodeType:
     """The code of some source, the same object for equal source.
 
@@ -41,7 +44,7 @@ def _titled(source: str, title: str) -> CodeType:
     return code
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=LATEST)
 def _compiled(source: str) -> CodeType:
     """The compiled source, shared by queries of one shape, as compiling takes most of the time."""
     return compile(source, "<midstream>", "exec")

@@ -8,6 +8,7 @@ So a stop that is added or removed costs the compilation of one piece, and not o
 
 from __future__ import annotations
 
+from midstream.operators.base.failures import Failures
 from midstream.operators.base.walk import RunStops, Stop
 from midstream.operators.compile.routes import compile_step
 
@@ -35,9 +36,10 @@ class Legs:
     Cost     A stop that comes, goes or changes costs the compilation of a leg, at the next event.
     """
 
-    __slots__ = ("_leg_of", "_legs", "_numbers", "_steps", "_stream")
+    __slots__ = ("_failures", "_leg_of", "_legs", "_numbers", "_steps", "_stream")
 
-    def __init__(self, source: Stop) -> None:
+    def __init__(self, source: Stop, failures: Failures) -> None:
+        self._failures = failures
         (self._stream,) = source.streams
         self._numbers = {source.number}
         self._legs: list[Leg] = []
@@ -92,7 +94,8 @@ class Legs:
         inner = {stop.number for stop in leg.stops}
         below = {number for stop in leg.stops for number in stop.below if number in self._numbers}
         kept = {stop.number for stop in leg.stops if stop.readers and not _is_inside(stop, leg)}
-        return compile_step(sorted(below - inner), list(leg.stops), kept, f"path of {self._stream}")
+        stops, title = list(leg.stops), f"path of {self._stream}"
+        return compile_step(sorted(below - inner), stops, kept, title, self._failures)
 
 
 def _is_inside(stop: Stop, leg: Leg) -> bool:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
 from typing import Any
 
+from midstream.operators.base.failures import Failures
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.walk import RunStops, Stop, walk
 from midstream.operators.compile.chains import Chain, chained
@@ -44,13 +45,15 @@ def compile_box(number: int, stops: Sequence[Stop], outputs: Sequence[int]) -> R
     return run
 
 
-def compile_step(inputs: Sequence[int], stops: Sequence[Stop], retained: Set[int], title: str) -> RunStops:
+def compile_step(
+    inputs: Sequence[int], stops: Sequence[Stop], retained: Set[int], title: str, failures: Failures
+) -> RunStops:
     """A function that runs stops when something arrives at all of the inputs, which are numbers of stops.
 
-    It leaves the results of stops in `retained` in the flow. If Python cannot compile it, as expressions nest
-    too deeply, the stops are walked.
+    It leaves the results of stops in `retained` in the flow, and errors in the failures. If Python cannot
+    compile it, as expressions nest too deeply, the stops are walked.
     """
-    route = Route(inputs, stops, retained)
+    route = Route(inputs, stops, retained, failures)
     lines = []
     for number in inputs:
         i = route.name(number, number=number)
@@ -63,7 +66,7 @@ def compile_step(inputs: Sequence[int], stops: Sequence[Stop], retained: Set[int
     try:
         step: RunStops = define(source, "step", route.names, title)
     except TOO_DEEP:
-        return partial(walk, tuple(stops))
+        return partial(walk, tuple(stops), failures=failures)
     return step
 
 
@@ -86,12 +89,20 @@ class Route:
 
     The results of a stop are in the variable `b` with the place of the stop, and its progress in `p` with the
     place. If `is_single`, one element arrives at the only input; it is in `start`, `end` and `row` as well.
+
+    With `failures`, a stop that raises gives nothing, and the others run on (see `walk`).
     """
 
     def __init__(
-        self, inputs: Sequence[int], stops: Sequence[Stop], retained: Set[int], *, is_single: bool = False
+        self,
+        inputs: Sequence[int],
+        stops: Sequence[Stop],
+        retained: Set[int],
+        failures: Failures | None = None,
+        *,
+        is_single: bool = False,
     ) -> None:
-        self.names: dict[str, Any] = {}
+        self.names: dict[str, Any] = {"failures": failures}
         """The objects that the source names."""
         self.lines: list[str] = []
         self._places = {stop.number: i for i, stop in enumerate(stops, start=len(inputs))}
@@ -103,6 +114,7 @@ class Route:
         self._unpacked = inputs[0] if is_single else None
         """The stop whose element is in `start`, `end` and `row`."""
         self._retained = retained
+        self._is_guarded = failures is not None
         chains = chained(stops, retained, self.names)
         inner = {stop.number for chain in chains.values() for stop, _ in chain.links[:-1]}
         for stop in stops:
@@ -130,12 +142,17 @@ class Route:
             counted = self._counted(chain, f"b{source}", f"b{target}")
             loop = [f"b{target} = {chain.loop(f'b{source}')}", *counted]
             loop = self._while_settings_hold(chain, progress, loop)
+            loop = self._guarded(stop, loop) if chain.may_raise else loop
             self.lines += [f"if b{source}:", *indented(loop), "else:", f"    b{target} = []"]
         else:
             if self._unpacked != below:
                 self.lines.append(f"(start, end, row), = b{source}")
                 self._unpacked = below
-            self.lines += self._while_settings_hold(chain, progress, self._one(chain, target))
+            one = self._while_settings_hold(chain, progress, self._one(chain, target))
+            if chain.may_raise:
+                one = self._guarded(stop, one)
+                self.certain.discard(stop.number)
+            self.lines += one
         self._tap(stop)
 
     def _while_settings_hold(self, chain: Chain, progress: str, lines: list[str]) -> list[str]:
@@ -150,6 +167,14 @@ class Route:
         changed = f"b{self._places[chain.links[-1][0].number]} = {results}"
         condition = " and ".join(f"{progress} < {setting}.until" for setting in settings)
         return [f"if {condition}:", *indented(lines), "else:", f"    {changed}"]
+
+    def _guarded(self, stop: Stop, lines: list[str]) -> list[str]:
+        """Statements that make the results of a stop; there are none if they raise."""
+        if not self._is_guarded:
+            return lines
+        i = self.name(stop.number, stop=stop)
+        caught = ["except Exception as error:", f"    failures.add(error, stop{i}.users)", f"    b{i} = []"]
+        return ["try:", *indented(lines), *caught]
 
     def _one(self, chain: Chain, target: int) -> list[str]:
         """Statements that make the results of a chain for one element: no loop."""
@@ -194,15 +219,17 @@ class Route:
         operator = stop.operator
         i = self.name(stop.number, process=stop.measured or operator.process, reached=operator.reached)
         is_read = bool(stop.readers) or stop.number in self._retained
+        calls = []
         for nth, (port, below) in enumerate(feeds):
             target = f"b{i}" if nth == 0 else "more"
             b, p = f"b{self._places[below]}", self.progress[below]
             call = f"{target} = process{i}({port}, {b}, {p})"
             if below not in self.certain:
                 call = f"{call} if {b} or {p} > reached{i}[{port}] else []"
-            self.lines.append(call)
+            calls.append(call)
             if nth:
-                self.lines.append(f"b{i} = b{i} + more if b{i} else more")
+                calls.append(f"b{i} = b{i} + more if b{i} else more")
+        self.lines += self._guarded(stop, calls)
         self.progress[stop.number] = f"p{i}"
         if is_read:
             self.lines.append(f"p{i} = {self._progress(stop, operator)}")

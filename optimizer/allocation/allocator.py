@@ -30,8 +30,11 @@ from midstream.plans.algebra.properties import lever_of, levers_of, logical_plan
 
 Q = TypeVar("Q", bound=Hashable)
 
-REFINEMENTS = 4
-"""The largest number of allocations of which the exact use is computed, until one is within the limits."""
+REFINEMENTS = 16
+"""The largest number of allocations of which the exact use is computed."""
+
+FULL = 0.95
+"""The share of the limits from which on an allocation that is within them is good enough."""
 
 MARGIN = 0.999
 """The share of the limits for which an allocation is made again: settings are whole numbers."""
@@ -45,12 +48,14 @@ class Allocation(Generic[Q]):
     settings    the new setting of each lever that changes, by the nodes of the plans
     use         the expected use with these settings
     precision   by query, the expected precision of its results
+    better      the levers among `settings` of queries all of whose levers that change get better settings
     """
 
     fits: bool
     settings: Mapping[Node, Any]
     use: Use
     precision: Mapping[Q, float]
+    better: frozenset[Node] = frozenset()
 
 
 @dataclass(slots=True)
@@ -143,6 +148,10 @@ class Allocator(Generic[Q]):
             for costs, (use, _) in self._at_present()
         }
 
+    def state(self, queries: tuple[Q, ...]) -> float:
+        """The correction of the state of queries that share levers, as a multiple of the estimate."""
+        return next(costs.state for group, costs in self._costs.items() if group.queries == queries)
+
     def correct(self, states: Mapping[tuple[Q, ...], float], time: float) -> None:
         """Correct the estimates, by what was seen as a multiple of them.
 
@@ -171,23 +180,41 @@ class Allocator(Generic[Q]):
     def allocate(
         self, limits: Limits, rule: Rule = "precision", weights: Mapping[Q, float] | None = None
     ) -> Allocation[Q]:
-        """Settings for all levers so that the queries keep within limits.
+        """Settings for all levers so that the queries keep within limits, and use nearly all of these.
 
-        The use between the fractions of a curve is interpolated; that of the settings themselves is computed,
-        and where it exceeds the limits, the allocation is made again for less.
+        The use between the fractions of a curve is interpolated; that of the settings themselves is computed.
+        Where it exceeds the limits, or leaves much of them, the allocation is made again for less or for
+        more, by the error of the last one at first, and then by halving the range between one that fits and
+        one that does not.
         """
         costs = self._all_costs()
         curves = [_curve(one, weights or {}) for one in costs]
-        fractions, target = allocate(curves, limits, rule), limits
-        for _ in range(REFINEMENTS):
-            if fractions is None:
-                break
+        least = self._allocation([0.0] * len(costs), limits)
+        if not least.fits:
+            return least
+        best, most, share, low, high = least, 0.0, 1.0, 0.0, math.inf
+        for number in range(REFINEMENTS):
+            fractions = allocate(curves, limits.times(share), rule)
+            if fractions is None:  # it is less than the least settings take
+                low = max(low, share)
+                share = (low + high) / 2 if high < math.inf else 2 * share
+                continue
             allocation = self._allocation(fractions, limits)
+            excess = limits.excess(allocation.use)
             if allocation.fits:
-                return allocation
-            target = target.times(MARGIN / limits.excess(allocation.use))
-            fractions = allocate(curves, target, rule)
-        return self._allocation([0.0] * len(costs), limits)
+                low = share
+                if excess >= most:
+                    best, most = allocation, excess
+                if excess >= FULL or all(
+                    f == 1.0 for f, one in zip(fractions, costs, strict=True) if one.group.levers
+                ):
+                    break
+            else:
+                high = share
+            follows = share * MARGIN / excess if excess > 0 else math.inf
+            is_inside = low < follows < high and number < REFINEMENTS // 3
+            share = follows if is_inside else (low + min(high, 2 * low + 1)) / 2
+        return best
 
     def _allocation(self, fractions: Sequence[float], limits: Limits) -> Allocation[Q]:
         pairs = list(zip(self._all_costs(), fractions, strict=True))
@@ -200,7 +227,20 @@ class Allocator(Generic[Q]):
             for lever, best in one.levers.items()
             if best in new and (setting := new[best].setting) != lever_of(lever).setting
         }
-        return Allocation(limits.hold(use), settings, use, dict(_by_query(at)))
+        group_of = {lever: number for number, (costs, _) in enumerate(pairs) for lever in costs.group.levers}
+        worse = {
+            group_of[best]
+            for one in self._queries.values()
+            for lever, best in one.levers.items()
+            if lever in settings and not _is_better(lever, settings[lever], lever_of(best).setting)
+        }
+        better = frozenset(
+            lever
+            for one in self._queries.values()
+            for lever, best in one.levers.items()
+            if lever in settings and group_of[best] not in worse
+        )
+        return Allocation(limits.hold(use), settings, use, dict(_by_query(at)), better)
 
     def _all_costs(self) -> list[GroupCosts[Q]]:
         if not self._is_grouped:
@@ -230,6 +270,11 @@ class Allocator(Generic[Q]):
             (costs, costs.at({lever: present[lever] for lever in costs.group.levers}))
             for costs in self._all_costs()
         ]
+
+
+def _is_better(lever: Node, new: float, best: float) -> bool:
+    present: float = lever_of(lever).setting
+    return abs(best - new) < abs(best - present)
 
 
 def _curve(costs: GroupCosts[Q], weights: Mapping[Q, float]) -> Curve:

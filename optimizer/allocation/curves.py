@@ -162,7 +162,8 @@ class GroupCosts(Generic[Q]):
                 output = changed[node] = model.estimate_over(node, inputs, setting)
                 operator, mine = logical(node), [errors.get(child, EXACT) for child in node.inputs]
                 assert isinstance(operator, SnapshotReducible | OverTime)
-                at = Point(setting or operator, self._best.get(node, operator), mine, inputs, output)
+                costing = model.costing(node)
+                at = Point(setting or operator, self._best.get(node, operator), mine, inputs, output, costing)
                 errors[node] = FORMULAS[operator.formulas](at)
             used.append(Use(output.bytes, output.cost, output.state))
         self.estimated += len(used)

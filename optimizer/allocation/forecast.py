@@ -82,10 +82,15 @@ class BudgetForecast:
 def megabytes(size: float) -> str:
     """A number of bytes as text.
 
-    >>> megabytes(1_234_567), megabytes(45_600)
-    ('1.23 MB', '45.6 kB')
+    >>> megabytes(1_234_567), megabytes(45_600), megabytes(2.5e9)
+    ('1.23 MB', '45.6 kB', '2.5 GB')
     """
-    return f"{size / 1e6:.3g} MB" if size >= 1e6 else f"{size / 1e3:.3g} kB"
+    unit, one = next(((name, one) for name, one in UNITS if size >= 0.9995 * one), UNITS[-1])
+    return f"{size / one:.3g} {unit}"
+
+
+UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+"""The units in which bytes are written."""
 
 
 def forecast(

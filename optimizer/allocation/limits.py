@@ -15,7 +15,16 @@ from midstream.plans.values.finite import is_finite
 SLACK = 1e-9
 """The relative excess that counts as rounding."""
 
-BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+BYTES = {
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,20 @@ class Limits:
     def at_least(self, use: Use) -> Limits:
         """The nearest limits that hold a use."""
         return Limits(max(self.memory, use.memory), max(self.processor, use.processor))
+
+    def rounded_up(self, chronon: float) -> Limits:
+        """The next larger limits that texts show in full: three digits of memory, hundredths of a percent.
+
+        >>> Limits(memory=45_610.0).rounded_up(1.0)
+        Limits(memory=45700.0, processor=inf)
+        """
+        memory, share = self.memory, self.processor / chronon
+        if memory < math.inf:
+            digit = 10.0 ** (math.floor(math.log10(max(memory, 1.0))) - 2)
+            memory = math.ceil(memory / digit * (1 - SLACK)) * digit
+        if share < math.inf:
+            share = math.ceil(share * 1e4 * (1 - SLACK)) / 1e4
+        return Limits(memory, share * chronon)
 
     def cost(self, use: Use, mixture: float) -> float:
         """A use as a part of the limits: of memory, and by the share `mixture` of the processor."""

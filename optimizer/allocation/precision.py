@@ -16,8 +16,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from midstream.optimizer.cost.column_facts import combinations
-from midstream.optimizer.cost.estimate import Estimate, different
-from midstream.plans.algebra.operators import Adjustable, Granularity, Logical
+from midstream.optimizer.cost.comparisons import in_common
+from midstream.optimizer.cost.costing import Costing
+from midstream.optimizer.cost.estimate import Estimate, different, times
+from midstream.optimizer.cost.selectivity import Shares
+from midstream.plans.algebra.operators import Adjustable, Granularity, Logical, Matching
 
 
 class Precision(NamedTuple):
@@ -47,6 +50,7 @@ class Point(NamedTuple):
     inputs       the errors of its inputs
     arriving     the estimates of its inputs at this setting
     output       the estimate of its output at this setting
+    costing      the operator over inputs at their best settings: the values in columns do not depend on these
     """
 
     operator: Logical
@@ -54,6 +58,35 @@ class Point(NamedTuple):
     inputs: Sequence[Precision]
     arriving: Sequence[Estimate]
     output: Estimate
+    costing: Costing
+
+
+class Rows(NamedTuple):
+    """The valid rows of a stream, on the average.
+
+    shown   those that are there, right or wrong
+    right   the right ones of these
+    due     the right ones, with those that are missing
+    """
+
+    shown: float
+    right: float
+    due: float
+
+
+def rows_of(s: Estimate, errors: Precision) -> Rows:
+    """The rows of a stream with some errors."""
+    right = times(s.valid, 1 - errors.false)
+    return Rows(s.valid, right, right / (1 - errors.missing) if errors.missing < 1 else math.inf)
+
+
+def errors_of(rows: Rows, otherwise: Precision) -> Precision:
+    """The errors of some rows; others where their numbers tell nothing."""
+    shown, right, due = rows
+    return Precision(
+        min(1.0, max(0.0, 1 - right / shown)) if 0 < shown < math.inf else otherwise.false,
+        min(1.0, max(0.0, 1 - right / due)) if 0 < due < math.inf else otherwise.missing,
+    )
 
 
 Formula = Callable[[Point], Precision]
@@ -112,7 +145,7 @@ def union(at: Point) -> Precision:
 
 
 def together(at: Point) -> Precision:
-    """A result is right if both halves are, and there if both are: joins and intersections."""
+    """A result is right if both halves are, and there if both are."""
     false, missing = 1.0, 1.0
     for one in at.inputs:
         false *= 1 - one.false
@@ -124,17 +157,53 @@ def distinct(at: Point) -> Precision:
     """A row is missing if all that are equal to it are; their number has a Poisson distribution."""
     (errors,), (s,) = at.inputs, at.arriving
     kinds = combinations(at.output.facts, at.output.facts) if at.output.facts else math.inf
-    right = s.valid * (1 - errors.false)
-    all_right = right / (1 - errors.missing) if errors.missing < 1 else math.inf
-    there, due, shown = (different(valid, kinds) for valid in (right, all_right, s.valid))
-    return Precision(
-        max(0.0, 1 - there / shown) if 0 < shown < math.inf else errors.false,
-        max(0.0, 1 - there / due) if 0 < due < math.inf else errors.missing,
-    )
+    return errors_of(Rows(*(different(rows, kinds) for rows in rows_of(s, errors))), errors)
+
+
+def intersection(at: Point) -> Precision:
+    """The smaller number of each kind of rows, of Poisson distributions.
+
+    Fewer rows on one side cost little where it has more than the other side.
+    """
+    otherwise = together(at)
+    kinds = at.costing.kinds(at.costing.node.schema.names)
+    if not 0 < kinds < math.inf:
+        return otherwise
+    left, right = map(rows_of, at.arriving, at.inputs)
+    pairs = zip(left, right, strict=True)
+    common = Rows(*(times(kinds, in_common(mine / kinds, theirs / kinds)) for mine, theirs in pairs))
+    return errors_of(common, otherwise)
+
+
+def semi_join(at: Point) -> Precision:
+    """A left row stays while one of its matches is there; their number has a Poisson distribution."""
+    left, right = map(rows_of, at.arriving, at.inputs)
+    matched = (-math.fsum(times(w, math.expm1(-times(share, n))) for w, share in _shares(at)) for n in right)
+    return errors_of(Rows(*map(times, left, matched)), together(at))
+
+
+def anti_join(at: Point) -> Precision:
+    """A left row whose only matches are missing is wrong; one that a wrong row matches is missing.
+
+    The number of matches has a Poisson distribution. A right row that comes out has neither right nor wrong
+    matches.
+    """
+    left, right = map(rows_of, at.arriving, at.inputs)
+    matches = right._replace(right=right.due + times(right.shown, at.inputs[1].false))
+    alone = (math.fsum(times(w, math.exp(-times(share, n))) for w, share in _shares(at)) for n in matches)
+    return errors_of(Rows(*map(times, left, alone)), without(at))
+
+
+def _shares(at: Point) -> Shares:
+    """The shares of right rows that left rows match, or that equal them."""
+    if isinstance(at.operator, Matching):
+        return at.costing.shares_of_left_rows
+    kinds = at.costing.kinds(at.costing.node.schema.names)
+    return [(1.0, 1 / kinds if kinds else 0.0)]
 
 
 def without(at: Point) -> Precision:
-    """A difference or an anti-join: a row that misses its partner on the right is wrong.
+    """A difference: a row that misses its partner on the right is wrong.
 
     A share ρ of the left rows has a partner, and does not come out. It does where the partner is missing. Of
     the others, some do not come out as a wrong row is taken for a partner.
@@ -155,8 +224,11 @@ FORMULAS: dict[str, Formula] = {
     **dict.fromkeys(("time_window", "count_window", "partitioned_window", "sample"), smaller),
     "granularity": coarser,
     **dict.fromkeys(("union", "max_union"), union),
-    **dict.fromkeys(("join", "semi_join", "intersection"), together),
+    "join": together,
+    "semi_join": semi_join,
+    "intersection": intersection,
     "distinct": distinct,
-    **dict.fromkeys(("difference", "strict_difference", "anti_join"), without),
+    "difference": without,
+    **dict.fromkeys(("strict_difference", "anti_join"), anti_join),
 }
 """The formulas of operators by their names in the cost model."""

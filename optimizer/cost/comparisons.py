@@ -148,6 +148,47 @@ def _matches(share: float, t: Estimate) -> Matches:
     return Matches(absent, begun, parts)
 
 
+def outliving(shares: Shares, s: Estimate, t: Estimate, *, by_key: bool) -> float:
+    """Share of left rows of a semi-join that outlive the end that is known when they start.
+
+    Others have been given out to their end, and are not kept. `by_key` if all left rows of a key have one end
+    that is known, else each has its own.
+    """
+    longevity = _outliving_key if by_key else _outliving_own
+    return math.fsum(times(weight, longevity(share, s.l, t)) for weight, share in shares)
+
+
+def _outliving_own(share: float, length: float, t: Estimate) -> float:
+    """That of rows with an end of their own: no match is so recent that it ends later.
+
+    Matches of length l come at the rate λ, so that a row of length m outlives them with e^(-λ (l - m)).
+    """
+    return math.exp(-times(share, t.rate, max(0.0, t.l - length))) if length < math.inf else 1.0
+
+
+def _outliving_key(share: float, length: float, t: Estimate) -> float:
+    """That of rows under the end of their key, which was known when the last part of the key began.
+
+    A row of length m comes at any time of a part of length X, and outlives the rest with E min(X, m) / E X.
+    The first part has the length l of a match, and takes λ l e^(-λ l) of the time. For the others, see
+    `_matches`: P(X > x) = (1 - e^(-λ (l - x))) / (1 - e^(-λ l)).
+    """
+    if length >= t.l:
+        return 1.0
+    of = _matches(share, t)
+    rate, mean = times(share, t.rate), times(share, t.valid)
+    if not mean or math.isinf(t.l):
+        return of.absent
+    first = times(of.begun, t.l)
+    later = max(0.0, 1 - of.absent - first)
+    further = _further(mean, t.l)
+    if mean < 1e-4 or not further:
+        return of.absent + (first + later) * length / t.l
+    ended = (math.exp(-rate * (t.l - length)) - of.absent) / rate if rate < math.inf else 0.0
+    shorter = (length - ended) / (1 - of.absent)
+    return of.absent + first * length / t.l + later * min(1.0, shorter / further)
+
+
 def _further(mean: float, length: float) -> float:
     if not mean or math.isinf(length):
         return 0.0

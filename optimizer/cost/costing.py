@@ -10,7 +10,7 @@ from typing import Protocol
 from midstream.optimizer.cost.column_facts import Facts, combinations, paired
 from midstream.optimizer.cost.comparisons import Matches, matches
 from midstream.optimizer.cost.estimate import Estimate
-from midstream.optimizer.cost.selectivity import Classes, Selectivity
+from midstream.optimizer.cost.selectivity import Classes, Selectivity, Shares
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.implementations import Implementation
 from midstream.plans.algebra.operators import Logical
@@ -134,10 +134,15 @@ class Costing:
     @cached_property
     def matches(self) -> Matches:
         """Of a semi-join or anti-join, how the matches of a left row begin and end."""
+        return matches(self.shares_of_left_rows, self.inputs[1])
+
+    @cached_property
+    def shares_of_left_rows(self) -> Shares:
+        """Of a semi-join or anti-join, the shares of right rows that left rows match."""
         (condition,) = expressions(self.node)
         s, t = self.inputs
         total, _ = self.satisfying(self.conditions)
-        return matches(self.selectivity.by_left_row(condition, s.facts, t.facts, total), t)
+        return self.selectivity.by_left_row(condition, s.facts, t.facts, total)
 
     @cached_property
     def right_columns(self) -> tuple[str, ...]:

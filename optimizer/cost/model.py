@@ -132,6 +132,10 @@ class CostModel:
         """
         return self.operator(self._costings[node].over(inputs, adjusted))
 
+    def costing(self, node: Node) -> Costing:
+        """A priced operator over the estimates of its inputs."""
+        return self._costings[node]
+
     def is_priced(self, node: Node) -> bool:
         """True if a node is an operator to be priced.
 

@@ -115,7 +115,11 @@ class Selectivity:
         if (pair := column_equality(condition)) and len(mine) == len(theirs) == 1 and {*pair} == names:
             one, other = left[mine[0]].distribution, right[theirs[0]].distribution
             rest = max(0.0, 1 - math.fsum(one.values()))  # unknown values equal nothing
-            return [(rest, 0.0), *((p, other.get(value, 0.0)) for value, p in one.items())]
+            shares = [(p, other.get(value, 0.0)) for value, p in one.items()]
+            sample = right[theirs[0]].sample
+            if sample is not None:
+                shares = _without_noise(shares, len(sample.rows))
+            return [(rest, 0.0), *shares]
         if any(map(column_equality, conjuncts(condition))):
             return []  # of rows that rarely agree, some tell nothing of the others
         samples = [{id(side[name].sample) for name in own} for side, own in ((left, mine), (right, theirs))]
@@ -306,3 +310,21 @@ def _origins(part: Expression, facts: Facts) -> list[list[str]]:
         sample = facts[name].sample if name in facts else None
         groups.setdefault(name if sample is None else id(sample), []).append(name)
     return list(groups.values())
+
+
+def _without_noise(shares: Shares, rows: int) -> Shares:
+    """Shares as even as they are in the whole stream, where a sample of rows tells them.
+
+    In a sample, equally frequent values occur by chance more or less often: their shares p in n
+    rows vary by p / n.
+    Most rows without a match have a small share, so that there would seem to be too many of them.
+    """
+    total = math.fsum(weight for weight, _ in shares)
+    if not total:
+        return shares
+    average = math.fsum(weight * share for weight, share in shares) / total
+    spread = math.fsum(weight * (share - average) ** 2 for weight, share in shares) / total
+    if not spread:
+        return shares
+    true = math.sqrt(max(0.0, 1 - average / rows / spread))
+    return [(weight, average + (share - average) * true) for weight, share in shares]

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from midstream.optimizer.cost.column_facts import combinations
+from midstream.optimizer.cost.comparisons import outliving
 from midstream.optimizer.cost.costing import Costing, PairCosting
 from midstream.optimizer.cost.estimate import Estimate, Work, different, times
 from midstream.optimizer.cost.oldest import oldest_alone, oldest_group, oldest_of_equal_ages
@@ -360,11 +361,9 @@ def _right_rows(costing: Costing, is_hashed: bool) -> float:
 
 def _semi_join(costing: Costing, output: Estimate, is_hashed: bool) -> Work:
     s, t = costing.inputs
-    selectivity = costing.satisfying(costing.conditions)[0]
-    # A left row outlives a match that came longer ago than their lengths differ.
-    longer = times(selectivity, t.rate, max(0.0, t.l - s.l)) if s.l < math.inf else 0.0
+    by_key = is_hashed and costing.asks_for_equality_only
     right = _right_rows(costing, is_hashed)
-    kept = times(swept(s, s.lag), math.exp(-longer))
+    kept = times(swept(s, s.lag), outliving(costing.shares_of_left_rows, s, t, by_key=by_key))
     return Work(_matching_cost(costing, output, is_hashed), kept + right, second=right)
 
 

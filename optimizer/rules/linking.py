@@ -83,7 +83,7 @@ LINKED_JOINS = "linked joins"
 """The name of the step that brings joins into the standard form."""
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4096)
 def linked(node: Node) -> Node:
     """A subplan with its joins in the standard form, down to its inputs.
 

@@ -152,7 +152,7 @@ def asks_alike(left: Node, right: Node) -> bool:
     return asks_no_more(left, right) and asks_no_more(right, left)
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4096)
 def raises_itself(node: Node) -> bool:
     """True if the top operator may raise an error on some row."""
     operator = logical(node)
@@ -161,7 +161,7 @@ def raises_itself(node: Node) -> bool:
     return any(map(may_raise, expressions(node)))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4096)
 def raises_below(node: Node) -> bool:
     """True if some operator of a subplan may raise an error on some row."""
     return raises_itself(node) or any(map(raises_below, node.inputs))

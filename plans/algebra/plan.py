@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, wraps
 from math import lcm
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import networkx as nx
 
@@ -28,7 +28,7 @@ class Node:
     nodes with different hashes costs O(1). A node that exists is well-formed: its operator fits its inputs.
     """
 
-    __slots__ = ("_hash", "granule", "inputs", "operator", "schema")
+    __slots__ = ("_facts", "_hash", "granule", "inputs", "operator", "schema")
 
     operator: Operator
     inputs: tuple[Node, ...]
@@ -52,6 +52,7 @@ class Node:
         set_(self, "schema", operator.schema(tuple(node.schema for node in inputs)))
         set_(self, "granule", self._granule())
         set_(self, "_hash", hash((operator, inputs)))
+        set_(self, "_facts", {})
 
     def _granule(self) -> int:
         below = lcm(*_granules(self.inputs))
@@ -122,6 +123,29 @@ class Node:
                 seen.add(node)
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(node.inputs) if child not in seen)
+
+
+T = TypeVar("T")
+
+
+def fact_of_node(function: Callable[[Node], T]) -> Callable[[Node], T]:
+    """A function of a node whose results stay with the node, and go with it.
+
+    A cache of its own would keep the nodes of queries that are gone.
+    """
+
+    @wraps(function)
+    def fact(node: Node) -> T:
+        facts: dict[Callable[[Node], T], T | None] = node._facts  # type: ignore[attr-defined]
+        if function not in facts:
+            found = function(node)
+            # None stands for the node itself: a node that refers to itself goes late.
+            facts[function] = None if found is node else found
+            return found
+        known = facts[function]
+        return cast(T, node) if known is None else known
+
+    return fact
 
 
 def _granules(nodes: tuple[Node, ...]) -> Iterator[int]:

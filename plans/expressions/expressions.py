@@ -786,7 +786,7 @@ def evaluate(source: str, scope: Bindings) -> Any:
         raise ExpressionError(f"an expression nests too deeply; compute it in steps: {error}") from error
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _code(source: str) -> CodeType:
     """Compiled source, cached: the same plans recur, and compiling takes most of the time."""
     return compile(source, "<midstream expression>", "eval")

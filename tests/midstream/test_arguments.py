@@ -157,6 +157,7 @@ RIGHT: dict[str, Call] = {
     "Engine.forget_settings": of(
         lambda before, query: silent().forget_settings(before, query), 5, "query"
     ),
+    "Engine.remember_settings": of(lambda chronons: silent().remember_settings(chronons), 5),
     "Engine.resize": of(
         lambda node, size, at: ms.Engine(S.window(5, bounds=(1, 20)).plan()).resize(node, size, at),
         S.window(5, bounds=(1, 20)).node, 20, 50,

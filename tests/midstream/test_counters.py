@@ -15,6 +15,7 @@ from inside import graph_of
 
 import midstream as ms
 from midstream.migration.machine import Phase
+from midstream.operators.engine.running.tally import GONE
 from midstream.optimizer import CostModel, Statistics, StreamStatistics
 from midstream.optimizer.cost.objective import INTERMEDIATE
 from midstream.plans.algebra.operators import Join
@@ -264,3 +265,20 @@ def test_joins_of_two_streams_are_what_is_inside_orders_of_three(
 
 def _joins_two(node: ms.plans.Node) -> bool:
     return [one for one in node.walk() if isinstance(one.operator, Join)] == [node]
+
+
+def test_of_nodes_that_went_long_ago_the_sum_is_known() -> None:
+    """Totals stay, and what an engine remembers of queries that have gone does not grow."""
+    stream = ms.stream("s", k="integer")
+    engine, given = ms.Engine(stream.window(9).plan()), 0
+    for number in range(2 * GONE):
+        query = engine.add(stream.window(9).filter(ms.col("k") > -number).plan(), name="more")
+        engine.push("s", ms.chronons([(number, (number % 3,))]))
+        given += 2 + engine.counters("more").results
+        engine.remove("more")
+    counters = engine.counters()
+    assert (counters.elements, sum(counters.emitted.values()) + counters.earlier) == (2 * GONE, given)
+    assert counters.earlier > 0
+    assert len(counters.emitted) == GONE + 2
+    engine.add(query.plan, name="again")
+    assert engine.counters().emitted[query.plan.root] == counters.emitted[query.plan.root] == 1

@@ -16,7 +16,7 @@ GROUPS = {
     "feeding": {"push", "push_rows", "advance", "tick", "end", "close", "streams", "progress"},
     "queries": {
         "add", "remove", "replace", "subscribe", "adjust", "resize", "change_granule", "levers",
-        "load_settings", "forget_settings", "keep_log", "query", "queries", "plan",
+        "load_settings", "forget_settings", "remember_settings", "keep_log", "query", "queries", "plan",
     },
     "migration": {
         "autopilot", "budget", "migrate", "obstacle", "optimize", "optimize_all", "predict_migration",

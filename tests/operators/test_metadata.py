@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from inside import base_of
 
 from midstream.engine import Engine
+from midstream.operators.engine.input.relations import constant
 from midstream.operators.engine.measuring.metadata import Metadata
-from midstream.plans.algebra.builder import stream
+from midstream.plans.algebra.builder import relation, stream
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import UnknownStreamError
 from midstream.plans.values.streams import chronons
@@ -75,6 +78,20 @@ def test_a_watch_is_on_one_query() -> None:
         engine.remove("asks")
     with pytest.raises(UnknownStreamError, match="no query asks"), engine.watch("asks"):
         pass
+
+
+def test_rows_that_are_valid_from_the_beginning_have_no_start() -> None:
+    """Those of a relation count for neither rates nor distances; and they may come out in parts."""
+    items = relation("items", item="integer")
+    unsold = items.anti_join(ASKS.window(2), on=[("item", "sought")])
+    engine = Engine(unsold.plan(), relations={"items": constant([(1,), (2,), (3,)])})
+    with engine.watch() as read:
+        for t in (4, 7, 10):
+            engine.push("asks", chronons([(t, (t % 4,))]))
+        engine.close()
+        measured = by_name(read())["hash-anti-join item = sought"]
+    assert (measured.received, measured.emitted, measured.l) == (3, 5, math.inf)
+    assert (measured.input_rate, measured.d, measured.g) == (3 / 7, 3.0, 1)
 
 
 def test_an_operator_that_has_seen_nothing_has_no_rates() -> None:

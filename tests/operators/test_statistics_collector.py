@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from steps import objects
 
 import midstream as ms
 from midstream.operators.engine.measuring.statistics_collector import LONG, Collector
@@ -80,11 +81,17 @@ def test_a_summary_tells_what_came_in_its_cell(times: Sequence[int]) -> None:
             assert cell.granule == math.gcd(*(e[0] for e in inside))
 
 
-def test_each_stretch_has_one_row_of_the_sample() -> None:
-    elements = [(t // 100, t // 100 + 1, (t, "")) for t in range(1000)]
-    (cell,) = cells_of(elements, [], most=10)
-    assert [row[0] // 100 for row in cell.rows] == list(range(10))
-    assert len({row[0] % 100 for row in cell.rows}) > 5  # not all at the same place
+@pytest.mark.parametrize("period", [2, 3, 4, 7, 8, 10, 16, 64])
+def test_all_elements_are_as_likely_in_the_sample(period: int) -> None:
+    """Also where values come in turn."""
+    elements = [(t // 100, t // 100 + 1, (t % period, "")) for t in range(32_000)]
+    cells = cells_of(elements, [], most=16)
+    found = Counter({value: 0 for value in range(period)})
+    for cell in cells:
+        found += Counter(row[0] for row in cell.rows)
+    expected = 16 * 32 / period
+    deviation = sum((count - expected) ** 2 / expected for count in found.values())
+    assert deviation < period + 5 * math.sqrt(2 * period)
 
 
 def test_rows_are_in_groups_at_random() -> None:
@@ -119,11 +126,11 @@ def test_a_batch_may_be_used_again() -> None:
     assert [cell.elements for cell in found.cells(50)] == [2, 1]
 
 
-def test_only_the_last_cell_of_elements_is_kept() -> None:
-    found = collector()
+def test_only_a_sample_of_the_last_cell_is_kept() -> None:
+    found, before = collector(), objects()
     for t in range(1000):
-        found.take("s", [(t, t + 1, (t, ""))], t)
-        assert len(found._streams["s"]._elements) <= STEP
+        found.take("s", [(9, 10, (t, ""))], 9)
+    assert objects() - before < 2 * 3 * MOST + 10
 
 
 def test_other_streams_are_ignored() -> None:

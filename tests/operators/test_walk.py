@@ -172,7 +172,7 @@ def test_a_traceback_through_a_compiled_way_shows_its_source(size: int) -> None:
     engine = Engine(BIDS.window(5).distinct().plan(), fail, compile=True)
     engine.push("bids", [])
     with pytest.raises(RuntimeError) as failure:
-        engine.push("bids", chronons([(at, (at, 1)) for at in range(size)]))
+        engine.push("bids", list(chronons([(at, (at, 1)) for at in range(size)])))
         engine.advance("bids", 99)
     frames = traceback.extract_tb(failure.tb)
     compiled = [frame for frame in frames if frame.filename.startswith("<midstream ")]

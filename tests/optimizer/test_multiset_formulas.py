@@ -110,6 +110,36 @@ def test_estimates_are_near_what_is_measured(name: str, values: str) -> None:
     assert measured.rate / factor - 0.005 <= estimate.rate <= measured.rate * factor + 0.005
 
 
+@pytest.mark.parametrize("keys", [5, 40, 400])
+@pytest.mark.parametrize(("mine", "theirs"), [(200, 600), (400, 400), (600, 150)], ids=str)
+@pytest.mark.parametrize("way", ["by key", "by key and range"])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_the_state_of_a_semi_join_is_near_what_is_held(
+    keys: int, mine: int, theirs: int, way: str, skewed: bool
+) -> None:
+    """Left rows are kept that outlive the end known at their start, also where matches live longer."""
+    on = (col("x") == col("z")) & (col("y") <= col("w") + 4) if way == "by key and range" else None
+    left, right = stream("s", x="integer", y="integer"), stream("u", z="integer", w="integer")
+    query = left.window(mine).semi_join(right.window(theirs), on=[("x", "z")] if on is None else on)
+    chance = random.Random(keys)
+
+    def row() -> tuple[int, int]:
+        key = int(keys * chance.random() ** (2 if skewed else 1))
+        return key, chance.randrange(10)
+
+    held = []
+    engine = Engine(query.plan())
+    for start in range(0, 4_000, 50):
+        for name, number in (("s", 12), ("u", 9)):
+            starts = sorted(start + chance.randrange(50) for _ in range(number))
+            engine.push(name, [(t, t + 1, row()) for t in starts])
+            engine.advance(name, start + 50)
+        if start > 1_500:
+            held.append(sum(engine.held().values()))
+    state = price(query.plan(), engine.statistics()).state
+    assert state == pytest.approx(sum(held) / len(held), rel=0.2)
+
+
 def estimated(query: Stream, values: str) -> float:
     """How many results are expected to begin in a chronon."""
     streams = {"s": poisson(1, 10, *VALUES[values]), "t": poisson(2, 25, *VALUES[values])}

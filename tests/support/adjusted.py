@@ -14,8 +14,10 @@ window looks at others (thesis, Lemma 20.1).
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
@@ -29,6 +31,7 @@ from midstream.driving import run
 from midstream.engine import Engine
 from midstream.operators.engine.graph.adjustment import Adjustment
 from midstream.operators.engine.graph.levers import Lever
+from midstream.operators.engine.measuring.metadata import Metadata
 from midstream.optimizer.search import enumerate_plans
 from midstream.plans.algebra.operators import (
     Adjustable,
@@ -45,7 +48,13 @@ from midstream.plans.algebra.operators.base import History, OverTime, RowByRow, 
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan, unbounded
 from midstream.plans.algebra.specification import specified
-from midstream.plans.values.errors import BudgetExceeded, MigrationRefused, PlanError, StatisticsError
+from midstream.plans.values.errors import (
+    BudgetExceeded,
+    MigrationRefused,
+    PlanError,
+    QueryNote,
+    StatisticsError,
+)
 from midstream.plans.values.snapshots import NormalForm, compare, normal_form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Element, Time
 from midstream.testing import Workload, is_ordered, plans, workloads
@@ -68,7 +77,7 @@ class Step:
     delay: int
     move: str
     """To which plan: "", "rules", "optimizer"; or what else happens: a query "comes", "comes otherwise", with
-    other bounds, or "goes"; or the engine "forgets" settings."""
+    other bounds, or "goes"; or the engine "forgets" settings, or a "watch" of the query begins or ends."""
     choice: int
 
 
@@ -87,7 +96,10 @@ class Case:
 def cases(draw: st.DrawFn) -> Case:
     """A random one."""
     depth = draw(st.sampled_from((0, 1, 2, 3, 3)))
-    plan = plans(depth=depth, windows=True, forever=False, shared=True, adjustable=True)
+    has_relations = draw(st.booleans())
+    plan = plans(
+        depth=depth, windows=True, forever=False, shared=True, adjustable=True, relations=has_relations
+    )
     workload = draw(workloads(plan, forever=False))
     step = st.builds(
         Step,
@@ -95,7 +107,7 @@ def cases(draw: st.DrawFn) -> Case:
         st.dictionaries(st.integers(0, 9), st.integers(0, LARGEST_SETTING + 2), min_size=1, max_size=3),
         st.integers(1, 12),
         st.sampled_from(
-            ("",) * 6 + ("rules", "optimizer", "comes", "goes", "forgets") + ("comes otherwise",) * 3
+            ("",) * 6 + ("rules", "optimizer", "comes", "goes", "forgets", "watch") + ("comes otherwise",) * 3
         ),
         st.integers(0, 200),
     )
@@ -142,7 +154,9 @@ class Trial:
         first = Subject(case.workload.plan)
         self.queries = {"query": first}
         self.gone: list[Subject] = []
-        self.engine = Engine(first.plan, first.results.extend)
+        self.engine = Engine(first.plan, first.results.extend, relations=case.workload.relations)
+        self.watches: dict[str, ExitStack] = {}
+        self.reads: list[Callable[[], list[Metadata]]] = []
         self.changed = self.refused = self.moved = self.met = self.amid = self.parted = 0
         self.shared = self.noted = self.managed = self.admitted = self.excluded = 0
         if case.is_piloted:
@@ -167,6 +181,8 @@ class Trial:
                 self._check_running()
             drive(self.engine, [event])
             self._check_running()
+            for read in self.reads:
+                read()
         self.engine.close()
         for subject in self.queries.values():
             assert is_ordered(subject.results)
@@ -216,7 +232,13 @@ class Trial:
                     self.engine.forget_settings(before, name)
                     subject = self.queries[name]
                     subject.remembered = max(subject.remembered, before)
+                case "watch" if name in self.watches:
+                    self.watches.pop(name).close()
+                case "watch":
+                    stack = self.watches[name] = ExitStack()
+                    self.reads.append(stack.enter_context(self.engine.watch(name)))
                 case "goes" if name != "query":
+                    self.watches.pop(name, None)
                     gone = self.queries.pop(name)
                     gone.until = self.engine.query(name).progress()
                     self.gone.append(gone)
@@ -420,9 +442,12 @@ def _otherwise(plan: Plan, choice: int) -> Plan:
 
 
 def check(case: Case) -> Trial:
-    """Run a case, and compare the results of its queries with what is specified."""
-    trial = Trial(case)
-    trial.run()
+    """Run a case, and compare the results of its queries with what is specified; a warning is a failure."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=QueryNote)
+        trial = Trial(case)
+        trial.run()
     for subject in (*trial.queries.values(), *trial.gone):
         if subject.is_specified:
             _check(subject, case.workload.streams)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
 from midstream.engine import Engine
+from midstream.operators.compile import inlets
 from midstream.operators.engine.graph.host import Host
 from midstream.operators.engine.graph.query_graph import QueryGraph
+from midstream.operators.engine.measuring import watching
 from midstream.operators.engine.running.base import Base
 from midstream.operators.engine.running.plan_box import PlanBox
 from midstream.operators.engine.running.queries import lowest
@@ -47,3 +53,10 @@ def input_progress(engine: Engine, query: str | None = None) -> list[Time]:
 def input_max_ends(engine: Engine, query: str | None = None) -> list[Time]:
     """The largest end timestamp seen on each input of a query's exchangeable part."""
     return [host_of(engine).max_end(node) for node in inputs_of(engine, query)]
+
+
+@contextmanager
+def full_marks(number: int) -> Iterator[None]:
+    """Let watchers that gather get elements as soon as so many have come."""
+    with patch.object(watching, "FULL", number), patch.object(inlets, "FULL", number):
+        yield

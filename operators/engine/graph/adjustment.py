@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import lcm
 from typing import Any, cast
 
@@ -14,7 +15,7 @@ from midstream.operators.engine.running.bounds import shown_bounds
 from midstream.operators.engine.running.plan_box import label
 from midstream.operators.engine.running.queries import RunningQuery, in_force
 from midstream.operators.engine.running.renaming import Renaming
-from midstream.operators.engine.running.settings import LeverSettings, complete_at, forget_expired
+from midstream.operators.engine.running.settings import LeverSettings, complete_at, validity
 from midstream.operators.engine.running.uniting import united_with_running
 from midstream.plans.algebra.operators import Adjustable
 from midstream.plans.algebra.physical import Physical
@@ -59,7 +60,7 @@ def adjust(
     came with another setting, a lever is private to the queries that have it now: no other query shares it.
     Queries whose bounds do not allow a setting part from the others, and keep all settings.
 
-    Cost     O(plans of the queries concerned)
+    Cost     O(plans of the queries concerned), O(log settings on record)
     Raises   PlanError; then nothing has changed.
     """
     carriers: dict[Node, Any] = {}
@@ -94,13 +95,15 @@ def adjust(
             if lever in levers:
                 query.settings.change(lever, levers[lever].setting, at)
     graph.rename(queries, renaming)
+    for query in queries:
+        query.settings.forget_old(query.plan, _progress(graph, query), graph.remember_settings)
     ends: list[Time] = [at]
     for node, setting in carriers.items():
         moved = renaming.moved[node]
         operator = _running(graph, moved)
-        operator.change(setting, at)
-        forget_expired(node, operator)
-        ends.append(complete_at(node, operator.setting.history, at))
+        operator.change(setting, at, partial(validity, node))
+        operator.setting.forget_expired(operator.reached[0])
+        ends.append(complete_at(node, operator))
         settling.add(graph.base.stop(moved), ends[-1])
     for stop in [graph.base.stop(renaming.moved[node]) for node in carriers]:
         graph.show(united_with_running(graph.base, logical_node(stop.node)))
@@ -142,11 +145,11 @@ def load_settings(graph: QueryGraph, settling: Settling, query: RunningQuery, te
             )
     query.settings = settings
     for node, ((_, first), *changes) in loaded.items():
-        setting = _running(graph, node).setting
-        setting.begin(first)
+        operator = _running(graph, node)
+        operator.setting.begin(first)
         for at, value in changes:
-            setting.change(value, int(at))
-        settling.add(graph.base.stop(node), complete_at(node, setting.history, changes[-1][0]))
+            operator.setting.change(value, int(at), partial(validity, node))
+        settling.add(graph.base.stop(node), complete_at(node, operator))
 
 
 def forget_settings(graph: QueryGraph, queries: Iterable[RunningQuery], before: int) -> None:
@@ -156,7 +159,7 @@ def forget_settings(graph: QueryGraph, queries: Iterable[RunningQuery], before: 
     """
     chosen = tuple(queries)
     for query in chosen:
-        progress = min(graph.base.progress_of(root) for root in query.physical.outputs.values())
+        progress = _progress(graph, query)
         if before > progress:
             raise PlanError(
                 f"{query.name}: found settings to forget of results before {before}, expected {progress} or "
@@ -164,6 +167,11 @@ def forget_settings(graph: QueryGraph, queries: Iterable[RunningQuery], before: 
             )
     for query in chosen:
         query.settings.forget(query.plan, before)
+
+
+def _progress(graph: QueryGraph, query: RunningQuery) -> Time:
+    """A lower bound of the starts of later results of a query."""
+    return min(graph.base.progress_of(root) for root in query.physical.outputs.values())
 
 
 def _renaming(

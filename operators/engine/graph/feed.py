@@ -63,6 +63,7 @@ class Feed:
         self._paths = graph.base.paths
         self._inlets = graph.inlets
         self._references = graph.entrances.references
+        self._failures = graph.base.failures
         self._under_way: list[Stepwise] = []
         """Work that is done a step at a time, one behind each event."""
         self._notes: list[tuple[str, type[Note]]] = []
@@ -102,8 +103,8 @@ class Feed:
                 self._take(stream, elements)
         finally:
             self._inside = was_inside
-        if self._under_way or self._notes:
-            self.step()
+        if self._under_way or self._notes or self._failures:
+            self._follow()
 
     def advance(self, stream: str, time: int) -> None:
         """A heartbeat: no later element of the stream starts before `time`."""
@@ -137,7 +138,19 @@ class Feed:
             yield
         finally:
             self._inside = was_inside
-        self.step()
+        self._follow()
+
+    def _follow(self) -> None:
+        """Do what follows an event: a step of the waiting work, notes, and an error of the event."""
+        try:
+            self.step()
+        finally:
+            self._raise()
+
+    def _raise(self) -> None:
+        """Raise the error of an operator or a sink in an event that is over."""
+        if not self._inside and (error := self._failures.take()) is not None:
+            raise error
 
     def require_one_thread(self) -> None:
         """Raise ThreadError if another thread is inside the engine."""
@@ -145,11 +158,17 @@ class Feed:
             raise _second_thread()
 
     def close(self) -> None:
-        """End all streams."""
+        """End all streams, also where a function or a sink raises as one ends; its error follows."""
+        errors = []
         with self.one_call():
             for stream in self.streams:
                 if stream in self._paths:  # a query that takes another's place may read fewer
-                    self.end(stream)
+                    try:
+                        self.end(stream)
+                    except Exception as error:
+                        errors.append(error)
+            if errors:
+                raise errors[0]
 
     def progress(self, stream: str | None = None) -> Time:
         """A lower bound of the starts of later elements of a stream; without a name, of all streams."""
@@ -177,11 +196,14 @@ class Feed:
         streams: Iterable[str] | None = None,
         idle: int = IDLE,
         put_off: Callable[[int], int] | None = None,
+        *,
+        gathers: bool = False,
     ) -> Watch:
         """Let a watcher watch streams, by default all that are read now.
 
         Batches are cut at the instants of its looks, the multiples of `step`. Looks more than `idle` instants
-        behind the last element are left out, and those that `put_off` puts off (see `Watch`).
+        behind the last element are left out, and those that `put_off` puts off (see `Watch`). A watcher that
+        `gathers` takes elements as they come.
 
         An element that starts at the instant of the next look or later waits for it, until all watched
         streams have come to that instant. That delays no result, as results come in order of their starts: a
@@ -192,7 +214,9 @@ class Feed:
             require(f"watch: {name}", number, int, "a number from 1")
             if number < 1:
                 raise wrong(f"watch: {name}", number, "a number from 1")
-        watch = Watch(watcher, self.streams if streams is None else streams, step, idle, put_off)
+        watch = Watch(
+            watcher, self.streams if streams is None else streams, step, idle, put_off, gathers=gathers
+        )
         for stream in watch.marks:
             self._watches[stream] = (*self._watches.get(stream, ()), watch)
             self._inlets.pop(stream, None)
@@ -240,8 +264,10 @@ class Feed:
         }
         marks = [watch.marks[stream] for watch in self._watches.get(stream, ())]
         is_timed = entrance.source.unit is not None
-        stops, sinks = list(path.stops), path.sinks()
-        return compile_inlet(path.source, stops, sinks, entrance.checks, names, marks, is_timed=is_timed)
+        stops, sinks, failures = list(path.stops), path.sinks(), self._failures
+        return compile_inlet(
+            path.source, stops, sinks, entrance.checks, names, failures, marks, is_timed=is_timed
+        )
 
     def _take(self, stream: str, elements: Iterable[Element]) -> None:
         """Take elements of a stream whose path is not compiled, or not yet."""
@@ -262,6 +288,8 @@ class Feed:
             return
         if path.stream in self._watches:
             self._process_watched(path.stream, batch, progress)
+            for watch in self._watches.get(path.stream, ()):
+                watch.relieve(path.stream)
         else:
             self._run(path, batch, progress)
         if self._references:
@@ -318,11 +346,17 @@ class Feed:
             if not due:
                 break
             first = min(due, key=attrgetter("next"))
-            first.look()
+            try:
+                first.look()
+            except Exception as error:  # elements have to run on, whatever a watcher does
+                self._failures.add(error)
             ahead |= dict.fromkeys(first.marks)
         for watch in dict.fromkeys(one for stream in ahead for one in self._watches.get(stream, ())):
             if self._is_over(watch):
-                watch.finish()
+                try:
+                    watch.finish()
+                except Exception as error:
+                    self._failures.add(error)
 
     def _run_waiting(self, stream: str) -> None:
         """Run the elements of a stream that need not wait for a look."""

@@ -7,7 +7,6 @@ from itertools import count
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.walk import Tap
-from midstream.operators.engine.graph.adjustment import forget_settings
 from midstream.operators.engine.graph.feed import Feed
 from midstream.operators.engine.graph.levers import plans_in_force
 from midstream.operators.engine.graph.query_graph import QueryGraph
@@ -21,7 +20,7 @@ from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_node, reads_stream
-from midstream.plans.values.errors import Note, PlanError
+from midstream.plans.values.errors import Note
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import BEGINNING, Batch, Time
 
@@ -70,6 +69,10 @@ class Host:
         """
         return self._graph.query(name)
 
+    def reached(self, stream: str) -> Time:
+        """The instant to which a stream has run; elements behind it wait for a look, or have yet to come."""
+        return self._graph.base.paths[stream].reached
+
     def plans_in_force(self) -> dict[str, Plan]:
         """The plans of all queries, in which levers have the bounds that all their queries allow.
 
@@ -77,16 +80,9 @@ class Host:
         """
         return plans_in_force(self._graph)
 
-    def forget_settings(self, before: int) -> None:
-        """Forget with which settings results were computed that end by an instant, where these have come out.
-
-        Cost     O(levers and their changes)
-        """
-        for query in self._graph.queries.values():
-            try:
-                forget_settings(self._graph, [query], before)
-            except PlanError:
-                continue  # a result that starts earlier may still come
+    def remember_settings(self, chronons: Time) -> None:
+        """Keep the settings of results on record for so many chronons from now on (thesis, 21.4.3)."""
+        self._graph.remember_settings = chronons
 
     def has_ended(self, streams: Iterable[str] | None = None) -> bool:
         """True if streams have ended, by default all, so that none of their elements comes any more."""
@@ -143,6 +139,13 @@ class Host:
         Raises   StatisticsError where one gives positive and negative elements.
         """
         return self._graph.observe(query)
+
+    def observe_relations(self, plan: Plan) -> dict[Node, Observation]:
+        """The observations of a plan's relations.
+
+        Raises   UnknownStreamError where the rows of one are missing.
+        """
+        return self._graph.observe_relations(plan)
 
     # Boxes
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
-from copy import copy
 from dataclasses import replace
 from typing import cast
 
@@ -26,7 +25,7 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical
 from midstream.plans.values.errors import PlanError
-from midstream.plans.values.streams import BEGINNING, FOREVER, Time
+from midstream.plans.values.streams import FOREVER, Time
 
 
 class Settling:
@@ -125,9 +124,8 @@ def parted(
             graph.ends.outlast(query, own.keys() & set(query.physical.nodes))
         graph.rewire({old: new for old, new in moved.items() if old not in others}, plans, clones)
         for node, clone in clones.items():
-            *_, (at, _) = clone.setting.history
-            if at != BEGINNING:
-                settling.add(graph.base.stop(node), complete_at(node, clone.setting.history, at))
+            if len(clone.setting.history) > 1:
+                settling.add(graph.base.stop(node), complete_at(node, clone))
     return {node: moved[node] for node in levers}
 
 
@@ -149,8 +147,7 @@ def _require_no_elements(graph: QueryGraph, node: Node, queries: Collection[Runn
 def _clone(running: WithSetting, node: Node) -> WithSetting:
     """A new operator for a lever, which goes on where the running one is; neither has elements."""
     clone = cast(WithSetting, running_operator(node))
-    clone.setting = copy(running.setting)
-    clone.setting.history = list(running.setting.history)
+    clone.setting = running.setting.copied()
     clone.reached[:] = running.reached
     return clone
 

@@ -88,6 +88,8 @@ class QueryGraph:
             is_compiled=self.is_compiled,
         )
         self.guests = Guests()
+        self.remember_settings: Time | None = None
+        """The chronons for which the settings of results stay on record; None for the default."""
         self._query_numbers = count()
         self.copies = count(1)
         """The numbers of future operators that run beside equal ones."""
@@ -432,12 +434,7 @@ class QueryGraph:
                 raise StatisticsError(
                     f"{node.operator} gives positive and negative elements, of which there are no statistics"
                 )
-        relations = {
-            node: Observation(len(rows), FOREVER, rows[-1][1] if rows else BEGINNING, tuple(rows[:RECENT]))
-            for node in chosen.plan.nodes
-            if isinstance(node.operator, Relation)
-            for rows in (self.relations[node.operator.relation],)
-        }
+        relations = self.observe_relations(chosen.plan)
         sources = {n: n for n in self.meters.of(chosen) if isinstance(n.operator, Source)}
         metered = {
             node: Observation(
@@ -449,6 +446,19 @@ class QueryGraph:
             for node, physical in {**windows, **sources}.items()
         }
         return relations | below_windows(metered) | metered
+
+    def observe_relations(self, plan: Plan) -> dict[Node, Observation]:
+        """The observations of a plan's relations, whose rows are all known from the beginning.
+
+        Raises   UnknownStreamError where the rows of one are missing.
+        """
+        self.check_relations(plan)
+        return {
+            node: Observation(len(rows), FOREVER, rows[-1][1] if rows else BEGINNING, tuple(rows[:RECENT]))
+            for node in plan.nodes
+            if isinstance(node.operator, Relation)
+            for rows in (self.relations[node.operator.relation],)
+        }
 
     def observe_all(self) -> dict[Node, Observation]:
         """The observations of the windows and sources of all queries that have statistics."""

@@ -39,10 +39,13 @@ class Counters:
     emitted: Mapping[Node, int]
     """By logical node, the elements that sources and operators gave, in all plans that ran.
 
-    Arrangements, such as splits, have nodes of their own.
+    Arrangements, such as splits, have nodes of their own. Of nodes that no plan has any more, the last 256
+    are here.
     """
     dead_letters: Mapping[str, int] = field(default_factory=dict)
     """By reason, the elements that were refused; empty for a single query, as streams belong to all."""
+    earlier: int = 0
+    """The elements that nodes gave which went so long ago that they are no longer in `emitted`."""
 
 
 class _Arrivals(NamedTuple):
@@ -66,7 +69,7 @@ class Counting:
     The plan with which an operator comes, or in which it goes on, decides whether its results are
     intermediate. This does not change the counts before.
 
-    State    Nothing besides the tallies. The tally of all remembers each logical node that ever ran.
+    State    Nothing besides the tallies.
     Cost     O(operators of the query) for a change. Nothing is done as elements flow.
     """
 
@@ -179,4 +182,4 @@ def _labels_of(counted: Node, inner: frozenset[Node]) -> set[Label]:
 def _counters(tally: Tally, results: int) -> Counters:
     total = tally.total()
     emitted = {label: number for label, number in total.items() if isinstance(label, Node)}
-    return Counters(total[Kind.ELEMENTS], results, total[Kind.INTERMEDIATE], emitted)
+    return Counters(total[Kind.ELEMENTS], results, total[Kind.INTERMEDIATE], emitted, earlier=tally.earlier)

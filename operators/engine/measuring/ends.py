@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from midstream.operators.base.operator import Operator
 from midstream.operators.engine.input.relations import Relations
@@ -19,6 +19,9 @@ from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import latest_end
 from midstream.plans.values.streams import BEGINNING, FOREVER, Time
+
+FEW = 16
+"""Ends besides two for each query from which on those that are out of date are dropped."""
 
 
 class Ends:
@@ -75,12 +78,18 @@ class Ends:
     def remember(self, query: RunningQuery) -> None:
         """Remember the end of a query again, as its name or the end has changed."""
         if query.lasting != BEGINNING:
+            if len(self._lasting) > 2 * len(self._queries) + FEW:
+                self._lasting = [one for one in self._lasting if self._is_known(*one)]
+                heapify(self._lasting)
             heappush(self._lasting, (-query.lasting, query.name))
+
+    def _is_known(self, lasting: Time, name: str) -> bool:
+        return name in self._queries and self._queries[name].lasting == -lasting
 
     def _last(self) -> Time:
         """The largest end of elements that passed windows that are gone."""
-        heap, queries = self._lasting, self._queries
-        while heap and (heap[0][1] not in queries or queries[heap[0][1]].lasting != -heap[0][0]):
+        heap = self._lasting
+        while heap and not self._is_known(*heap[0]):
             heappop(heap)
         return -heap[0][0] if heap else BEGINNING
 

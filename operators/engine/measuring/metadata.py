@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from time import perf_counter_ns
 
 from midstream.operators.base.box import StateSize, state_size
@@ -23,6 +23,8 @@ class Metadata:
     Rates are in elements per chronon; d, l and g are in chronons, as in the cost model (thesis, 22.2): d is
     the average distance of starts; l is the average length of validity, infinite if one is; g is the granule,
     the greatest common divisor of all distances between timestamps. A value that is not known yet is None.
+    Rows that are valid from the beginning of time, as those of relations, have no start, so they count for
+    neither rates nor d; and l is infinite then.
     """
 
     node: Node
@@ -50,6 +52,32 @@ class Metadata:
         return shown if self.microseconds is None else f"{shown}, {self.microseconds:.1f} µs an element"
 
 
+class _Starts:
+    """The number of starts, the first and the last one; rows that are valid from the beginning have none."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.first: Time = FOREVER
+        self.last: Time = BEGINNING
+
+    def take(self, batch: Batch) -> None:
+        """Take elements in order of start."""
+        if batch and batch[-1][0] != BEGINNING:
+            behind = bisect_right(batch, BEGINNING, key=START)
+            self.number += len(batch) - behind
+            self.first, self.last = min(self.first, batch[behind][0]), max(self.last, batch[-1][0])
+
+    @property
+    def rate(self) -> float | None:
+        """Elements per chronon, from the first start to the chronon of the last one."""
+        return self.number / float(self.last - self.first + 1) if self.number else None
+
+    @property
+    def distance(self) -> float | None:
+        """The average distance of starts."""
+        return float(self.last - self.first) / (self.number - 1) if self.number > 1 else None
+
+
 class Gauge:
     """Measures one operator.
 
@@ -61,12 +89,11 @@ class Gauge:
         self._operator = operator
         self._received = [0] * max(1, len(node.inputs))
         self._emitted = 0
-        self._since: Time | None = None
-        self._until: Time = BEGINNING
-        self._first: Time | None = None
-        self._last: Time = BEGINNING
+        self._came, self._gone = _Starts(), _Starts()
         self._length: float = 0
         self._granule = 0
+        self._timestamp: Time = FOREVER
+        """A timestamp, to which distances are measured; FOREVER before the first one."""
         self._nanoseconds = 0
 
     def process(self, port: int, batch: Batch, progress: Time) -> Batch:
@@ -79,24 +106,20 @@ class Gauge:
         return out
 
     def _take(self, port: int, batch: Batch) -> None:
-        if batch:
-            self._received[port] += len(batch)
-            self._since = batch[0][0] if self._since is None else min(self._since, batch[0][0])
-            self._until = max(self._until, batch[-1][0])
+        self._received[port] += len(batch)
+        self._came.take(batch)
 
     def _give(self, batch: Batch) -> None:
         if not batch:
             return
         starts, ends = list(map(START, batch)), list(map(END, batch))
-        if self._first is None:
-            self._first = starts[0]
         self._emitted += len(batch)
-        self._last = starts[-1]
+        self._gone.take(batch)
         self._length += sum(ends) - sum(starts)
-        first = self._first
-        self._granule = reduce(
-            math.gcd, (int(t - first) for t in starts + ends if t != FOREVER), self._granule
-        )
+        times = [int(t) for t in starts + ends if BEGINNING < t < FOREVER]
+        if times and self._timestamp == FOREVER:
+            self._timestamp = times[0]
+        self._granule = math.gcd(self._granule, *(t - int(self._timestamp) for t in times))
 
     def read(self) -> Metadata:
         """The measurements so far.
@@ -106,25 +129,19 @@ class Gauge:
         received, pairs = sum(self._received), math.prod(self._received)
         is_binary = len(self._received) == 2
         base = pairs if is_binary else received
-        spans = self._emitted - 1
         return Metadata(
             node=self.node,
             received=received,
             emitted=self._emitted,
-            input_rate=_rate(received, self._since, self._until),
-            output_rate=_rate(self._emitted, self._first, self._last),
+            input_rate=self._came.rate,
+            output_rate=self._gone.rate,
             selectivity=self._emitted / base if base else None,
-            d=float(self._last - self._first) / spans if self._first is not None and spans > 0 else None,
+            d=self._gone.distance,
             l=self._length / self._emitted if self._emitted else None,
             g=self._granule or None,
             state=state_size(self._operator),
             seconds=self._nanoseconds / 1e9,
         )
-
-
-def _rate(count: int, first: Time | None, last: Time) -> float | None:
-    """Elements per chronon, from the first start to the chronon of the last one."""
-    return None if first is None else count / float(last - first + 1)
 
 
 class Gauges:

@@ -6,11 +6,10 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import cache
 from operator import itemgetter
 from random import Random
-from zlib import crc32
 
+from midstream.operators.engine.measuring.sampling import CellSample, StreamSampler, chance_of
 from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import ArgumentError
@@ -20,30 +19,28 @@ from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Ele
 MOST = 40
 """The largest number of rows of a stream that are sampled in a cell of the grid."""
 LONG = 8
-"""The number of cells of the grid from which on a longer one has no larger sample."""
+"""The number of cells of the grid from which on a longer one has no larger sample; and those of a block."""
 TIMESTAMPS = 16
-"""The number of elements, or somewhat more, whose timestamps are read."""
+"""The number of elements of a sample, or somewhat more, whose timestamps are read."""
 _CHANCE = Random(0)
 """A generator with a fixed seed, the same in every run."""
 _GROUPS = bytes(_CHANCE.randrange(GROUPS) for _ in range(1 << 15))
-DRAWS, BITS = 64, 40
 
 
 class Collector:
     """Watches streams, and sums up each cell of time when the stream has passed it.
 
     A cell lasts from an instant of the grid, a multiple of `step`, to the next one. Its summary has the exact
-    number of elements, and a sample: one random row of each of `most` equal stretches, or all rows if there
-    are fewer. For the `columns` of each stream, the values in the sample are counted. Random choices are the
-    same in every run, so the summary depends on the elements only: neither on batches, nor on other streams.
+    number of elements, and a sample of `most` random rows, or all rows if there are fewer. For the `columns`
+    of each stream, the values in the sample are counted. Random choices are the same in every run (see
+    `sampling`), so the summary depends on the elements only: neither on batches, nor on other streams.
 
     A caller may also say what is a cell, of several steps of the grid: its sample is as many times as large,
     up to `LONG` times.
 
     Input    `take` gets each stream's elements in order of start; `progress` is that behind them.
-    State    The elements of the last cell of each stream; summaries that nobody has asked for.
-    Cost     O(`most`) per cell and stream, so more elements cost less each; besides, a batch is copied that
-             is not a whole cell (some nanoseconds an element).
+    State    A sample of each stream's last cell; summaries that nobody has asked for.
+    Cost     O(`most`) per cell and stream, so more elements cost less each.
 
     >>> import midstream as ms
     >>> s = ms.stream("s", x="integer")
@@ -94,33 +91,30 @@ class Collector:
 
 
 class _Gathering:
-    """The elements of a stream in a cell, and the summaries of earlier cells."""
+    """A sample of the elements of a stream in a cell, and the summaries of earlier cells."""
 
     def __init__(self, source: Source, columns: Sequence[str], step: int, most: int) -> None:
-        self._stream, self._has_intervals = source.stream, source.intervals
-        self._columns = {name: source.columns.index(name) for name in columns}
-        self._step, self._most = step, most
-        # A separate list: the batch is the caller's, who may use it again.
-        self._elements: list[Element] = []
+        self._summary = Summary(source, columns, step, most)
+        self._sampler, self._step, self._most = StreamSampler(source.stream, LONG * step), step, most
+        self._sample = CellSample(most)
         self._until: Time = BEGINNING
         self._summaries: list[Cell] = []
 
     def take(self, batch: Batch, progress: Time) -> None:
         while batch and batch[-1][0] >= self._until:
             inside = bisect_left(batch, self._until, key=START)
-            self._elements += batch[:inside]
+            self._sampler.add(batch[:inside], self._sample)
             self._close()
             batch = batch[inside:]
             self._until = self._grid(batch[0][0]) + self._step
-        if progress >= self._until and batch and not self._elements:
-            self._summarise(batch)  # a whole cell at once: nothing is kept
-            return
-        self._elements += batch
+        self._sampler.add(batch, self._sample)
         if progress >= self._until:
             self._close()
 
     def take_cell(self, elements: Batch, start: int, end: int) -> None:
-        self._summaries.append(self._summary(elements, start, end))
+        sample = CellSample(LONG * self._most)
+        self._sampler.add(elements, sample)
+        self._summaries.append(self._summary(sample, start, end))
 
     def give(self, until: Time) -> list[Cell]:
         """The summaries of cells that end by an instant; they are forgotten here."""
@@ -135,26 +129,29 @@ class _Gathering:
         return int(start) - int(start) % self._step
 
     def _close(self) -> None:
-        if self._elements:
-            self._summarise(self._elements)
-            self._elements = []
+        if self._sample.count:
+            start = self._grid(self._sample.first)
+            self._summaries.append(self._summary(self._sample, start, start + self._step))
+            self._sample = CellSample(self._most)
 
-    def _summarise(self, elements: Sequence[Element]) -> None:
-        start = self._grid(elements[0][0])
-        self._summaries.append(self._summary(elements, start, start + self._step))
 
-    def _summary(self, elements: Sequence[Element], start: int, end: int) -> Cell:
-        first, count = elements[0][0], len(elements)
-        most = self._most * min(LONG, (end - start) // self._step)
-        chance = chance_of(self._stream, end // self._step - 1)
-        some = elements[:: count // TIMESTAMPS or 1]
-        if count > most:
-            elements = [elements[place * count >> BITS] for place in places(most)[chance % DRAWS]]
+class Summary:
+    """Sums up samples of a stream's cells, which may be of several steps of a grid."""
+
+    def __init__(self, source: Source, columns: Iterable[str], step: int, most: int = MOST) -> None:
+        self._stream, self._has_intervals = source.stream, source.intervals
+        self._columns = {name: source.columns.index(name) for name in columns}
+        self._step, self._most = step, most
+
+    def __call__(self, sample: CellSample, start: int, end: int) -> Cell:
+        """The summary of a cell between two instants of the grid, which is not empty."""
+        elements = sample.elements(self._most * min(LONG, max(1, (end - start) // self._step)))
         length, endless = _lengths(elements) if self._has_intervals else (1.0, 0.0)
+        granule = _granule(elements[:: len(elements) // TIMESTAMPS or 1], self._has_intervals)
         rows = [row for _, _, row in elements]
-        granule = _granule(some, self._has_intervals)
-        sample = _sample(rows, chance, self._columns)
-        return Cell(self._stream, start, end, int(first), count, length, endless, granule, *sample)
+        of_rows = _sample(rows, chance_of(self._stream, end // self._step - 1), self._columns)
+        first, count = int(sample.first), sample.count
+        return Cell(self._stream, start, end, first, count, length, endless, granule, *of_rows)
 
 
 def cell_of_rows(
@@ -164,16 +161,17 @@ def cell_of_rows(
     step: int,
     first: int,
     count: int,
-    times: Iterable[int],
+    times: Sequence[int],
     rows: Sequence[Payload],
 ) -> Cell:
     """The summary of a cell from the same data that a collector would sample.
 
-    So elements may be counted and picked elsewhere, by `chance_of`, `places` and TIMESTAMPS.
+    So elements may be counted and picked elsewhere, by `sampling`.
 
     columns    the positions of columns whose values are counted, by name
-    times      some of the timestamps
+    times      the timestamps of the rows, in order
     """
+    times = times[:: len(times) // TIMESTAMPS or 1]
     sample = _sample(rows, chance_of(stream, start // step), columns)
     return Cell(stream, start, start + step, first, count, 1.0, 0.0, math.gcd(*times), *sample)
 
@@ -184,14 +182,6 @@ def _sample(
     """Rows, with their groups and the counts of their values, as a cell has them."""
     keys = {name: _counts(map(itemgetter(place), rows)) for name, place in columns.items()}
     return rows, _piece(_GROUPS, chance, len(rows)), keys
-
-
-def chance_of(stream: str, number: int) -> int:
-    """The random number of a stream's cell, by the cell's number.
-
-    Neighbouring cells and other streams have other numbers.
-    """
-    return crc32(stream.encode()) + 40_503 * number
 
 
 def _lengths(sample: Sequence[Element]) -> tuple[float, float]:
@@ -206,18 +196,6 @@ def _granule(some: Sequence[Element], has_intervals: bool) -> int:
     if has_intervals:
         times += [int(end) for start, end, _ in some if end not in (FOREVER, start + 1)]
     return math.gcd(*times)
-
-
-@cache
-def places(most: int) -> list[list[int]]:
-    """Several random draws of places in a list: one place in each of `most` equal stretches.
-
-    A place is a share of the list's length, in units of 2^-BITS. In a list of n, a place p stands for
-    position p n >> BITS.
-    """
-    chance = Random(most)
-    drawn = [[(i + chance.random()) / most for i in range(most)] for _ in range(DRAWS)]
-    return [[min(int(place * (1 << BITS)), (1 << BITS) - 1) for place in draw] for draw in drawn]
 
 
 def _piece(chance: bytes, at: int, number: int) -> bytes:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
+from operator import add
 from typing import Protocol
 
-from midstream.operators.compile.inlets import Mark
+from midstream.operators.compile.inlets import FULL, Mark
+from midstream.operators.engine.measuring.sampling import Ahead, by_step
 from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Time
 
 IDLE = 64
@@ -25,6 +27,9 @@ class Watcher(Protocol):
         """Take elements of a stream, not none, by start, and within one cell of the grid.
 
         No other element comes before `progress`, the end of the cell. A cell may come in several pieces.
+
+        If the watcher `gathers`, it gets elements as they come, also those ahead of the next look: they start
+        at `progress` or later. Other ones may follow before `progress` then.
         """
 
     def look(self, now: int) -> None:
@@ -44,7 +49,8 @@ class Watch:
     A watcher may put a look off: `put_off` is asked at its instant, and returns after how many instants to
     ask again; 0 to look. A cell lasts until the next look then.
 
-    State    The elements that start from the last look on.
+    State    The elements that start from the last look on. If the watcher `gathers`, `FULL` of them, and as
+             many as the last batch has.
     Cost     O(1) per batch while the next look is planned, else O(streams · log elements), which is also the
              cost of an instant; instants before the one to which a look is put off cost nothing.
     """
@@ -56,15 +62,21 @@ class Watch:
         step: int,
         idle: int = IDLE,
         put_off: Callable[[int], int] | None = None,
+        *,
+        gathers: bool = False,
     ) -> None:
         self.watcher = watcher
-        self.marks: Mapping[str, Mark] = {stream: Mark() for stream in streams}
+        self.marks: Mapping[str, Mark] = {stream: Mark(is_passed_on=gathers) for stream in streams}
         """The marks by stream."""
         self.next: Time = FOREVER
         """The next instant to look at; FOREVER while none is known."""
         self.step = step
         """The chronons between instants."""
-        self._idle, self._put_off = idle, put_off
+        self._idle, self._put_off, self._gathers = idle, put_off, gathers
+        self._passed_on = dict.fromkeys(self.marks, 0)
+        """By stream, the number of elements that have been passed on since the last look, of its cell."""
+        self._ahead: dict[str, Ahead[int]] = {stream: Ahead(add) for stream in self.marks}
+        """By stream, the numbers of elements that have been passed on ahead of the next look, by step."""
         self._pause = 1
         """The number of instants from the last one that was looked at, or asked for, to the next."""
         self._asked: int | None = None
@@ -92,20 +104,53 @@ class Watch:
         if mark.limit == BEGINNING:
             self._set_next()
 
+    def relieve(self, stream: str) -> None:
+        """Pass on the elements of a stream that have come so far, if its mark is full."""
+        mark = self.marks[stream]
+        if mark.is_passed_on and len(mark.elements) >= FULL:
+            self._pass_on(stream)
+
+    def pass_on(self) -> None:
+        """Pass on all elements that have come so far, if the watcher gathers."""
+        if self._gathers:
+            for stream in self.marks:
+                self._pass_on(stream)
+
+    def _pass_on(self, stream: str) -> None:
+        elements = self.marks[stream].first(len(self.marks[stream].elements))
+        until = self.next if self.is_planned else BEGINNING
+        for number, some in by_step(elements, until, self.step):
+            if number is None:
+                self._passed_on[stream] += len(some)
+                self._latest = max(self._latest, int(some[-1][0] // self.step))
+            else:
+                self._ahead[stream].add(number, len(some))
+        if elements:
+            self.watcher.take(stream, elements, until)
+
     def look(self) -> None:
         """Pass on all elements that start before the next instant, and look there, or put the look off."""
         assert isinstance(self.next, int)
         now = self.next
         self._asked = now // self.step
         cuts = self._cuts(now)
-        last = [self.marks[stream].elements[cut - 1][0] for stream, cut in cuts.items()]
-        self._latest = max([self._latest, *(int(start // self.step) for start in last)])
-        put_off = self._put_off(now) if self._put_off else 0
+        last = (self.marks[stream].elements[cut - 1][0] for stream, cut in cuts.items())
+        ahead = (number for one in self._ahead.values() for number in one.cells if number < self._asked)
+        self._latest = max([self._latest, *(int(start // self.step) for start in last), *ahead])
+        self._pause = 1
+        try:
+            put_off = self._put_off(now) if self._put_off else 0
+        except Exception:
+            self._set_next()  # the next instant comes all the same
+            raise
         self._pause = put_off or 1
         if put_off:
             self._set_next()
             return
         cells = {stream: self.marks[stream].first(cut) for stream, cut in cuts.items()}
+        for stream, one in self._ahead.items():
+            self._passed_on[stream] = 0
+            one.first(self._asked)
         self._set_next()
         for stream, cell in cells.items():
             self.watcher.take(stream, cell, now)
@@ -123,23 +168,32 @@ class Watch:
                 self.watcher.take(stream, elements[since:at], end)
         self.next = FOREVER
 
-    def came(self, until: int) -> int:
-        """The number of elements from the last look on that start before an instant."""
-        return sum(self._cuts(until).values())
+    def came(self, until: int) -> dict[str, int]:
+        """By stream, the number of elements from the last look on that start before an instant."""
+        cuts, last = self._cuts(until), until // self.step
+        return {
+            stream: passed_on
+            + cuts.get(stream, 0)
+            + sum(count for number, count in self._ahead[stream].cells.items() if number < last)
+            for stream, passed_on in self._passed_on.items()
+        }
 
     def _cuts(self, until: int) -> dict[str, int]:
-        """By stream, the number of elements from the last look on that start before an instant, if any."""
+        """By stream, the number of elements in its mark that start before an instant, if any."""
         cuts = {stream: bisect_left(mark.elements, until, key=START) for stream, mark in self.marks.items()}
         return {stream: cut for stream, cut in cuts.items() if cut}
 
     def _set_next(self) -> None:
         asked = BEGINNING if self._asked is None else self._instant(self._asked)
         new = [
-            mark.elements[at][0]
+            int(mark.elements[at][0] // self.step)
             for mark in self.marks.values()
             if (at := bisect_left(mark.elements, asked, key=START)) < len(mark.elements)
         ]
-        coming = int(min(new) // self.step) if new else None
+        new += [
+            n for one in self._ahead.values() for n in one.cells if self._asked is None or n >= self._asked
+        ]
+        coming = min(new, default=None)
         number = next_look(self._asked, self._latest, self._idle, coming, self._pause)
         self.next = FOREVER if number is None else self._instant(number)
         # Nobody who comes can bring it forward: it is the first instant behind the pause.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from types import MappingProxyType
 
+from midstream.operators.base.failures import Failures
 from midstream.operators.base.operator import Operator
 from midstream.operators.base.walk import ProcessEvent, Stop, Tap
 from midstream.operators.engine.input.entrance import Entrance
@@ -44,6 +45,8 @@ class Base:
         """`changed` is called with each stream whose path has changed."""
         self.paths: dict[str, StreamPath] = {}
         """The paths by stream."""
+        self.failures = Failures()
+        """The errors of the event under way."""
         self._relations = relations
         self._entrances = entrances
         self._changed = changed
@@ -122,7 +125,9 @@ class Base:
                     self._change(child)
             if isinstance(node.operator, Source):
                 reached = self._entrances[node.operator.stream].progress
-                self.paths[node.operator.stream] = StreamPath(stop, reached, is_compiled=self._is_compiled)
+                self.paths[node.operator.stream] = StreamPath(
+                    stop, reached, self.failures, is_compiled=self._is_compiled
+                )
             elif not isinstance(node.operator, Leaf):
                 stop.operator = self._operators[node] = operators[node]
                 if is_lever(node):

@@ -60,13 +60,13 @@ class HostedBox:
         All guests get each event. The first one that gets it runs the Box, with its own progress on that
         port; the others take their share of the results.
         """
-        if guest.events == self._events:
+        is_first, guest.events = guest.events == self._events, guest.events + 1
+        if is_first:
             self._events += 1
             results = self.run(port, batch, guest.reached[port])
             for each in self.guests:
                 if results[each.output]:
                     self._ready[each.output] = self._ready[each.output] + results[each.output]
-        guest.events += 1
         ready, self._ready[guest.output] = self._ready[guest.output], []
         return ready
 

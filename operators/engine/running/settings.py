@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise, takewhile
 from typing import Any
 
@@ -32,6 +33,12 @@ History = tuple[tuple[Time, Any], ...]
 
 HEADER: Header = {"midstream_settings": 1}
 
+WINDOWS = 100
+"""The default time for which settings stay on record, in windows: the largest that a query has had."""
+
+CHANGES = 1000
+"""The default number of settings on record of levers that count rows."""
+
 
 @dataclass(frozen=True)
 class _LeverInFile:
@@ -54,7 +61,8 @@ class LeverSettings:
     Levers are the logical nodes of the query's plan as it runs. There they may show wider bounds than the
     query declares, as other queries share them.
 
-    State    An entry for each adjustment, until `forget`.
+    State    An entry for each adjustment, until it is forgotten.
+    Cost     O(log entries) for a change; amortised O(1) to forget one.
     """
 
     def __init__(self) -> None:
@@ -64,6 +72,8 @@ class LeverSettings:
         """By lever, the bounds that the query declares, if its plan shows others."""
         self.remembered_from: Time = BEGINNING
         """The instant before which the settings of results have been forgotten."""
+        self._longest: Time = 0
+        """The longest validity, if it has an end, behind a lever that has been adjusted, with any setting."""
 
     def bounds(self, lever: Node) -> LeverBounds:
         """The bounds that the query declares for a lever."""
@@ -114,13 +124,33 @@ class LeverSettings:
             settings.append((at, setting))
         if len(settings) > 1 or settings[0][0] != BEGINNING:
             self._changes[lever] = settings
+        lasting = (validity(lever, value) for _, value in settings[-2:])
+        self._longest = max([self._longest, *(one for one in lasting if one != FOREVER)])
 
     def forget(self, plan: Plan, before: Time) -> None:
         """Forget the settings that no result valid at `before` or later was computed with."""
-        for lever, settings in self.between(plan, max(before, self.remembered_from), FOREVER).items():
-            if lever in self._changes:
-                self._changes[lever] = list(settings)
+        for lever in levers_of(plan):
+            settings = self._changes.get(lever, [])
+            ends = (after + validity(lever, value) for (_, value), (after, _) in pairwise(settings))
+            del settings[: sum(1 for _ in takewhile(lambda end: end <= before, ends))]
         self.remembered_from = max(before, self.remembered_from)
+
+    def forget_old(self, plan: Plan, progress: Time, remember: Time | None) -> None:
+        """Forget the settings of results that ended more than some chronons before a progress.
+
+        By default that is `WINDOWS` times the longest validity. Behind a lever that counts rows, nobody knows
+        when these end; then the last `CHANGES` settings stay.
+        """
+        before = progress - (WINDOWS * self._longest if remember is None else remember)
+        if before > self.remembered_from:
+            self.forget(plan, before)
+        if remember is not None:
+            return
+        for lever in levers_of(plan):
+            settings = self._changes.get(lever, [])
+            if len(settings) > CHANGES and validity(lever, settings[0][1]) == FOREVER:
+                del settings[:-CHANGES]
+                self.remembered_from = max(self.remembered_from, settings[0][0])
 
     def dump(self, plan: Plan) -> str:
         """The settings of the levers of a query's plan, as text; see `load`."""
@@ -191,26 +221,12 @@ class LeverSettings:
         }
 
 
-def complete_at(lever: Node, history: Iterable[tuple[Time, Any]], at: Time) -> Time:
-    """The instant from which on nothing is valid that came with an earlier setting than that from `at` on.
+def complete_at(lever: Node, operator: WithSetting) -> Time:
+    """The instant from which on nothing is valid behind a running lever that came before its last change.
 
-    And if later elements are valid for longer than earlier ones, the first ones of these end then.
+    FOREVER where rows are counted, as it depends on later rows.
     """
-    ends = [
-        min(after[0], at) + validity(lever, setting)
-        for (_, setting), after in pairwise([*history, (FOREVER, None)])
-    ]
-    return max(ends)
-
-
-def forget_expired(lever: Node, operator: WithSetting) -> None:
-    """Drop the settings of a running lever by which nothing is treated, and nothing valid has come.
-
-    Of rows that are counted, it is not known when they expire; no setting is needed to know that.
-    """
-    setting, reached = operator.setting, operator.reached[0]
-    ends = [after[0] + validity(lever, entry[1]) for entry, after in pairwise(setting.history)]
-    setting.forget(len(list(takewhile(lambda end: end <= reached or end == FOREVER, ends))))
+    return operator.setting.complete_at(partial(validity, lever))
 
 
 def validity(lever: Node, setting: Any) -> Time:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from midstream.operators.base.failures import Failures
 from midstream.operators.base.walk import Flow, Ready, Stop, Take, deliver, walk
 from midstream.operators.compile.legs import Legs
 from midstream.plans.values.streams import Batch, Time
@@ -13,9 +14,9 @@ class StreamPath:
     Cost     O(operators reached) per event.
     """
 
-    __slots__ = ("_is_compiled", "_legs", "emitted", "reached", "source", "stops", "stream")
+    __slots__ = ("_failures", "_is_compiled", "_legs", "emitted", "reached", "source", "stops", "stream")
 
-    def __init__(self, source: Stop, reached: Time, *, is_compiled: bool) -> None:
+    def __init__(self, source: Stop, reached: Time, failures: Failures, *, is_compiled: bool) -> None:
         self.source = source
         self.reached = reached
         """The progress of the stream."""
@@ -24,7 +25,8 @@ class StreamPath:
         self.stops: dict[Stop, None] = {}
         """The stops, inputs before consumers."""
         (self.stream,) = source.streams
-        self._legs = Legs(source)
+        self._legs = Legs(source, failures)
+        self._failures = failures
         self._is_compiled = is_compiled
 
     def enter(self, stop: Stop) -> None:
@@ -44,7 +46,7 @@ class StreamPath:
     def process(self, batch: Batch, progress: Time) -> None:
         """Process elements, possibly none, and the progress behind them.
 
-        Results go to the sinks when all operators are done.
+        Results go to the sinks when all operators are done. What raises is left in the failures.
         """
         source, ready = self.source, Ready()
         self.reached = progress
@@ -58,9 +60,9 @@ class StreamPath:
             for step in self._legs.steps():
                 step(flow, ready)
         else:
-            walk(self.stops, flow, ready)
+            walk(self.stops, flow, ready, self._failures)
         if ready:
-            deliver(ready)
+            deliver(ready, self._failures)
 
     def sinks(self) -> list[tuple[Stop, Take]]:
         """The sinks in order, each with the stop of its results."""

@@ -29,17 +29,28 @@ Label = Node | Kind
 """The key of a count: a logical node, or all of a kind."""
 
 
+GONE = 256
+"""The number of labels that a tally remembers though they are no longer in use, the last ones."""
+
+
 class Tally:
     """Counts the elements of givers in use, and remembers those of givers that are no longer in use.
 
-    State    The givers in use; a number for each label that there was.
+    State    The givers in use, a number for each label in use, and for the last `GONE` that are no longer.
     Cost     O(givers in use) to read, O(1) to enter and to leave.
     """
 
     def __init__(self) -> None:
-        self._past: Counter[Label] = Counter()
         self._uses: dict[Giver, dict[Label, tuple[int, int]]] = {}
         """By giver and label: its count when its use began, and the number of uses."""
+        self._givers: Counter[Label] = Counter()
+        """By label in use, the number of its givers."""
+        self._before: dict[Label, int] = {}
+        """By label in use, the elements of givers that are no longer in use."""
+        self._gone: dict[Label, int] = {}
+        """By label that is no longer in use, its elements; in the order in which the labels went."""
+        self.earlier = 0
+        """The elements of nodes that went still earlier."""
         self._results = 0
         self._outputs: list[tuple[Giver, int]] = []
         """The givers of results, each with the part of its elements that is counted already."""
@@ -54,6 +65,10 @@ class Tally:
     def enter(self, giver: Giver, label: Label, since: int) -> None:
         """Use a giver, or use it once more; its elements beyond the first `since` count."""
         uses = self._uses.setdefault(giver, {})
+        if label not in uses:
+            if not self._givers[label]:
+                self._before[label] = self._gone.pop(label, 0)
+            self._givers[label] += 1
         begun, users = uses.get(label, (since, 0))
         uses[label] = begun, users + 1
 
@@ -64,13 +79,23 @@ class Tally:
         if users > 1:
             uses[label] = begun, users - 1
             return
-        self._past[label] += giver.emitted - begun
+        self._before[label] += giver.emitted - begun
+        self._givers[label] -= 1
+        if not self._givers[label]:
+            self._leave(label)
         if not uses:
             del self._uses[giver]
 
+    def _leave(self, label: Label) -> None:
+        del self._givers[label]
+        self._gone[label] = self._before.pop(label)
+        if len(self._gone) > GONE:
+            oldest = next(label for label in self._gone if isinstance(label, Node))
+            self.earlier += self._gone.pop(oldest)
+
     def total(self) -> Counter[Label]:
-        """The counts so far, by label."""
-        total = Counter(self._past)
+        """The counts by label, so far."""
+        total = Counter({**self._gone, **self._before})
         for giver, uses in self._uses.items():
             for label, (begun, _) in uses.items():
                 total[label] += giver.emitted - begun

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from functools import lru_cache
 from math import lcm
 
 from midstream.plans.algebra.operators import Adjustable, Arrangement, Logical, OverTime, Source
 from midstream.plans.algebra.physical import Boxed, Physical
-from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.plan import Node, Plan, fact_of_node
 from midstream.plans.expressions.expressions import Expression
 
 CARRIED_OUT = (Physical, Boxed, Arrangement)
@@ -70,12 +69,12 @@ def logical_node(node: Node) -> Node:
     return node if is_logical else _logical_node(node)
 
 
-@lru_cache(maxsize=1 << 15)
+@fact_of_node
 def _logical_node(node: Node) -> Node:
     return logical_nodes(node.walk())[node]
 
 
-@lru_cache(maxsize=1 << 15)
+@fact_of_node
 def unbounded(node: Node) -> Node:
     """The logical node without bounds: levers that differ in their bounds alone become equal.
 

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from functools import lru_cache
 
 from midstream.plans.algebra.operators import Leaf
 from midstream.plans.algebra.physical import Boxed
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.plan import Node, fact_of_node
 from midstream.plans.algebra.properties.nodes import logical
 from midstream.plans.values.streams import BEGINNING, Time
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def is_chronon_stream(node: Node) -> bool:
     """True if every element of a subplan's output is valid for one chronon (thesis, Table 12.1)."""
     return logical(node).gives_chronons([is_chronon_stream(child) for child in node.inputs])
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def has_ordered_ends(node: Node) -> bool:
     """True if end timestamps never decrease, so that state expires first in, first out (Table 12.1)."""
     ordered = [has_ordered_ends(child) for child in node.inputs]
     return is_chronon_stream(node) or logical(node).orders_ends(ordered)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def has_arrival_order(node: Node) -> bool:
     """True if a subplan keeps the order in which rows of one stream arrived, so that it can break ties."""
     return logical(node).keeps_arrivals([has_arrival_order(child) for child in node.inputs])
@@ -72,7 +71,7 @@ def latest_end(node: Node, ends: Mapping[Node, Time]) -> Time:
             return max(below, default=BEGINNING)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def longest_validity(node: Node) -> Time:
     """The most chronons for which an element of a subplan's output is valid; FOREVER if there is no bound.
 
@@ -93,7 +92,7 @@ def timestamped(node: Node) -> Leaf | None:
     return operator if isinstance(operator, Leaf) and is_chronon_stream(node) else None
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def is_start_preserving(node: Node) -> bool:
     """True if each result of a subplan starts where the latest of the elements behind it starts.
 

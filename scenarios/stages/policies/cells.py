@@ -1,7 +1,7 @@
 """Statistics of each cell of time for a replayed autopilot, counted and sampled on Spark as by a collector.
 
-A collector draws rows by their position among those of the cell, in order of time. Here rows of equal times
-are in order of their values, so that nothing depends on how Spark has cut the data.
+A collector draws rows by their place in a block of time. Here rows of equal times are in order of their
+values, so that nothing depends on how Spark has cut the data.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -17,15 +18,8 @@ from pyspark.sql import Column as Value
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from midstream.operators.engine.measuring.statistics_collector import (
-    BITS,
-    DRAWS,
-    MOST,
-    TIMESTAMPS,
-    cell_of_rows,
-    chance_of,
-    places,
-)
+from midstream.operators.engine.measuring.sampling import BITS, CYCLE, PLACES, chance_of
+from midstream.operators.engine.measuring.statistics_collector import LONG, MOST, cell_of_rows
 from midstream.plans.algebra.operators import Source
 from midstream.plans.algebra.plan import Plan
 from midstream.scenarios.recordings.derived import elements_of
@@ -41,17 +35,14 @@ One row a cell and stream on which something came, with its statistics as JSON; 
 the largest end; one a chronon up to which results were counted, with their numbers as JSON.
 """
 
-HALF = 20
-"""The bits of half a position: the product of a share of 2^BITS and a number of rows exceeds a long."""
-
 
 def cells(
     recording: Recording, study: Study, plan: Plan, inputs: Sequence[PlanInput], step: int
 ) -> DataFrame:
     """The cells of a grid of some step, see CELLS.
 
-    Cost     One shuffle that sorts each stream's elements by cell and time. Of a cell at most 40 rows and 31
-             times come to one place.
+    Cost     One shuffle that sorts each stream's elements by block and time. Of a cell, 40 rows at most come
+             to one place.
     """
     told = [_told(recording, study, source, step) for source in plan.sources]
     ends = [_ends(recording, one, step) for one in inputs]
@@ -113,27 +104,24 @@ def _told(recording: Recording, study: Study, source: Source, step: int) -> Data
     """The statistics of a stream's cells, as JSON."""
     recorded = study.streams[source.stream]
     values = [payload(recorded.columns.index(column.name)) for column in source.columns]
-    cell = Window.partitionBy("start")
-    counted = (
+    start, block = floor_to(F.col(TIME), step), floor_to(F.col(TIME), LONG * step)
+    of_block, of_cell = Window.partitionBy("block"), Window.partitionBy("block", "start")
+    numbered = (
         recording.frames[source.stream]
-        .select(floor_to(F.col(TIME), step).alias("start"), TIME, *values)
-        .withColumn("place", F.row_number().over(cell.orderBy(TIME, *values)) - 1)
-        .withColumn("count", F.count("*").over(cell))
+        .select(start.alias("start"), block.alias("block"), TIME, *values)
+        .withColumn("place", F.row_number().over(of_block.orderBy(TIME, *values)).cast("long") - 1)
     )
-    place, count = F.col("place").cast("long"), F.col("count")
-    is_asked = place % F.greatest(F.lit(1), F.floor(count / TIMESTAMPS)) == 0
-    picked = counted.withColumn("hits", _hits(source.stream, place, count, step)).withColumn(
-        "is_asked", is_asked
-    )
-    one = F.struct("place", F.struct(*values).alias("row"), "hits")
+    number, tie = _number(source.stream, F.floor(F.col("block") / (LONG * step)), F.col("place"))
     told = (
-        picked.where((F.size("hits") > 0) | F.col("is_asked"))
+        numbered.withColumn("count", F.count("*").over(of_cell))
+        .withColumn("first", F.min(TIME).over(of_cell))
+        .withColumn("rank", F.row_number().over(of_cell.orderBy(number, tie, "place")))
+        .where(F.col("rank") <= MOST)
         .groupBy("start")
         .agg(
-            F.min(TIME).alias("first_asked"),
-            F.max("count").alias("count"),
-            F.collect_list(F.when(F.size("hits") > 0, one)).alias("picked"),
-            F.collect_list(F.when(F.col("is_asked"), F.col(TIME))).alias("times"),
+            F.first("first").alias("first"),
+            F.first("count").alias("count"),
+            F.collect_list(F.struct("place", TIME, F.struct(*values).alias("row"))).alias("picked"),
         )
     )
     name = source.stream
@@ -149,12 +137,12 @@ def written(batches: Iterator[pa.RecordBatch], stream: str) -> Iterator[pa.Recor
     for batch in batches:
         rows = []
         for cell in batch.to_pylist():
-            hits = sorted((hit, tuple(one["row"].values())) for one in cell["picked"] for hit in one["hits"])
+            picked = sorted(cell["picked"], key=itemgetter("place"))
             told = {
-                "first": cell["first_asked"],
+                "first": cell["first"],
                 "count": cell["count"],
-                "times": sorted(cell["times"]),
-                "rows": [row for _, row in hits],
+                "times": [one[TIME] for one in picked],
+                "rows": [tuple(one["row"].values()) for one in picked],
             }
             rows.append({"start": cell["start"], "stream": stream, "told": json.dumps(told), "max_end": None})
         yield pa.RecordBatch.from_pylist(rows, schema=ARROW)
@@ -165,25 +153,14 @@ ARROW = pa.schema(
 )
 
 
-def _hits(stream: str, place: Value, count: Value, step: int) -> Value:
-    """The places in the sample for which a row is drawn, by its position among the rows of its cell.
+def _number(stream: str, block: Value, place: Value) -> tuple[Value, Value]:
+    """The number of a row by its place in a block, as `sampling` has it, and the tie-breaker."""
+    chance = F.lit(chance_of(stream, 0)) + F.lit(chance_of(stream, 1) - chance_of(stream, 0)) * block
+    turn = F.floor(place / PLACES)
+    return _hashed(place + chance + CYCLE * turn), _hashed(chance + turn)
 
-    A row is in one of MOST equal stretches, or on the border of two. One row is drawn from each stretch.
-    """
-    texts = F.split(F.lit(",".join(str(one) for draw in places(MOST) for one in draw)), ",")
-    drawn = texts.cast("array<bigint>")
-    number = F.floor(F.col("start") / step)
-    draw = F.pmod(
-        F.lit(chance_of(stream, 0)) + F.lit(chance_of(stream, 1) - chance_of(stream, 0)) * number,
-        F.lit(DRAWS),
-    )
-    stretch = F.floor(place * MOST / count)
 
-    def is_drawn(one: Value) -> Value:
-        share = F.element_at(drawn, (draw * MOST + one + 1).cast("int"))
-        high, low = F.shiftright(share, HALF), share.bitwiseAND(F.lit((1 << HALF) - 1))
-        return F.shiftright(high * count + F.shiftright(low * count, HALF), BITS - HALF) == place
-
-    near = F.array(stretch, stretch + 1)
-    drawn_of_many = F.filter(near, lambda one: (one < MOST) & is_drawn(one))
-    return F.when(count <= MOST, F.array(place)).otherwise(drawn_of_many)
+def _hashed(place: Value) -> Value:
+    """The number of a place, as `number_of` has it."""
+    hashes = F.xxhash64(F.pmod(place, F.lit(PLACES)).cast("long"))
+    return F.shiftrightunsigned(hashes, 64 - BITS)

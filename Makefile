@@ -27,6 +27,7 @@ ROOMS   := midstream plans operators optimizer migration autopilot scenarios ben
 EXTRAS  := dev,spark,plot
 BIN     := .venv/bin
 READY   := .venv/.ready
+LIBRARY := .venv/.library
 BESIDE  := tests pyproject.toml README.md docs examples
 PYTEST  := pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 SAY_SKIPPED = if [ -f $(NO_JAVA) ]; then \
@@ -62,20 +63,31 @@ help: ## List the tasks
 
 setup: $(READY) ## Make .venv with the library (editable) and all its tools
 
-$(READY): pyproject.toml
+define MAKE_VENV
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo 'Python 3.11 or newer is needed; "$(PYTHON)" is' "$$($(PYTHON) --version 2>&1)."; \
 	  echo 'Name another one: make setup PYTHON=python3.12'; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' || { \
 	  echo '"$(PYTHON)" cannot make environments; on Debian and Ubuntu: apt-get install python3-venv'; exit 1; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
+endef
+
+$(READY): pyproject.toml
+	$(MAKE_VENV)
 	@echo 'Installing midstream[$(EXTRAS)] into .venv; the first time, PySpark takes minutes.'
 	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[$(EXTRAS)]'
 	@# Outside of a repository there are no commits to check.
 	@hooks=$$(git rev-parse --git-path hooks 2>/dev/null) && mkdir -p "$$hooks" && cp .githooks/commit-msg "$$hooks" || true
+	@touch $@ $(LIBRARY)
+
+# The library without tools, a tenth of the whole; what more is there, stays.
+$(LIBRARY): pyproject.toml
+	$(MAKE_VENV)
+	@echo 'Installing midstream into .venv.'
+	@$(BIN)/python -m pip install --quiet --no-compile --editable .
 	@touch $@
 
-demo: $(READY) ## Run the demonstration
+demo: $(LIBRARY) ## Run the demonstration; this installs only what it needs
 	@$(BIN)/midstream demo
 
 bench: $(READY) ## Measure operators beside hand-written loops and other libraries, or what ARGS says

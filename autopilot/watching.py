@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +30,8 @@ from midstream.operators.engine.running.queries import RunningQuery, lowest
 from midstream.optimizer.allocation.curves import at_best
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import input_nodes, logical_plan
-from midstream.plans.values.errors import ArgumentError, MidstreamError
+from midstream.plans.values.errors import ArgumentError, MidstreamError, Note
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 
 WEIGHED: Mapping[str, Sequence[str]] = {
@@ -45,7 +45,7 @@ Migrate = Callable[[Plan, str, str], Transition]
 """A function that begins a migration to a plan, by a strategy, of a query by name."""
 
 
-class EngineAutopilot:
+class EngineAutopilot(NearNames):
     """Watches queries of an engine, some by name or all, also those that come later.
 
     A few times a window, at instants of application time, it asks the advisor of each query, and migrates if
@@ -122,7 +122,7 @@ class EngineAutopilot:
     def stop(self) -> None:
         """Stop watching; a migration under way goes on, and ends by itself.
 
-        A last record tells of each query whose work has not paid for a single look.
+        A last record tells of each query at which there was no look.
         """
         if not self.is_stopped:
             self.is_stopped = True
@@ -130,8 +130,10 @@ class EngineAutopilot:
             for query in tuple(self._watched):
                 watched = self._watched.pop(query)
                 watched.leave()
-                if not watched.efforts.looks and watched.is_paid_for:
-                    reason = "its work has not paid for a look; more elements, or a larger budget, would"
+                if watched.migration is not None:
+                    watched.migration.speak()  # no record will tell of its end
+                if not watched.efforts.looks:
+                    reason = "too few elements have come for a first look at other plans"
                     self.tell(watched.record(None, "stay", reason))
             self._without_choice.clear()
 
@@ -317,11 +319,6 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """The cost of deciding so far, in microseconds by counted steps."""
         return self._parts.cost() + self.efforts.cost(prices_of(self._parts.advisor))
 
-    @property
-    def is_paid_for(self) -> bool:
-        """True if looks are paid for by the query's work."""
-        return self._budget is not None
-
     def _counted_steps(self) -> tuple[int, int]:
         """The elements on the query's streams, and what all operators have given, sources included."""
         counters = self._counters()
@@ -495,9 +492,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """Tell that a look raised, or that numbers cannot be weighed; the query goes on."""
         why = f"{type(failure).__name__}: {failure}"
         self._autopilot.tell(self.record(now, "failed", why, failure=failure))
-        warnings.warn(
-            f"autopilot: a look at query {self._query.name} raised {why}; the next one tries again",
-            stacklevel=2,
+        self._host.tell(
+            f"autopilot: a look at query {self._query.name} raised {why}; the next one tries again", Note
         )
 
 

@@ -116,7 +116,7 @@ def _query(source: Path, target: Path, samples: list[int]) -> None:
     from midstream.commands.running import RunSettings, run_queries
     from midstream.plans.sql.catalog import Catalog
 
-    def look(done: int, total: int | None) -> None:
+    def look(state: object) -> None:
         if (resident := resident_bytes()) is not None:
             samples.append(resident)
 

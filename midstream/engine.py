@@ -11,7 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from time import process_time
 from types import MappingProxyType, NoneType
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, overload
 
 from midstream.autopilot.advice import Advisor
 from midstream.autopilot.budget_terms import BudgetTerms
@@ -52,6 +52,7 @@ from midstream.plans.algebra.builder import AnyPlan, Stream, node_of, plan_in, p
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.values.arguments import listed, require, require_name, require_number, wrong
 from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import FOREVER, Chronons, Element, Time
 from midstream.plans.values.verdicts import Equivalence
@@ -67,7 +68,7 @@ PROOFS = 64
 """The number of pairs of plans whose proofs are kept for autopilots that come back, the last ones."""
 
 
-class Engine:
+class Engine(NearNames):
     """Runs queries over streams; each can migrate to another plan in mid-stream.
 
     Elements are checked where they enter: order, validity and schema. Then they run through the graph of all
@@ -98,6 +99,8 @@ class Engine:
     >>> results == [(0, 60, (7, 12.5))] * 2 + [(30, 90, (8, 20.0))] * 2 + [(99, 159, (9, 30.0))] * 2
     True
     """
+
+    _elsewhere: ClassVar[Mapping[str, str]] = dict.fromkeys(("clone", "head", "remote", "stat"), "")
 
     def __init__(
         self,
@@ -164,10 +167,11 @@ class Engine:
             from midstream.io.sources.pushed import PushedRows  # programs that push elements need no reader
 
             rows = self._pushed[stream, time] = PushedRows(source, time)
-        for batch in rows.batches(data):
-            # Dates need no declared unit, but elements do.
-            assumed = source.unit if source.is_assumed else None
-            self.push(stream, batch if assumed is None else Chronons(iter(batch), assumed))
+        with self._feed.one_call():
+            for batch in rows.batches(data):
+                # Dates need no declared unit, but elements do.
+                assumed = source.unit if source.is_assumed else None
+                self.push(stream, batch if assumed is None else Chronons(iter(batch), assumed))
 
     def advance(self, stream: str, time: int) -> None:
         """Take a heartbeat: no later element of the stream starts before `time`.
@@ -428,16 +432,18 @@ class Engine:
         proof: Equivalence | None = None,
         unproved: str = "refuse",
         wait: bool = False,
+        note: bool = True,
     ) -> Transition:
         """Migrate a query, by default the first, to an equivalent plan, and lose, double or delay no result.
 
         The equivalence of both plans must be known. A choice of the optimizer carries its proof, and for most
         other plans it is proved at once. Otherwise a search for a counter-example begins: the transition is
-        `checking` while elements flow, and goes on or is `refused` when the search ends. With `wait=True` the
-        search ends before this returns. Plans that differ are refused, with an input that shows it. If the
-        search finds nothing, the answer is unknown, and `unproved="accept"` migrates on your responsibility.
-        `proof` is the result of `equivalent(running plan, plan)`, if you have it. The certificate of a proof
-        is checked step by step; without a correct certificate the answer is unknown.
+        `checking` while elements flow, and goes on or is `refused` when the search ends. A MigrationNote then
+        tells of a refusal, and of an abort that you did not ask for, unless `note=False`. With `wait=True`
+        the search ends before this returns. Plans that differ are refused, with an input that shows it. If
+        the search finds nothing, the answer is unknown, and `unproved="accept"` migrates on your
+        responsibility. `proof` is the result of `equivalent(running plan, plan)`, if you have it. The
+        certificate of a proof is checked step by step; without a correct certificate the answer is unknown.
 
         Elements may go on arriving; the migration ends by itself. `strategy` is a strategy of your own, or
         the name of one of `STRATEGIES`:
@@ -459,7 +465,7 @@ class Engine:
         """
         self._feed.require_one_thread()
         require_plan_first("migrate(plan, strategy)", strategy)
-        for name, flag in (("replace_all", replace_all), ("wait", wait)):
+        for name, flag in (("replace_all", replace_all), ("wait", wait), ("note", note)):
             require(f"migrate: {name}", flag, bool, "True or False")
         if isinstance(plan, Choice):
             if proof is None and plan.original == self.query(query).plan:
@@ -471,7 +477,7 @@ class Engine:
         if (target := running.as_it_runs(plan)) != plan:
             proof = None  # it is about other bounds
         request = MigrationRequest(target, how, running, when_busy, replace_all, unproved)
-        transition = Transition(self._host, request, prove)
+        transition = Transition(self._host, request, prove, tells=note)
         transition.start(proof, wait=wait)
         self._feed.step()
         return transition
@@ -754,7 +760,7 @@ class Engine:
         """Begin a migration that an autopilot has decided; proofs are kept for later migrations."""
         pair = frozenset((self._graph.query(query).plan, plan))
         proof = self._proofs.get(pair)
-        migration = self.migrate(plan, strategy, query, proof=proof, unproved=unproved, wait=True)
+        migration = self.migrate(plan, strategy, query, proof=proof, unproved=unproved, wait=True, note=False)
         if migration.equivalence is not None:
             self._proofs[pair] = migration.equivalence
             if len(self._proofs) > PROOFS:

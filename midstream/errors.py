@@ -13,7 +13,7 @@ elements      StreamOrderError, LateElementError, IntervalError, DeclarationErro
 migrations    MigrationRefused, EnumerationLimit, StatisticsError
 budgets       BudgetExceeded
 files         InputFileError; sources and sinks raise `midstream.io.ConnectorError` besides
-warnings      Note, QueryNote
+warnings      Note, MigrationNote, QueryNote
 
 The message says who complains, what was found and what was expected. The docstring of each class says what to
 do.
@@ -31,6 +31,7 @@ from midstream.plans.values.errors import (
     IntervalError,
     LateElementError,
     MidstreamError,
+    MigrationNote,
     MigrationRefused,
     MissingExtra,
     Note,
@@ -58,6 +59,7 @@ __all__ = [
     "IntervalError",
     "LateElementError",
     "MidstreamError",
+    "MigrationNote",
     "MigrationRefused",
     "MissingExtra",
     "Note",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from midstream.operators.engine.graph.levers import notes
 from midstream.operators.engine.graph.query_graph import QueryGraph
 from midstream.operators.engine.running.queries import RunningQuery
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.streams import FOREVER
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Query:
+class Query(NearNames):
     """A running query to inspect; its properties are always those of the moment."""
 
     _graph: QueryGraph

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from midstream.plans.algebra.builder import Stream, plan_of
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import listed
 from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.schema import Schema
 from midstream.plans.values.schema import Time as Form
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
@@ -26,7 +27,7 @@ PIECE = 1 << 10
 """The number of results that become Arrow at once; with many more, columns leave the processor's caches."""
 
 
-class Results(list[Element]):
+class Results(list[Element], NearNames):
     """The results of a query, in order of start: a list of elements `(start, end, payload)`.
 
     It is a sink: an engine adds to it, and tells it the columns and the unit of time. A program that fills it
@@ -48,6 +49,8 @@ class Results(list[Element]):
     [{'start': datetime.datetime(1970, 1, 1, 0, 0), 'end': datetime.datetime(1970, 1, 1, 0, 1), \
 'item': 7, 'price': 12.5}]
     """
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {"toPandas": "to_pandas", "toArrow": "to_arrow", "remote": ""}
 
     def __init__(self, elements: Iterable[Element] = (), *, plan: Plan | Stream | None = None) -> None:
         super().__init__(listed("Results", elements, "elements (start, end, payload)"))

@@ -15,6 +15,7 @@ from midstream.driving import Command, Trial, drive
 from midstream.engine import Engine
 from midstream.io.sources.rows import stamped
 from midstream.io.sources.source import Source
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.streams import FOREVER, Batch
 
 AHEAD = 64
@@ -30,7 +31,7 @@ Drive = Callable[[Trial, Iterable[Event]], Iterator[Event]]
 """Sends events to the engine of a trial, as `drive` does."""
 
 
-class Runner:
+class Runner(NearNames):
     """Runs an engine over sources, in the thread that iterates over `events`.
 
     sources     the sources by stream

@@ -75,7 +75,9 @@ def require_same_answers(old: Plan, new: Plan) -> None:
         had, has = root.schema, new.outputs[output].schema
         if [(c.name, c.type) for c in had] != [(c.name, c.type) for c in has]:
             raise MigrationRefused(
-                f"the new plan's output has the columns {has}, expected {had}", output=output
+                f"the new plan's output has the columns {has}, expected {had}"
+                f"{had.put_right(has, 'the new plan')}",
+                output=output,
             )
     if set(old.sources) != set(new.sources):
         only = _only(set(old.sources), set(new.sources), lambda source: f"{source} {source.columns}")

@@ -9,22 +9,24 @@ from midstream.migration.machine import Migration, Phase
 from midstream.migration.trace import finite
 from midstream.migration.transition import Transition
 from midstream.plans.values.arguments import require
-from midstream.plans.values.verdicts import Answer
+from midstream.plans.values.near_names import NearNames
+from midstream.plans.values.verdicts import Answer, Equivalence
 
 
 @dataclass(frozen=True, slots=True)
-class MigrationReport:
+class MigrationReport(NearNames):
     """The course and the results of a migration; times are chronons of application time, sizes elements.
 
     Results valid before `split_time` are the old plan's; those from it on are the new plan's. `duration` is
     from the least progress of the inputs at the start to the split time (thesis, 29.3). Both are None for a
     migration before the first element. `started` and `ended` are the least progress of the inputs at the
     beginning and when the migration was done or aborted; None if that is not finite, or the migration is
-    under way. The plans' results held back never exceeded `held_bound` elements; this bound follows from the
-    results of both plans alone. `unmatched` counts results without a counterpart in the other plan: a single
-    one proves that the plans are not equivalent, but 0 proves nothing. `equivalence` tells on which ground
-    the plans count as equivalent: proved, or unknown and accepted on the caller's word; None between Boxes,
-    for which the caller vouches.
+    under way. `reason` tells why its strategy was chosen, or why it was aborted or refused, where there is a
+    reason; `counterexample` draws the input on which the plans differ. The plans' results held back never
+    exceeded `held_bound` elements; this bound follows from the results of both plans alone. `unmatched`
+    counts results without a counterpart in the other plan: a single one proves that the plans are not
+    equivalent, but 0 proves nothing. `equivalence` tells on which ground the plans count as equivalent:
+    proved, or unknown and accepted on the caller's word; None between Boxes, for which the caller vouches.
     """
 
     phase: str
@@ -41,6 +43,8 @@ class MigrationReport:
     started: int | None
     ended: int | None
     equivalence: str | None = None
+    reason: str = ""
+    counterexample: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The fields by name."""
@@ -48,7 +52,7 @@ class MigrationReport:
 
 
 def report(migration: Migration | Transition) -> MigrationReport:
-    """The report of a migration that is under way, done or aborted."""
+    """The report of a migration, whatever its phase."""
     require(
         "report",
         migration,
@@ -56,6 +60,8 @@ def report(migration: Migration | Transition) -> MigrationReport:
         "a migration: migration = engine.migrate(plan), then report(migration)",
     )
     parts = (migration,) if isinstance(migration, Migration) else migration.parts
+    equivalence = migration.equivalence if isinstance(migration, Transition) else None
+    example = None if equivalence is None else equivalence.counterexample
     origins = migration.origins()
     split, started = finite(migration.split), finite(migration.started)
     return MigrationReport(
@@ -72,13 +78,12 @@ def report(migration: Migration | Transition) -> MigrationReport:
         held_bound=sum(part.held_bound() for part in parts),
         started=started,
         ended=None if migration.ended is None else finite(migration.ended),
-        equivalence=_known_by(migration),
+        equivalence=None if equivalence is None else _known_by(equivalence, migration.phase),
+        reason=migration.reason,
+        counterexample=None if example is None else example.drawn("old", "new"),
     )
 
 
-def _known_by(migration: Migration | Transition) -> str | None:
-    equivalence = migration.equivalence if isinstance(migration, Transition) else None
-    if equivalence is None:
-        return None
-    is_vouched = equivalence.answer is Answer.UNKNOWN and migration.phase is not Phase.REFUSED
+def _known_by(equivalence: Equivalence, phase: Phase) -> str:
+    is_vouched = equivalence.answer is Answer.UNKNOWN and phase is not Phase.REFUSED
     return f"{equivalence.answer.value}{', accepted' if is_vouched else ''}: {equivalence.reason}"

@@ -6,11 +6,11 @@ migration for each part in which the plans differ (see `Migration`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 from midstream.migration.fuse import Origins
 from midstream.migration.machine import Migration, Phase
@@ -23,7 +23,8 @@ from midstream.operators.engine.running.queries import RunningQuery
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.equivalence.comparison import Prover, compare, next_answer
 from midstream.plans.values.arguments import require
-from midstream.plans.values.errors import MigrationRefused
+from midstream.plans.values.errors import MigrationNote, MigrationRefused
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.streams import BEGINNING, Time
 from midstream.plans.values.verdicts import Answer, Equivalence
 
@@ -32,6 +33,11 @@ OVER = (Phase.DONE, Phase.ABORTED, Phase.REFUSED)
 
 WHEN_BUSY = ("chain", "queue", "refuse")
 """The choices of a caller while another migration of the query is under way."""
+
+ENDED_EARLY = (
+    "all streams ended before it was known whether the plans mean the same; migrate(plan, wait=True) waits "
+    "for the answer"
+)
 
 UNPROVED = ("refuse", "accept")
 """The choices of a caller for plans that are neither proved nor refuted."""
@@ -71,7 +77,7 @@ class MigrationRequest:
         return None
 
 
-class Transition:
+class Transition(NearNames):
     """A request to migrate, and its progress.
 
         checking   it is not known yet whether the plans mean the same
@@ -84,9 +90,16 @@ class Transition:
 
     Its phase is that of the part that has come least far. When the query is removed, a migration that has
     begun is `aborted`, and one that has not is `refused`.
+
+    A MigrationNote tells once that it was refused or aborted after `start`, unless the caller of `abort` did
+    it, or `tells` is False because the owner reports it.
     """
 
-    def __init__(self, host: Host, request: MigrationRequest, prover: Prover | None = None) -> None:
+    _elsewhere: ClassVar[Mapping[str, str]] = {"stop": "abort", "stat": ""}
+
+    def __init__(
+        self, host: Host, request: MigrationRequest, prover: Prover | None = None, *, tells: bool = True
+    ) -> None:
         self._host = host
         self.request = request
         self.query = request.query.name
@@ -99,6 +112,13 @@ class Transition:
         self._parts: Sequence[tuple[list[Seat], Migration]] = ()
         self._reason = ""
         self._listeners: list[Callable[[dict[str, Any]], object]] = []
+        self._tells = tells
+        self._is_known = False
+        """True if its bad end has been told, or the caller has ended it."""
+
+    def __repr__(self) -> str:
+        reason = self.reason.partition("\n")[0]
+        return f"<Transition of {self.query}: {self.phase.value}{reason and f', {reason}'}>"
 
     def start(self, proof: Equivalence | None = None, *, wait: bool = False) -> None:
         """Begin if a proof is given or soon found; otherwise check on, a slice behind each event.
@@ -122,17 +142,19 @@ class Transition:
             require_equivalence(answer, request.unproved)
             self.equivalence = answer
             self._begin(prepared, request.plan)
+        if self.phase not in OVER:
+            request.query.under_way[self] = None
 
     def step(self) -> bool:
         """Take the next step if it is due; returns True if one is due behind the next event, too.
 
         During the check, this is called behind each event: a push, a heartbeat, an end, a change of queries.
-        A queued migration is called when it is its turn.
+        A queued migration is called when it is its turn, and each one when the query has been removed.
         """
         try:
             match self.phase:
                 case Phase.CHECKING if self._host.has_ended():
-                    self.abort("all streams ended before it was known whether the plans mean the same")
+                    self._own, self._reason = Phase.ABORTED, ENDED_EARLY
                 case Phase.CHECKING:
                     self.equivalence = next_answer(self._comparing)
                     if self.equivalence is not None:
@@ -144,9 +166,7 @@ class Transition:
                     pass  # the Boxes move on by themselves; see Migration
         except MigrationRefused as refusal:
             self._own, self._reason = Phase.REFUSED, str(refusal)
-        if self.phase in OVER:
-            self._comparing.close()  # its state is not needed any more
-            self.request.query.targets.pop(self, None)
+        self._settle()
         return self.phase is Phase.CHECKING
 
     def begin(self) -> None:
@@ -164,9 +184,30 @@ class Transition:
             self.request.query.waiting.append(self)
             return
         self._parts, self._reason, self._own = prepared.begin(), prepared.reason, Phase.MOVING
-        listeners, self._listeners = self._listeners, []
-        for listener in listeners:
-            self.listen(listener)
+        for listener in self._listeners:
+            self._replay(listener)
+        for number, part in enumerate(self.parts):
+            part.listener = partial(self._tell, number)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Once it is over, drop what it no longer needs, and let a note tell of a bad end."""
+        if self.phase not in OVER:
+            return
+        self._comparing.close()
+        self.request.query.targets.pop(self, None)
+        self.request.query.under_way.pop(self, None)
+        if self._tells and not self._is_known and self.phase is not Phase.DONE:
+            self._is_known = True
+            self._host.tell(
+                f"a migration of query {self.query} was {self.phase.value}: {self.reason}", MigrationNote
+            )
+
+    def speak(self) -> None:
+        """Let a note tell if it is refused or aborted, as its owner does not report it any more."""
+        self._tells = True
+        self._settle()
+        self._host.step()
 
     @property
     def phase(self) -> Phase:
@@ -210,7 +251,8 @@ class Transition:
                  part of another migration, or the query has been removed. Then nothing has changed.
         """
         if self.phase in (Phase.CHECKING, Phase.QUEUED):
-            self._own, self._reason = Phase.ABORTED, reason
+            self._own, self._reason, self._is_known = Phase.ABORTED, reason, True
+            self._settle()
             return
         if self._is_gone:
             raise MigrationRefused(f"query {self.query} has been removed, and its new plan as well")
@@ -220,7 +262,7 @@ class Transition:
         running = {seat: node for node in self.request.query.physical.nodes if (seat := seat_of(node))}
         if any(seat not in running for seats, _ in moving for seat in seats):
             raise MigrationRefused("a later migration has begun that includes this one; abort that one first")
-        self._reason = reason
+        self._reason, self._is_known = reason, True
         for seats, part in moving:
             for seat, batch in zip(seats, part.abort(reason), strict=True):
                 self._host.emit(running[seat], batch)
@@ -261,14 +303,16 @@ class Transition:
     def listen(self, listener: Callable[[dict[str, Any]], object]) -> None:
         """Pass each entry of the trace to a function: earlier entries at once, others as they occur."""
         self._listeners.append(listener)
+        self._replay(listener)
+
+    def _replay(self, listener: Callable[[dict[str, Any]], object]) -> None:
         for entry in self.trace:
             listener(entry)
-        for number, part in enumerate(self.parts):
-            part.listener = partial(self._tell, number)
 
     def _tell(self, number: int, entry: TraceEntry) -> None:
         for listener in self._listeners:
             listener({"part": number, **entry.as_dict()})
+        self._settle()
 
     def origins(self) -> Origins:
         """The number of results of its parts so far, by origin."""

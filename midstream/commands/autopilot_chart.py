@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import nan
 from pathlib import Path
-from textwrap import shorten
+from textwrap import fill, shorten
 from typing import TYPE_CHECKING
 
 from midstream.autopilot.decision import short
@@ -62,6 +62,8 @@ def _draw_query(axes: Axes, name: str, records: Sequence[Record]) -> None:
             alpha=0.8,
         )
     _draw_migrations(axes, records, first, {plan: str(number + 1) for number, plan in enumerate(plans)})
+    if not looks and records:
+        axes.text(0.5, 0.5, fill(records[-1].reason, LABEL), ha="center", transform=axes.transAxes)
     axes.set_title(name, loc="left", pad=16)  # clear of the marks of moves
     axes.set_xlabel(f"chronons since {first}")
     axes.set_ylabel("expected cost per chronon")

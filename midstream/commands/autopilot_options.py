@@ -67,11 +67,17 @@ class AutopilotOptions:
             )
         pilot = engine.autopilot(settings=self.settings, queries=names, every=self.every)
         files = DecisionFiles("--autopilot-chart", self.decisions, self.chart)
-        with files.of(pilot, lambda record: self._print(record, instant), draw):
+        told: set[str] = set()
+
+        def tell(record: Record) -> None:
+            """Print all decisions except those of a look to keep the plan."""
+            if record.event != "stay" or record.at is None:
+                told.add(record.query)
+                self.tell(f"autopilot: {record.text(instant)}")
+
+        with files.of(pilot, tell, draw):
             yield max(1, min(window for window in windows.values() if window is not None) // SHARE)
             pilot.stop()
-
-    def _print(self, record: Record, instant: Callable[[Time], str]) -> None:
-        """Print all decisions except those of a look to keep the plan."""
-        if record.event != "stay" or record.at is None:
-            self.tell(f"autopilot: {record.text(instant)}")
+            if self.decisions is None:
+                for name in [name for name in pilot.summary if name not in told]:
+                    self.tell(f"autopilot: {name}: the query stays with its plan: no look found a better one")

@@ -11,7 +11,7 @@ import typer
 from midstream.commands import options
 from midstream.commands.queries_read import only, plan_in
 from midstream.console.options import STRATEGY_NAMES
-from midstream.console.progress import progress_bar
+from midstream.console.state_line import showing
 from midstream.plans.values.units import is_number
 
 if TYPE_CHECKING:
@@ -103,10 +103,8 @@ def migrate(
         options.also_read(script, functions, None if to == AUTO else to),
         times,
     )
-    with progress_bar("elements") as advance:
-        summary = migrate_query(
-            catalog, query, settings, planned, advance if output != "-" else options.silent
-        )
+    with showing(beside_results=output == "-", form=form) as show:
+        summary = migrate_query(catalog, query, settings, planned, show)
     if as_json:
         typer.echo(json.dumps(summary.as_dict(), indent=2, ensure_ascii=False), err=output == "-")
     else:

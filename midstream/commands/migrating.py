@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +20,22 @@ from midstream.commands.running import (
     Output,
     RunSettings,
     check_files,
-    expected,
     load_relations,
     new_engine,
     open_inputs,
     output_of,
     require_known,
+    state_of,
     ties_placed,
 )
 from midstream.commands.times import Times, cut_off
+from midstream.console.state_line import Show, State
 from midstream.driving import Command, Migrate, Trial
 from midstream.engine import Engine
 from midstream.io import BadRows
+from midstream.io import Source as Input
 from midstream.io.new_file import NewFile
 from midstream.io.output import TextOutput
-from midstream.io.progress import Progress
 from midstream.migration.report import report
 from midstream.migration.strategies import find_strategy
 from midstream.migration.trace import write_jsonl
@@ -53,7 +55,7 @@ def migrate_query(
     query: Query,
     settings: RunSettings,
     planned: PlannedMigration,
-    progress: Progress = lambda done, total: None,
+    show: Show = lambda state: None,
 ) -> MigrationSummary:
     """Run a query until its sources have ended, and migrate it at an instant.
 
@@ -75,7 +77,7 @@ def migrate_query(
             dry.keep_log()
         target = planned.to or query.plan
         proof = equivalent(query.plan, target)
-        dry.migrate(target, planned.strategy, proof=proof, unproved=planned.unproved)
+        dry.migrate(target, planned.strategy, proof=proof, unproved=planned.unproved, note=False)
         bad_rows = stack.enter_context(BadRows(settings.dead_letters))
         inputs = open_inputs(stack, catalog, [query.plan], settings, bad_rows)
         trace = None if planned.trace is None else stack.enter_context(_Trace(planned.trace))
@@ -94,7 +96,7 @@ def migrate_query(
         events = meeting(arrivals(inputs), inputs, planned.at, since, is_held=is_held)
         driven = refused.driven(run.trials, events)
         with streaming_gc(), ties_placed([query]):
-            run.feed(driven, output, lambda taken: progress(taken, expected(inputs.values(), taken)))
+            run.feed(driven, output, lambda: show(partial(run.state, [output], inputs.values())))
         summary = run.summary(query, output.count, bad_rows.count)
         if summary.is_interrupted or summary.is_verified is False:
             output.file.hold_back()
@@ -160,7 +162,7 @@ class _Run:
         for trial, results in zip(self.trials, self._results, strict=True):
             trial.engine.subscribe(results.extend)
 
-    def feed(self, events: Iterable[Event], output: Output, progress: Callable[[int], object]) -> None:
+    def feed(self, events: Iterable[Event], output: Output, tell: Callable[[], object]) -> None:
         """Consume driven events to their end, or to an interruption once the migration has begun.
 
         Raises   MidstreamError where the instant is not reached.
@@ -174,7 +176,7 @@ class _Run:
                 is_wanted = output.sink.is_wanted or len(self.trials) > 1
                 if not is_wanted and self._migration is not None:
                     break  # not before the migration, because the summary describes it
-                progress(self._elements)
+                tell()
         except KeyboardInterrupt as interruption:
             if self._migration is None:
                 written = output.description() or f"no results of {output.name}"
@@ -197,6 +199,10 @@ class _Run:
             for trial in self.trials:
                 trial.engine.close()
 
+    def state(self, outputs: Iterable[Output], inputs: Iterable[Input]) -> State:
+        """The progress of the run."""
+        return state_of(outputs, inputs, self._times, self._elements, self._latest)
+
     def summary(self, query: Query, results: int, rejected: int) -> MigrationSummary:
         """A summary of the run and its migration."""
         (move,) = self.trials[0].moves
@@ -212,7 +218,6 @@ class _Run:
             results=results,
             results_before=move.results,
             rejected=rejected,
-            reason=move.migration.reason,
             times=self._times,
             equivalence=equivalent(migrated, stayed) if is_compared else None,
             is_ordered=is_ordered(migrated) if is_compared else None,
@@ -236,7 +241,8 @@ class _Run:
             plan, proof = choice.plan, choice.proof
             if choice.out_of_reach is not None:
                 self._notes.append(str(choice.out_of_reach))
-        migration = engine.migrate(plan, planned.strategy, proof=proof, unproved=planned.unproved)
+        # The summary tells of its end.
+        migration = engine.migrate(plan, planned.strategy, proof=proof, unproved=planned.unproved, note=False)
         if self._trace is not None:
             migration.listen(self._trace.take)
         return migration

@@ -41,7 +41,6 @@ class MigrationSummary:
     """The outcome of a query and its migration.
 
     results_before    the number of results before the migration began
-    reason            the reason for the strategy, if the caller did not choose it
     equivalence       the comparison with the query without migration, if it was asked for and the input ended
     is_ordered        True if the results came in order of start; None where `equivalence` is
     is_interrupted    True if someone ended the run after the migration had begun
@@ -59,7 +58,6 @@ class MigrationSummary:
     results_before: int
     rejected: int
     times: Times
-    reason: str = ""
     equivalence: Equivalence | None = None
     is_ordered: bool | None = None
     is_interrupted: bool = False
@@ -99,7 +97,6 @@ class MigrationSummary:
         return {
             "query": self.query,
             "strategy": self.planned.strategy,
-            "reason": self.reason,
             "changed": self.is_changed,
             "elements": self.elements,
             "results": self.results,
@@ -127,7 +124,7 @@ class MigrationSummary:
                 f"{self.elements:,} elements, {self.results:,} results of {self.query}{rejected}",
                 f"migrated at {self.times.instant(planned.at)} by {planned.strategy}: {m.phase}{same}",
                 f"  equivalence   {m.equivalence}",
-                *_paragraph("reason", _short(self.reason) if self.reason else []),
+                *_paragraph("reason", _short(m.reason) if m.reason else []),
                 *_paragraph("new plan", str(self.new).splitlines() if self.is_changed else []),
                 f"  split time    {'–' if m.split_time is None else self.times.instant(m.split_time)}",
                 f"  duration      {self._duration()} in application time",

@@ -94,10 +94,6 @@ Functions = Annotated[
 ]
 
 
-def silent(done: int, total: int | None) -> None:
-    """Show no progress, because results on a terminal are progress enough."""
-
-
 def tell(notes: Sequence[str]) -> None:
     """Print notes for the user on standard error."""
     for note in notes:

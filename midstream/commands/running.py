@@ -17,6 +17,7 @@ from midstream.commands.relations import load
 from midstream.commands.seen_statistics import SeenStatistics
 from midstream.commands.times import Times, cut_off
 from midstream.console.process import Uninterrupted
+from midstream.console.state_line import Show, State
 from midstream.engine import Engine
 from midstream.io import BadRows, Sink, open_sink, open_source
 from midstream.io import Source as Input
@@ -24,7 +25,6 @@ from midstream.io.distinct_files import PossibleUse, Use, require_distinct_files
 from midstream.io.file_formats import files_of
 from midstream.io.new_file import NewFile, file_of, is_special
 from midstream.io.output import STDOUT
-from midstream.io.progress import Progress
 from midstream.io.sources.clock import system_clock
 from midstream.io.sources.rows import part
 from midstream.io.text_file import read_text
@@ -39,7 +39,7 @@ from midstream.plans.sql.declarations import RelationDeclaration, SourceClause, 
 from midstream.plans.sql.faults import Script
 from midstream.plans.values.errors import InputFileError, MidstreamError, TieError
 from midstream.plans.values.schema import suggest
-from midstream.plans.values.streams import Batch, Element
+from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
 from midstream.runner import Runner
 
 
@@ -104,12 +104,14 @@ def run_queries(
     catalog: Catalog,
     queries: Sequence[Query],
     settings: RunSettings,
-    progress: Progress = lambda done, total: None,
+    show: Show = lambda state: None,
 ) -> RunSummary:
     """Run the queries of a script until their sources have ended.
 
     The plans are those that `explain` shows. Results are written as soon as they are ready, to files that get
     their names at the end. If the reader of standard output has gone, the run ends without an error.
+
+    `show` gets, behind each event, the function that tells how far the run is.
 
     State    That of the queries; one batch per source.
     Raises   MidstreamError for faults of the sources, the queries or the sinks; SqlError, with the window's
@@ -145,7 +147,7 @@ def run_queries(
             else SeenStatistics(engine, {query.name: query.plan for query in queries})
         )
         grains = [stack.enter_context(decider.over(engine, times.instant)) for decider in deciders]
-        taken = 0
+        taken, latest = 0, BEGINNING
         runner = Runner(
             engine,
             inputs,
@@ -159,13 +161,18 @@ def run_queries(
             results = {output.name: output.count for output in outputs}
             return RunSummary(taken, results, bad_rows.count, cut_off(inputs, catalog.unit))
 
+        def state() -> State:
+            return state_of(outputs, inputs.values(), times, taken, latest)
+
         try:
             with streaming_gc(), ties_placed(queries):
                 for kind, _, batch in runner.events():
-                    taken += len(batch) if kind == "push" else 0
+                    if kind == "push":
+                        taken += len(batch)
+                        latest = max(latest, batch[-1][0])
                     for output in outputs:
                         output.sink.flush()
-                    progress(taken, expected(inputs.values(), taken))
+                    show(state)
                     if not any(output.sink.is_wanted for output in outputs):
                         break
                 else:
@@ -204,6 +211,14 @@ class Output:
     def description(self) -> str:
         """The number of written results in words; empty if there are none."""
         return f"{self.count:,} results of {self.name}" if self.count else ""
+
+
+def state_of(
+    outputs: Iterable[Output], inputs: Iterable[Input], times: Times, taken: int, latest: Time
+) -> State:
+    """The progress of a run, after some elements up to an instant of application time."""
+    at = "" if latest == BEGINNING else times.instant(latest)
+    return State(taken, total=expected(inputs, taken), results=sum(one.count for one in outputs), at=at)
 
 
 def expected(inputs: Iterable[Input], taken: int) -> int | None:

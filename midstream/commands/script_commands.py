@@ -12,7 +12,7 @@ import typer
 
 from midstream.commands import options
 from midstream.console.options import AsJson
-from midstream.console.progress import progress_bar
+from midstream.console.state_line import showing
 from midstream.plans.values.errors import MidstreamError
 
 if TYPE_CHECKING:
@@ -114,8 +114,8 @@ def run(
         options.delay_of(delay, catalog),
         options.idle_of(idle),
     )
-    with progress_bar("elements") as advance:
-        summary = run_queries(catalog, queries, settings, advance if output != "-" else options.silent)
+    with showing(beside_results=output == "-", form=form) as show:
+        summary = run_queries(catalog, queries, settings, show)
     if output != "-":
         typer.echo(str(summary), err=True)
     options.tell(summary.notes)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from midstream.commands import options
-from midstream.console.progress import progress_bar
+from midstream.console.state_line import showing
 
 Text = Annotated[
     str,
@@ -58,11 +58,9 @@ def sql(
         read=options.also_read("", functions),
         times=times,
     )
-    if output == "-":
-        summary = run_queries(catalog, queries, settings)
-    else:
-        with progress_bar("elements") as advance:
-            summary = run_queries(catalog, queries, settings, advance)
+    with showing(beside_results=output == "-", form=form) as show:
+        summary = run_queries(catalog, queries, settings, show)
+    if output != "-":
         typer.echo(str(summary), err=True)
     options.tell(summary.notes)
 

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from midstream.console.state_line import State, showing
 
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show a progress bar during a block, if stderr is a terminal: amount done, rate, and remaining time.
+    """Show the state of some work during a block: the amount done, the rate, the memory and the time left.
 
-    The block calls the bar with (done, total); an unknown total is None.
+    The block calls the function with (done, total); an unknown total is None.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-    from rich.text import Text
+    state = State(unit=what)
 
-    class Rate(ProgressColumn):
-        """The amount done per second."""
+    def advance(done: int, total: int | None) -> None:
+        nonlocal state
+        state = State(done, what, total)
 
-        def render(self, task: Task) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
-
-    columns = (
-        TextColumn("{task.completed:,} {task.description}"),
-        BarColumn(),
-        Rate(),
-        TimeRemainingColumn(),
-    )
-    # Console.is_terminal is also true if the environment asks for colours.
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    with showing() as show:
+        show(lambda: state)
+        yield advance
 
 
 @contextmanager

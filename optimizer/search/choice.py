@@ -40,6 +40,7 @@ from midstream.plans.algebra.properties import logical_plan
 from midstream.plans.equivalence.certificate import Certificate, Step, plans_along
 from midstream.plans.values.arguments import require, require_callable
 from midstream.plans.values.errors import StatisticsError
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.verdicts import Answer, Equivalence
 
 FEW_ORDERED = 5
@@ -49,7 +50,7 @@ SLICE = 0.0005
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(NearNames):
     """The cheapest plan found, its cost, and the cost of the original plan.
 
     `considered` counts priced subplans; `is_complete` is true if no cheaper plan was left out.
@@ -124,7 +125,7 @@ class SearchSettings(TypedDict, total=False):
     obstacle: Obstacle | None
 
 
-class Search:
+class Search(NearNames):
     """A search for the cheapest plan, advanced step by step.
 
     It uses the statistics that it began with. `choice` is the best plan so far; once the search `is_done`, it

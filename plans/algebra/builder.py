@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Never, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Protocol
 
 from midstream.plans.algebra.operators import (
     Aggregate,
@@ -59,6 +59,7 @@ from midstream.plans.expressions.operands import Operand, col, expression_of
 from midstream.plans.values.arguments import listed, require, require_mapping, require_name, wrong
 from midstream.plans.values.errors import ArgumentError, ExpressionError, PlanError, SchemaError
 from midstream.plans.values.finite import python_value
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.schema import ColumnType, Schema, parse_column
 from midstream.plans.values.streams import FOREVER, Element
 
@@ -75,8 +76,22 @@ __all__ = ["Group", "Stream", "max_", "node_of", "plan_of", "relation", "stream"
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(NearNames):
     """A stream under construction; every method returns a new stream."""
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "where": "filter",
+        "project": "select",
+        "agg": "aggregate",
+        "groupBy": "group_by",
+        **dict.fromkeys(("drop_duplicates", "dropDuplicates"), "distinct"),
+        **dict.fromkeys(("union_all", "unionAll", "concat", "vstack"), "union"),
+        **dict.fromkeys(("except_all", "exceptAll"), "difference"),
+        **dict.fromkeys(("intersect_all", "intersectAll"), "intersection"),
+        **dict.fromkeys(("cross_join", "crossJoin", "merge"), "join"),
+        "withColumnsRenamed": "rename",
+        "list": "",
+    }
 
     node: Node
     unit: TimeUnit | None = field(default=None, compare=False)
@@ -399,8 +414,10 @@ def _least_and_greatest(who: str, bounds: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(NearNames):
     """A stream with its grouping columns."""
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {"agg": "aggregate"}
 
     stream: Stream
     keys: tuple[str, ...]

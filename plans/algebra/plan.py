@@ -15,6 +15,7 @@ from midstream.plans.algebra.operators import Logical, Relation, Source
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.values.arguments import wrong
 from midstream.plans.values.errors import PlanError, QueryNote, tell
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.schema import Schema
 
 Operator = Logical | Physical
@@ -151,7 +152,7 @@ def _granules(nodes: tuple[Node, ...]) -> Iterator[int]:
     return (node.granule for node in nodes)
 
 
-class Plan:
+class Plan(NearNames):
     """The computation of a query, with one or more named outputs.
 
     A plan is immutable, and equal to another plan if their structures are equal. Equal subplans are one

@@ -133,7 +133,8 @@ def _unlike(one: Plan, other: Plan) -> str:
     for output, root in one.outputs.items():
         has, had = root.schema, other.outputs[output].schema
         if [(c.name, c.type) for c in has] != [(c.name, c.type) for c in had]:
-            return f"the output {output} has the columns {has} in one, {had} in the other"
+            right = has.put_right(had, "the other")
+            return f"the output {output} has the columns {has} in one, {had} in the other{right}"
     ours: tuple[Source | Relation, ...] = (*one.sources, *one.relations)
     declared = {str(leaf): leaf for leaf in ours}
     leaves: tuple[Source | Relation, ...] = (*other.sources, *other.relations)

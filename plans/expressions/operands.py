@@ -25,9 +25,9 @@ sign of the dividend, and `**` is POWER.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from midstream.plans.expressions.expressions import (
     Apply,
@@ -45,16 +45,29 @@ from midstream.plans.expressions.expressions import (
 )
 from midstream.plans.values.arguments import require, require_name
 from midstream.plans.values.errors import ExpressionError
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.schema import ColumnType, Type, parse_column
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Operand:
+class Operand(NearNames):
     """A value computed from a row, as a query in Python writes it.
 
     expression   the tree that it stands for
     name         the column's name that `alias` gave it
     """
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("isna", "isNull"), "is_null"),
+        **dict.fromkeys(("isNotNull", "notna", "notnull"), "is_not_null"),
+        "fillna": "fill_null",
+        "is_between": "between",
+        "astype": "cast",
+        **dict.fromkeys(("startswith", "starts_with"), "str.starts_with"),
+        **dict.fromkeys(("endswith", "ends_with"), "str.ends_with"),
+        **{name: f"str.{name}" for name in ("contains", "like", "ilike", "lower", "upper")},
+        **dict.fromkeys(("log1p", "sort"), ""),
+    }
 
     expression: Expression
     name: builtins.str | None = None
@@ -328,7 +341,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(NearNames):
     """Functions of strings; a character is a code point, and positions count from 1."""
 
     of: Operand
@@ -435,8 +448,10 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Instant:
+class Instant(NearNames):
     """Functions of instants, with SQL's names of parts of time."""
+
+    _elsewhere: ClassVar[Mapping[str, str]] = dict.fromkeys(("nanosecond", "strptime"), "")
 
     of: Operand
     nanoseconds: int

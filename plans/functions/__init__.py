@@ -19,7 +19,7 @@ from midstream.plans.functions.patterns import PATTERN_FUNCTIONS
 from midstream.plans.functions.strings import STRING_FUNCTIONS
 from midstream.plans.functions.tuples import TUPLE_FUNCTIONS
 from midstream.plans.values.errors import ExpressionError
-from midstream.plans.values.schema import suggest
+from midstream.plans.values.schema import suggest_spelling
 
 FUNCTIONS: Mapping[str, Function] = {
     **CONDITION_FUNCTIONS,
@@ -36,6 +36,6 @@ def function_named(name: str) -> Function:
         return TUPLE_FUNCTIONS[name]
     if name not in FUNCTIONS:
         raise ExpressionError(
-            f"found {name!r}, expected one of {', '.join(FUNCTIONS)}{suggest(name, FUNCTIONS)}"
+            f"found {name!r}, expected one of {', '.join(FUNCTIONS)}{suggest_spelling(name, FUNCTIONS)}"
         )
     return FUNCTIONS[name]

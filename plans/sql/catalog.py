@@ -53,13 +53,14 @@ from midstream.plans.sql.unbounded import refuse_unbounded
 from midstream.plans.sql.windowing import Windows
 from midstream.plans.values.arguments import require, require_callable, require_name
 from midstream.plans.values.errors import PlanError
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.schema import Schema, Type, parse_column
 from midstream.plans.values.streams import FOREVER
 from midstream.plans.values.units import MICROSECONDS, MILLISECONDS, TimeUnit, WatchedUnit
 
 
 @dataclass(frozen=True)
-class Query:
+class Query(NearNames):
     """A query of a script.
 
     `places` are the windows of the plan with their places in the script, and `notes` facts that its author
@@ -94,7 +95,7 @@ class _Derived:
     times: tuple[str | None, ...] | None = None
 
 
-class Catalog:
+class Catalog(NearNames):
     """Streams, relations, functions and aggregates by name; names do not depend on case.
 
     unit    the unit of integers and bare numbers in scripts; None if only SET time_unit, or TIME_UNIT of a

@@ -11,6 +11,7 @@ _LIST = (
     "no aggregate makes texts or lists; TOP_K(item, 3) gives the largest values, and --functions or "
     "catalog.add_aggregate adds an aggregate of yours, made by ms.user_aggregate"
 )
+_ONE = "rows of a group have no order; MIN(item) and MAX(item) choose one by its value"
 _QUERY = "write CREATE STREAM name AS SELECT …"
 
 WINDOW_FUNCTIONS: Mapping[str, str] = {
@@ -33,10 +34,22 @@ _HINTS: Mapping[str, str] = {
         ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIMESTAMP", "NOW", "SYSDATE"), _NOW
     ),
     **dict.fromkeys(("STRING_AGG", "LISTAGG", "GROUP_CONCAT", "ARRAY_AGG", "COLLECT_LIST"), _LIST),
+    **dict.fromkeys(("FIRST", "FIRST_VALUE", "ANY_VALUE"), _ONE),
+    **dict.fromkeys(
+        ("LAST", "LAST_VALUE"), f"{_ONE}, and WINDOW(PARTITION BY item ROWS 1) keeps the last row of each"
+    ),
+    "LOG": "bases differ between systems; write LN(x), LOG10(x) or LOG2(x)",
+    **dict.fromkeys(("LOCATE", "CHARINDEX"), "write STRPOS(text, part), which takes the text first"),
     "APPROX_COUNT_DISTINCT": "write COUNT(DISTINCT item), which is exact",
     "STREAM": "leave the word out, as every query is over streams: SELECT item FROM bid",
     "EXPLAIN": "midstream explain QUERY.sql shows how a query runs",
 }
+
+
+OTHER_FUNCTIONS = frozenset(
+    ("isnull", "lead", "log1p", "maxx", "regexp_ilike", "scale", "sort", "strptime", "top_n", "topk")
+)
+"""Functions of other dialects whose names are one letter away from ours, and which do something else."""
 
 
 def hint(word: str) -> str:

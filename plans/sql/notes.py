@@ -32,8 +32,8 @@ def of_all_rows(plan: Plan, groupings: Collection[Node]) -> tuple[str, ...]:
     if not any(node in groupings for node in plan.nodes):
         return ()
     return (
-        "an aggregate without GROUP BY has no result at an instant without rows, where other databases give "
-        "one row, with a COUNT of 0; write HAVING COUNT(*) > 0 if that is meant",
+        "an aggregate without GROUP BY has no result at an instant without rows; other databases give one "
+        "row there, with a COUNT of 0. If no result is right for you, add HAVING COUNT(*) > 0, which says so",
     )
 
 

@@ -32,12 +32,12 @@ from midstream.plans.functions import FUNCTIONS
 from midstream.plans.functions.numbers import round_to
 from midstream.plans.sql.comparisons import compared, comparison
 from midstream.plans.sql.faults import Script, span
-from midstream.plans.sql.hints import hint
+from midstream.plans.sql.hints import OTHER_FUNCTIONS, hint
 from midstream.plans.sql.intervals import interval
 from midstream.plans.sql.nodes import in_words, text_of, unsupported
 from midstream.plans.sql.syntax import AGGREGATES, ESTIMATES, KNOWN_TYPES, MOST_DIGITS
 from midstream.plans.values.errors import MidstreamError, SqlError
-from midstream.plans.values.schema import Schema, Type
+from midstream.plans.values.schema import Schema, Type, suggest_in_any_case, suggest_spelling
 from midstream.plans.values.units import TimeUnit
 
 OPERATORS: Mapping[type[exp.Expr], str] = {
@@ -526,7 +526,11 @@ class Reader:
         lower = ALIASES.get(lower, lower)
         if lower in ("date_part", "date_trunc", "strftime") and len(arguments) == 2:
             return self._date(lower, *arguments)
-        if lower in DATE_PARTS and len(arguments) == 1:
+        if lower in DATE_PARTS:
+            if len(arguments) != 1:
+                raise self.script.fault(
+                    f"{name}: found {len(arguments)} arguments, expected one, a timestamp", span(tree)
+                )
             return self._date("date_part", Const(lower), *arguments)
         if lower == "position":
             lower, arguments = "strpos", tuple(reversed(arguments))
@@ -535,18 +539,19 @@ class Reader:
         if lower == "round" and len(arguments) in (1, 2):
             return self._rounded(tree.expressions[0], arguments[0], *(arguments[1:] or (Const(0),)))
         if lower not in FUNCTIONS or not lower[0].isalpha():
-            known = [
-                *(name for name, f in FUNCTIONS.items() if not f.words),
-                *ALIASES,
-                *DATE_PARTS,
-                *AGGREGATES,
-                *ESTIMATES,
-            ]
-            known += [user.name for user in self.functions.values()]
             if instead := hint(name):
                 raise self.script.fault(f"{name} is not supported{instead}", span(tree))
-            raise self.script.unknown("function", name, known, span(tree))
+            near = suggest_in_any_case(name, [user.name for user in self.functions.values()])
+            if lower not in OTHER_FUNCTIONS:
+                near = near or suggest_spelling(lower, function_names())
+            raise self.script.fault(f"there is no function {name}{near}", span(tree))
         return Call(lower, arguments)
+
+
+def function_names() -> list[str]:
+    """The names of all functions and aggregates that a query may call."""
+    functions = (name for name, function in FUNCTIONS.items() if not function.words)
+    return [*functions, *ALIASES, *DATE_PARTS, *AGGREGATES, *ESTIMATES]
 
 
 DATE_PARTS = (

@@ -159,11 +159,23 @@ class QueryNote(Note):
     """
 
 
+class MigrationNote(Note):
+    """A migration that `migrate` had accepted was refused or aborted later; each tells it once.
+
+    The transition has the `reason`, and the `failure` if the new plan raised. `migrate(…, note=False)` leaves
+    the note out where the program reports the transition itself.
+    """
+
+
 def tell(notes: Iterable[str], category: type[Note]) -> None:
     """Warn of notes, at the line outside of Midstream that has led to them."""
     level = 2
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "midstream":
+    # A context manager of ours runs in a frame of contextlib.
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "midstream",
+        "contextlib",
+    ):
         level, frame = level + 1, frame.f_back
     for note in notes:
         warnings.warn(note, category, stacklevel=level)

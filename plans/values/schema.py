@@ -167,6 +167,18 @@ class Schema:
     def __getitem__(self, name: str) -> Column:
         return self.columns[self.index(name)]
 
+    def put_right(self, other: Schema, whose: str) -> str:
+        """The advice where another schema has these columns in another order, as part of a message.
+
+        >>> Schema.of(x="integer", y="float").put_right(Schema.of(y="float", x="integer"), "the new plan")
+        '; these are the same columns in another order: end the new plan with .select("x", "y")'
+        """
+        own, others = ([(column.name, column.type) for column in schema] for schema in (self, other))
+        if own == others or sorted(own) != sorted(others):
+            return ""
+        names = ", ".join(f'"{name}"' for name in self.names)
+        return f"; these are the same columns in another order: end {whose} with .select({names})"
+
     def select(self, names: Iterable[str]) -> Schema:
         """The named columns, in the given order."""
         return Schema(tuple(self[name] for name in listed("schema", names, "a list of names of columns")))
@@ -339,6 +351,30 @@ def suggest_in_any_case(name: str, names: Iterable[str]) -> str:
     spelled = {one.lower(): one for one in names}
     near = suggest(name.lower(), spelled)
     return next((suggestion(one) for lower, one in spelled.items() if near == suggestion(lower)), "")
+
+
+def suggest_spelling(name: str, names: Iterable[str]) -> str:
+    """As `suggest`, for names with a meaning of their own: only where one letter is wrong.
+
+    Another letter at the end is no slip, but a variant: INSTRB of Oracle counts bytes, and SUMX is no SUM.
+
+    >>> suggest_spelling("lenght", ["length", "left"]), suggest_spelling("first", ["instr"])
+    ('; did you mean length?', '')
+    >>> [suggest_spelling(name, ["count"]) for name in ("coun", "countt", "counta")]
+    ['; did you mean count?', '; did you mean count?', '']
+    """
+    near = (other for other in names if _is_slip(name, other))
+    return next(map(suggestion, near), "")
+
+
+def _is_slip(name: str, other: str) -> bool:
+    if len(name) < 4 or name[0] != other[0] or (name[:-1] == other and name[-1] != other[-1]):
+        return False
+    same = zip(name, other, strict=False)
+    start = next((i for i, (a, b) in enumerate(same) if a != b), min(len(name), len(other)))
+    wrong, right = name[start:], other[start:]
+    is_swapped = wrong[:2] == right[1::-1] and wrong[2:] == right[2:]
+    return is_swapped or wrong[1:] == right[1:] or wrong[1:] == right or wrong == right[1:]
 
 
 def suggestion(name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.streams import FOREVER, Element, Time
 
 SHOWN_DIFFERENCES = 10
@@ -78,7 +79,7 @@ class CounterExample:
 
 
 @dataclass(frozen=True, slots=True)
-class Equivalence:
+class Equivalence(NearNames):
     """An answer about the equivalence of two streams, or of two plans; truthy if equivalence is proved.
 
     `reason` says how it was proved, or why it is refuted or unknown. If two streams differ, `differences`

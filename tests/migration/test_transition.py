@@ -26,6 +26,7 @@ import midstream as ms
 from midstream.migration import transition as transitions
 from midstream.migration.machine import Phase
 from midstream.migration.transition import OVER, Transition
+from midstream.operators.engine.graph import feed
 from midstream.plans.algebra.builder import Stream
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
@@ -89,6 +90,8 @@ class Asked:
         self.vouched = vouched
         self.is_busy = query.is_exchanged
         """Whether another migration is under way when the answer is known."""
+        self.is_heard = False
+        """Whether the caller has aborted it."""
         self.expected = CHECKING
         """MOVING since it has begun: how far it is, the streams tell."""
         self.transition: Transition
@@ -114,6 +117,9 @@ class Migrations(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
+        self.told: list[str] = []
+        self.patch = patch.object(feed, "tell", lambda notes, category: self.told.extend(notes))
+        self.patch.start()
         self.engine = ms.Engine()
         self.names: list[str] = []
         self.asked: list[Asked] = []
@@ -230,6 +236,7 @@ class Migrations(RuleBasedStateMachine):
         else:
             assert was in (CHECKING, QUEUED, MOVING)
             assert one.transition.reason == "not needed"
+            one.is_heard = True
             one.expected = ABORTED
             if was is MOVING:
                 self._event()
@@ -304,11 +311,24 @@ class Migrations(RuleBasedStateMachine):
         for name in self.names:
             assert self.engine.query(name).is_exchanged == self._is_busy(name)
 
+    @invariant()
+    def each_bad_end_is_told_once_unless_the_caller_knows(self) -> None:
+        expected = [
+            f"a migration of query {one.query} was {one.transition.phase.value}: {one.transition.reason}"
+            for one in self.asked
+            if one.transition.phase in (ABORTED, REFUSED) and not one.is_heard
+        ]
+        assert sorted(expected) == sorted(self.told)
+
     def teardown(self) -> None:
-        if sys.exc_info()[0] is None:
-            self.end(0, 3)
-            self.phases_are_those_of_the_model()
-            assert all(one.transition.phase in OVER for one in self.asked)
+        try:
+            if sys.exc_info()[0] is None:
+                self.end(0, 3)
+                self.phases_are_those_of_the_model()
+                assert all(one.transition.phase in OVER for one in self.asked)
+                self.each_bad_end_is_told_once_unless_the_caller_knows()
+        finally:
+            self.patch.stop()
 
 
 def test_phases_are_those_of_the_model() -> None:

@@ -22,11 +22,12 @@ from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node
 from midstream.plans.algebra.properties import lever_of, levers_of, logical, logical_node
 from midstream.plans.values.errors import PlanError
+from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.streams import BEGINNING, FOREVER, Time
 
 
 @dataclass(frozen=True, slots=True)
-class Adjustment:
+class Adjustment(NearNames):
     """A change of settings at an instant, and when its effect is complete (thesis, 23.2)."""
 
     queries: tuple[str, ...]

@@ -18,7 +18,7 @@ from midstream.operators.engine.running.queries import Stepwise
 from midstream.operators.engine.running.stream_path import StreamPath
 from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import require, shown, wrong
-from midstream.plans.values.errors import ThreadError, UnknownStreamError
+from midstream.plans.values.errors import Note, ThreadError, UnknownStreamError, tell
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import FOREVER, START, Batch, Element, Time
 
@@ -66,6 +66,10 @@ class Feed:
         self._failures = graph.base.failures
         self._under_way: list[Stepwise] = []
         """Work that is done a step at a time, one behind each event."""
+        self._notes: list[tuple[str, type[Note]]] = []
+        """Notes to be told once the work of the call is done."""
+        self._is_one_call = False
+        """True while several events are one call of the user."""
         self._inside = 0
         """The thread of the event, or of the step of such work, that is under way; 0 if there is none.
 
@@ -99,10 +103,8 @@ class Feed:
                 self._take(stream, elements)
         finally:
             self._inside = was_inside
-        if self._under_way:
-            self.step()
-        if self._failures:
-            self._raise()
+        if self._under_way or self._notes or self._failures:
+            self._follow()
 
     def advance(self, stream: str, time: int) -> None:
         """A heartbeat: no later element of the stream starts before `time`."""
@@ -136,8 +138,14 @@ class Feed:
             yield
         finally:
             self._inside = was_inside
-        self.step()
-        self._raise()
+        self._follow()
+
+    def _follow(self) -> None:
+        """Do what follows an event: a step of the waiting work, notes, and an error of the event."""
+        try:
+            self.step()
+        finally:
+            self._raise()
 
     def _raise(self) -> None:
         """Raise the error of an operator or a sink in an event that is over."""
@@ -152,14 +160,15 @@ class Feed:
     def close(self) -> None:
         """End all streams, also where a function or a sink raises as one ends; its error follows."""
         errors = []
-        for stream in self.streams:
-            if stream in self._paths:  # a query that takes another's place may read fewer
-                try:
-                    self.end(stream)
-                except Exception as error:
-                    errors.append(error)
-        if errors:
-            raise errors[0]
+        with self.one_call():
+            for stream in self.streams:
+                if stream in self._paths:  # a query that takes another's place may read fewer
+                    try:
+                        self.end(stream)
+                    except Exception as error:
+                        errors.append(error)
+            if errors:
+                raise errors[0]
 
     def progress(self, stream: str | None = None) -> Time:
         """A lower bound of the starts of later elements of a stream; without a name, of all streams."""
@@ -424,7 +433,7 @@ class Feed:
         Within an event nothing is done, as a step follows each event. Once all streams have ended, no event
         follows, so all work is dropped after its step.
         """
-        if self._inside or not self._under_way:
+        if self._inside or not (self._under_way or self._notes):
             return
         self._inside = get_ident()
         has_ended = self._graph.has_ended()
@@ -438,6 +447,39 @@ class Feed:
                         self._under_way.remove(work)
         finally:
             self._inside = 0
+            self._tell()
+
+    def note(self, note: str, category: type[Note]) -> None:
+        """Warn of a note behind the steps that follow the present event."""
+        self._notes.append((note, category))
+
+    @contextmanager
+    def one_call(self) -> Iterator[None]:
+        """Run several events as one call of the user: notes are told behind the last one."""
+        was_one, self._is_one_call = self._is_one_call, True
+        try:
+            yield
+        finally:
+            self._is_one_call = was_one
+            if not self._inside:
+                self._tell()
+
+    def _tell(self) -> None:
+        """Tell all notes; where warnings are errors, raise the first one, which has the others as notes."""
+        if self._is_one_call or not self._notes:
+            return
+        notes, self._notes = self._notes, []
+        raised: list[Note] = []
+        for note, category in notes:
+            try:
+                tell([note], category)
+            except Note as error:
+                raised.append(error)
+        if raised:
+            first, *others = raised
+            for other in others:
+                first.add_note(str(other))
+            raise first
 
     def _entrance(self, stream: object) -> Entrance:
         if isinstance(stream, str) and stream in self._paths:

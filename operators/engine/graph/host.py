@@ -20,6 +20,7 @@ from midstream.plans.algebra.operators import Relation
 from midstream.plans.algebra.physical import Boxed
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical_node, reads_stream
+from midstream.plans.values.errors import Note
 from midstream.plans.values.observations import Observation
 from midstream.plans.values.streams import BEGINNING, Batch, Time
 
@@ -247,6 +248,10 @@ class Host:
         So it never holds up elements for long. The last step comes behind the end of all streams.
         """
         self._feed.work_in_steps(work)
+
+    def tell(self, note: str, category: type[Note]) -> None:
+        """Warn of a note once the work of the present call of the engine is done."""
+        self._feed.note(note, category)
 
     def step(self) -> None:
         """Do a step of waiting work, as the queries have changed: at once, or behind the present event."""

@@ -17,10 +17,11 @@ from midstream.operators.engine.running.queries import RunningQuery, in_force
 from midstream.operators.engine.running.renaming import Renaming
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import lever_of, levers_of, unbounded
+from midstream.plans.values.near_names import NearNames
 
 
 @dataclass(frozen=True, slots=True)
-class Lever:
+class Lever(NearNames):
     """A setting that can change at run time, with the queries to which it applies (thesis, 21.4.2)."""
 
     node: Node

@@ -162,6 +162,8 @@ class QueryGraph:
         self._counting.remove(query.tally)
         self._gauges.drop(query)
         self._drop(query)
+        for migration in tuple(query.under_way):
+            migration.step()
         self._tell()
 
     def _drop(self, query: RunningQuery) -> None:

@@ -74,6 +74,8 @@ class RunningQuery:
     """The queued migrations; they begin when no part of the plan is being exchanged any more."""
     targets: dict[Stepwise, Plan] = field(default_factory=dict)
     """The plans to which migrations that have not begun will move it, with the present settings of levers."""
+    under_way: dict[Stepwise, None] = field(default_factory=dict)
+    """The migrations that are not over; they take a step when the query has been removed."""
     tally: Tally = field(default_factory=Tally)
     """The counts since it runs."""
     settings: LeverSettings = field(default_factory=LeverSettings)

@@ -23,7 +23,10 @@ def common_schema(name: str, inputs: tuple[Schema, ...]) -> Schema:
     first = inputs[0]
     for other in inputs[1:]:
         if [(c.name, c.type) for c in first] != [(c.name, c.type) for c in other]:
-            raise PlanError(f"{name}: found inputs {first} and {other}, expected the same names and types")
+            raise PlanError(
+                f"{name}: found inputs {first} and {other}, expected the same names and types"
+                f"{first.put_right(other, 'the other input')}"
+            )
     return Schema(
         tuple(
             Column(

@@ -199,7 +199,9 @@ def demonstrate(
         choices.append((statistics, choice, begun))
         # All results are compared in the end, so a wrong target is detected.
         proof = choice.proof if target is None else equivalent(plan, target, steps=0)
-        return engine.migrate(choice.plan if target is None else target, proof=proof, unproved="accept")
+        return engine.migrate(
+            choice.plan if target is None else target, proof=proof, unproved="accept", note=False
+        )
 
     def decide(event: Event) -> Iterable[Command]:
         return [Migrate(begin)] if event[0] == "mark" else ()

@@ -98,7 +98,7 @@ def run(case: Case, policy: Policy, start: int = 0) -> EngineRun:
         move = policy.decide(Now(time, running, engine.counters().intermediate))
         if move is not None:
             moves.append(move)
-            yield Migrate(lambda engine: engine.migrate(plans[move.to], move.strategy, wait=True))
+            yield Migrate(lambda engine: engine.migrate(plans[move.to], move.strategy, wait=True, note=False))
 
     trial = Trial(engine, decide, process_time)
     for _ in drive(trial, events(case)):

@@ -209,7 +209,8 @@ class _Chart(NamedTuple):
 _CHARTS = {
     "output": _Chart(
         "Output",
-        "Results that come out, for each strategy, before those without migration.",
+        "Number of results over time, in a panel for each strategy. Behind it, the panel shows the results "
+        "without migration.",
         _tell_output,
     ),
     "state": _Chart(

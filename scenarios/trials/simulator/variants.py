@@ -64,7 +64,7 @@ class Variant:
         """
         proof = known_equivalence(engine.plan, plan) if isinstance(plan, Plan) else None
         return engine.migrate(
-            plan, self.strategy, replace_all=self.replaces_all, proof=proof, unproved="accept"
+            plan, self.strategy, replace_all=self.replaces_all, proof=proof, unproved="accept", note=False
         )
 
 

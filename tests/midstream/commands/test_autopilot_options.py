@@ -143,8 +143,19 @@ def test_recorded_streams_run_abreast() -> None:
     assert given == streams
 
 
-def test_it_is_told_where_no_look_was_paid_for_or_there_is_nothing_to_choose(folder: Path) -> None:
-    assert "its work has not paid for a look" in run("--autopilot", "balanced").stderr
+def test_an_autopilot_with_nothing_to_say_says_so(folder: Path) -> None:
+    """Too few elements for a look; looks that find nothing better; nothing to choose from."""
+    told = run("--autopilot", "balanced", "--autopilot-chart", "c.svg").stderr
+    assert "too few elements have come for a first look at other plans" in told
+    assert "budget" not in told and "paid" not in told
+    chart = " ".join((folder / "c.svg").read_text().split())
+    assert "too few elements have come for a first look" in chart
+    assert "budget" not in chart and "paid" not in chart
+    (folder / "look.json").write_text(replace(EAGER, budget=None, doubt=1e9).dumps())
+    assert (
+        run("--autopilot", "look.json").stderr.splitlines()[0]
+        == "autopilot: query_1: the query stays with its plan: no look found a better one"
+    )
     (folder / "q.sql").write_text(
         "CREATE STREAM a(x INT, at TIMESTAMP) ORDERED BY at TIME_UNIT s;SELECT x FROM a WINDOW(RANGE 40);"
     )

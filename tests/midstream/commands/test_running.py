@@ -22,6 +22,7 @@ from midstream.arrivals import interleave
 from midstream.cli import app
 from midstream.commands import running
 from midstream.commands.running import RunSettings, RunSummary, run_queries
+from midstream.console.state_line import State
 from midstream.engine import Engine
 from midstream.operators.engine.input.relations import constant
 from midstream.plans.sql.catalog import Catalog
@@ -458,17 +459,19 @@ def test_progress_knows_how_much_of_the_files_is_left(name: str, tmp_path: Path)
         opened.write(rows)
     catalog = Catalog()
     queries = catalog.execute(ONE)
-    told: list[tuple[int, int | None]] = []
+    told: list[State] = []
     wishes = RunSettings({"s": str(file)}, str(tmp_path / "out.jsonl"))
-    run_queries(catalog, queries, wishes, lambda done, total: told.append((done, total)))
+    run_queries(catalog, queries, wishes, lambda state: told.append(state()))
     assert len(told) > 5
-    totals = [total for _, total in told if total is not None]
+    totals = [state.total for state in told if state.total is not None]
     assert len(totals) == len(told)
     assert totals[-1] == 100_000
+    assert told[-1] == State(100_000, total=100_000, results=100_000, at="99999")
+    assert [state.done for state in told] == sorted(state.done for state in told)
     assert all(90_000 < total < 112_000 for total in totals[len(totals) // 2 :])
     told.clear()
-    run_queries(catalog, queries, replace(wishes, rows=10), lambda done, total: told.append((done, total)))
-    assert [total for _, total in told] == [None] * len(told)
+    run_queries(catalog, queries, replace(wishes, rows=10), lambda state: told.append(state()))
+    assert {state.total for state in told} == {None}
 
 
 def test_rows_that_break_a_declaration_are_told_with_their_line(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ ENOUGH = 1.5
 """The number of elements for each one of a sample from which on only some are looked at."""
 FEW = 16
 """The number of elements up to which each is looked at."""
-CELLS = 64
+CELLS = 256
 """The number of cells of elements ahead of a look, from which on neighbours are merged."""
 SEED = 42
 """The seed of hashes, which is that of Spark."""

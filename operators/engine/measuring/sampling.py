@@ -11,11 +11,11 @@ sample costs next to nothing.
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import compress
 from operator import itemgetter
 from typing import Generic, NamedTuple, TypeVar
 from zlib import crc32
@@ -67,6 +67,9 @@ class _Numbers(NamedTuple):
 
     of_places: array[int]
     high: bytes
+
+
+_ONES = re.compile(b"\1").finditer
 
 
 @cache
@@ -151,7 +154,7 @@ def _picked(
     else:
         below = (limit >> LOW) + 1
         is_low = known.high[place : place + number].translate(b"\1" * below + bytes(256 - below))
-        chosen = compress(range(number), is_low)
+        chosen = (match.start() for match in _ONES(is_low))
     return [(some[i] << BITS | tie, order + i, elements[since + i]) for i in chosen if some[i] < limit]
 
 

@@ -482,7 +482,7 @@ def statistics(
 ) -> None:
     """Collect statistics while queries run: which share of the time does that take?
 
-    Exit status: 0 if collecting takes at most 5 percent of what each query takes; 1 if not; 2 for bad input.
+    Exit status: 0 if collecting takes at most 10 percent of what each query takes; 1 if not; 2 for bad input.
     """
     from midstream.benchmarks.statistics_cost import measure_statistics, show_statistics
 

@@ -50,6 +50,7 @@ from midstream.benchmarks import (
     contests,
     files,
     join_orders,
+    lasting,
     memory,
     queries,
     searches,
@@ -189,6 +190,7 @@ CASES: dict[Name, dict[str, Case]] = {
         "--costs": reads("profile.json"),
     },
     ("bench", "memory"): {"--output": writes("memory.json"), "--chart": writes("memory.png")},
+    ("bench", "lasting"): {"--output": writes("lasting.json")},
     ("bench", "files"): {"--output": writes("files.json")},
     ("bench", "arrivals"): {"--output": writes("arrivals.json")},
     ("bench", "costs"): {"--output": writes("costs.json"), "--chart": writes("costs.png")},
@@ -283,6 +285,7 @@ BASE: dict[Name, list[str]] = {
     ("demo",): [],
     ("bench",): ["--items", "join", "--no-peers"],
     ("bench", "memory"): [],
+    ("bench", "lasting"): [],
     ("bench", "files"): ["--rows", "200", "--repetitions", "1"],
     ("bench", "arrivals"): ["--no-peers"],
     ("bench", "costs"): ["--quick"],
@@ -505,6 +508,7 @@ def folder(once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(contests, "measure", lambda *_: measured())
     samples = tuple(memory.MemorySample(i, 2**20 * value, value) for i, value in enumerate((5, 10, 10, 10)))
     monkeypatch.setattr(memory, "watch", lambda *_: memory.MemoryRun(4, 1, 1, samples))
+    monkeypatch.setattr(lasting, "measure_lasting", lambda *_: lasting.LastingRun(()))
     run = files.FilesRun(1, 1, (1.0,), (1.0,), None, True)
     monkeypatch.setattr(files, "measure_files", lambda *_: run)
     monkeypatch.setattr(arrival_contests, "compare", lambda *_: arrived())

@@ -45,7 +45,6 @@ def sampled(parts: Sequence[list[Element]], *, apart: Sequence[bool] = ()) -> Ce
 def small_pieces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Pieces end within the streams that are drawn, and numbers may be equal."""
     numbers, number_of = request.param, sampling.number_of
-    monkeypatch.setattr(sampling, "FEW", 3)
     monkeypatch.setattr(sampling, "MANY", 60)
     monkeypatch.setattr(sampling, "number_of", lambda place: number_of(place) % numbers)
     sampling._numbers.cache_clear()

@@ -9,8 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from random import Random
 
-from midstream.operators.compile.inlets import FULL
-from midstream.operators.engine.measuring.sampling import CellSample, StreamSampler, chance_of
+from midstream.operators.engine.measuring.sampling import MANY, CellSample, StreamSampler, chance_of
 from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import require
 from midstream.plans.values.errors import ArgumentError
@@ -40,7 +39,7 @@ class Collector:
     up to `LONG` times.
 
     Input    `take` gets each stream's elements in order of start; `progress` is that behind them.
-    State    A sample of each stream's last cell, and its last `FULL` elements; summaries that nobody has
+    State    A sample of each stream's last cell, and its last `MANY` elements; summaries that nobody has
              asked for.
     Cost     O(`most`) per cell and stream, so more elements cost less each.
 
@@ -114,7 +113,7 @@ class _Gathering:
         self._elements += batch
         if progress >= self._until:
             self._close()
-        elif len(self._elements) >= FULL:
+        elif len(self._elements) >= MANY:
             self._add()
 
     def take_cell(self, elements: Batch, start: int, end: int) -> None:

@@ -124,7 +124,7 @@ class RunRecord:
         """
         counters = self._engine.counters()
         total = counters.intermediate
-        emitted = sum(n for node, n in counters.emitted.items() if node.inputs)
+        emitted = sum(n for node, n in counters.emitted.items() if node.inputs) + counters.earlier
         if migration is None:
             physical, kept = self._engine.query().physical, self._engine.held()
             upper = {counted_node(node) for node in above(physical, input_nodes(physical))}

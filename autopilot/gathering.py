@@ -19,8 +19,10 @@ class Gathering:
     State    Two samples, and one for each cell ahead of the next look, `CELLS` of them at most.
     """
 
-    def __init__(self, source: Source, columns: Iterable[str], step: int) -> None:
-        self._summary, self._step = Summary(source, columns, step), step
+    def __init__(self, source: Source, step: int, columns: Iterable[str] = ()) -> None:
+        self._source, self._step = source, step
+        self.columns = columns
+        """The columns whose values are counted."""
         self._sampler = StreamSampler(source.stream, LONG * step)
         self._since = CellSample(LONG * MOST)
         """The elements since the last look that are before the next one, or were ahead."""
@@ -50,4 +52,4 @@ class Gathering:
         if max(start, sample.first) >= now:  # its elements belong to the next cell
             return None
         self._since = CellSample(LONG * MOST)
-        return self._summary(sample, start, now)
+        return Summary(self._source, self.columns, self._step)(sample, start, now)

@@ -10,7 +10,7 @@ from midstream.plans.values.arguments import require_callable
 
 R = TypeVar("R")
 
-KEPT = 10_000
+KEPT = 1_000
 """The number of records to keep, the last ones; listeners get all."""
 
 

@@ -273,6 +273,8 @@ class ResourceManager(NearNames):
         assert self._looks is not None
         self._come_to(now)
         self._pace.efforts.looks += 1
+        if self._is_stale:  # what is learned is what the present queries require
+            self._refresh()
         self._refresh(self._sources.learn(now, self._lately) if self._learns else ())
         self._learned = now if self._learns else self._learned
         self._correct(now)
@@ -444,8 +446,6 @@ class ResourceManager(NearNames):
 
     def _follow(self) -> None:
         """Take note that queries have come or gone."""
-        if self._watch is not None:
-            self._watch.pass_on()  # what has come belongs to the queries so far, however batches were cut
         self._is_stale = self._has_others = True
         before, self._running = self._running, dict.fromkeys(self._host.queries.values())
         for query in self._running:
@@ -455,6 +455,7 @@ class ResourceManager(NearNames):
         streams, looks = self._host.streams, _looks(self._window, self._every)
         if (streams, looks) != (self._watched, self._looks):
             if self._watch is not None:
+                self._watch.pass_on()  # whether its mark was full must not matter
                 self._host.unwatch(self._watch)
             self._watched, self._looks, self._watch = streams, looks, None
             self._due, self._came, self._lately = None, {}, {}

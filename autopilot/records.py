@@ -12,9 +12,9 @@ from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.streams import Time
 
 Event = Literal["stay", "move", "refused", "done", "aborted", "failed", "left"]
-"""The events: `stay` and `move` at a look; `refused`, `done` and `aborted` for migrations; and two ends.
+"""The events: `stay` and `move` at a look; `refused`, `done` and `aborted` for migrations; and two others.
 
-After `failed` the advisor is not asked any more; after `left` the query is not watched any more.
+After `failed` the next look tries again; after `left` the query is not watched any more.
 """
 
 LONG = 1000
@@ -70,7 +70,7 @@ class Record:
             "refused": "the migration was refused",
             "done": "the migration is done",
             "aborted": "the migration was aborted",
-            "failed": "the advisor failed, and is not asked any more",
+            "failed": "the look failed, and the next one tries again",
             "left": "not watched any more",
         }
         text = f"{self.query}:{at} {words[self.event]}"

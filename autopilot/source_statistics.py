@@ -107,13 +107,22 @@ class SourceStatistics:
             if is_same and old is not None and old.required == required and old.node == node:
                 self._sources[stream] = old
             else:
-                self._sources[stream] = self._source(node, required, looks, old)
+                gathering = old.gathering if is_same and old is not None and old.node == node else None
+                self._sources[stream] = self._source(node, required, looks, old, gathering)
 
-    def _source(self, node: Node, required: Requirements, looks: Looks, old: _Source | None) -> _Source:
+    def _source(
+        self,
+        node: Node,
+        required: Requirements,
+        looks: Looks,
+        old: _Source | None,
+        gathering: Gathering | None,
+    ) -> _Source:
         assert isinstance(node.operator, Source)
-        stream = node.operator.stream
         learned = DecayedStatistics(Plan(node), HALF_LIFE * looks.window, threshold=0.0, required=required)
-        gathering = Gathering(node.operator, required.columns.get(stream, ()), looks.step)
+        # Elements since the last look stay gathered, so that it does not matter when plans are taken.
+        gathering = gathering or Gathering(node.operator, looks.step)
+        gathering.columns = required.columns.get(node.operator.stream, ())
         published = self._known.get(node) if old is None else old.published
         return _Source(node, required, gathering, learned, published=published, is_again=old is not None)
 

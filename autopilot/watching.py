@@ -14,7 +14,7 @@ from midstream.autopilot.autopilot import Later
 from midstream.autopilot.budget import Budget, Efforts, expected_cost
 from midstream.autopilot.decision import Decision
 from midstream.autopilot.gathering import Gathering
-from midstream.autopilot.journal import Journal
+from midstream.autopilot.journal import KEPT, Journal
 from midstream.autopilot.looks import Looks, looks_of
 from midstream.autopilot.parts import PilotParts
 from midstream.autopilot.query_pilot import QueryPilot
@@ -51,8 +51,8 @@ class EngineAutopilot(NearNames):
     A few times a window, at instants of application time, it asks the advisor of each query, and migrates if
     the decider says so. Migrations of queries that share operators above their windows come one after the
     other. A refusal becomes a record, and the plan is not tried again while the query runs the same one. If
-    an advisor raises an exception, that becomes a record and a warning, and the advisor is not asked any
-    more; the query goes on.
+    a look raises an exception, as an advisor may, that becomes a record and a warning, and the next look
+    tries again; the query goes on.
 
     Nothing depends on batch boundaries or on how fast the machine is, if decider, advisor and statistics do
     not.
@@ -84,7 +84,8 @@ class EngineAutopilot(NearNames):
         self.deciders = deciders
         """The number of those who decide for the engine."""
         self._journal: Journal[Record] = Journal("autopilot")
-        self._counts: Counter[tuple[str, Event]] = Counter()
+        self._counts: dict[str, Counter[Event]] = {}
+        """By query, the number of events; of queries that have gone, of the last ones."""
         self._watched: dict[RunningQuery, WatchedQuery] = {}
         self._without_choice: dict[RunningQuery, Plan] = {}
         """The queries of whose plan there is no other, with that plan."""
@@ -140,8 +141,8 @@ class EngineAutopilot(NearNames):
     def summary(self) -> dict[str, dict[str, int]]:
         """By query, the number of events of each kind, and its cost `spent` in intermediate results."""
         counts: dict[str, dict[str, int]] = {}
-        for (name, event), number in self._counts.items():
-            counts.setdefault(name, {})[event] = number
+        for name, events in self._counts.items():
+            counts[name] = {event: number for event, number in events.items()}
         for query, watched in self._watched.items():
             counts.setdefault(query.name, {})["spent"] = watched.results
         return counts
@@ -155,7 +156,10 @@ class EngineAutopilot(NearNames):
 
     def tell(self, record: Record) -> None:
         """Keep a record, and pass it to the listeners."""
-        self._counts[record.query, record.event] += 1
+        self._counts.setdefault(record.query, Counter())[record.event] += 1
+        if len(self._counts) > KEPT + len(self._watched) + len(self._without_choice):
+            running = set(self.queries)
+            del self._counts[next(name for name in self._counts if name not in running)]
         self._journal.tell(record)
 
     def in_the_way(self, query: RunningQuery) -> str | None:
@@ -232,11 +236,10 @@ class WatchedQuery(QueryPilot[Plan, int]):
     ) -> None:
         self._autopilot, self._host, self._query, self._window = autopilot, host, query, looks.window
         self.decider = parts.decider
-        self._parts: PilotParts | None = parts
-        """The parts; None once the advisor has failed."""
+        self._parts = parts
         columns = parts.learning.columns
         self._gatherings = {
-            source.stream: Gathering(source, columns.get(source.stream, ()), looks.step)
+            source.stream: Gathering(source, looks.step, columns.get(source.stream, ()))
             for source in query.plan.sources
         }
         self._looks = looks
@@ -292,27 +295,28 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
     def take(self, stream: str, batch: Batch, progress: Time) -> None:
         """Collect the elements of a stream between two looks."""
-        if self._parts is not None:
-            self._gatherings[stream].take(batch, progress)
+        self._gatherings[stream].take(batch, progress)
 
     def look(self, now: int) -> None:
         """Process a look: all streams have come to an instant.
 
-        See which migrations have ended, ask the advisor, and decide.
+        See which migrations have ended, ask the advisor, and decide. What raises is a record, as it concerns
+        no results; the next look tries again.
         """
-        if self._follow(now) and self._parts is not None:
-            self.efforts.looks += 1
-            super().look(now)
-            if self._budget is not None and self._parts is not None:
-                self._budget.pay(now, self._cost(), self._work())
+        try:
+            is_same = self._follow(now)
+            if is_same:
+                self.efforts.looks += 1
+                super().look(now)
+        except Exception as failure:
+            is_same = True
+            self.fail(now, failure)
+        if is_same and self._budget is not None:
+            self._budget.pay(now, self._cost(), self._work())
         self._looked = now
-        if self._parts is None and self.is_free:
-            self.leave()  # nobody will be asked, and no migration is to be followed
 
     def _cost(self) -> float:
         """The cost of deciding so far, in microseconds by counted steps."""
-        if self._parts is None:
-            return 0.0
         return self._parts.cost() + self.efforts.cost(prices_of(self._parts.advisor))
 
     def _counted_steps(self) -> tuple[int, int]:
@@ -329,12 +333,11 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """
         elements, steps = self._counted_steps()
         alone, self._alone = self._alone, self._query.plan if self.is_free else None
-        if self._parts is not None:
-            of_step, of_element = self._parts.work
-            if alone is not None and alone == self._alone:
-                self._worked += (steps - self._steps) * of_step
-            else:
-                self._worked += (elements - self._elements) * of_element
+        of_step, of_element = self._parts.work
+        if alone is not None and alone == self._alone:
+            self._worked += (steps - self._steps) * of_step
+        else:
+            self._worked += (elements - self._elements) * of_element
         self._elements, self._steps = elements, steps
         return self._worked
 
@@ -362,7 +365,6 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
     def advise(self, now: int) -> Advice[Plan] | None:
         """The advice by the elements so far, without plans to which a migration was refused."""
-        assert self._parts is not None
         cells = (self._gatherings[stream].cell(self._looked, now) for stream in sorted(self._gatherings))
         self._parts.learning.take([*filter(None, cells)])
         advice = self._parts.advise(now)
@@ -376,7 +378,7 @@ class WatchedQuery(QueryPilot[Plan, int]):
 
     def spent(self, now: int) -> float | Later | None:
         """The cost of the query so far, in the unit of the advice; None without accounts."""
-        if self._parts is None or self._parts.accounts is None:
+        if self._parts.accounts is None:
             return None
         ran, self._ran = list(self._ran), {}
         return self._parts.accounts.spent(now, ran, self._counters())
@@ -467,9 +469,8 @@ class WatchedQuery(QueryPilot[Plan, int]):
             return False
         if _inputs(plan) == _inputs(self._plan):
             return True
-        if self._parts is not None:
-            self._parts, self._ran = self._parts.adjusted(plan if self.is_free else None), {}
-            self.decider, self._refused = self._parts.decider, set()
+        self._parts, self._ran = self._parts.adjusted(plan if self.is_free else None), {}
+        self.decider, self._refused = self._parts.decider, set()
         if self._best == before:
             self._plan = plan
         if self._alone is not None:
@@ -488,11 +489,11 @@ class WatchedQuery(QueryPilot[Plan, int]):
         return max(0.0, float(last - now)) if last != BEGINNING else 0.0
 
     def fail(self, now: int, failure: Exception) -> None:
-        """Stop asking the advisor, which raised or gave numbers that cannot be weighed; the query goes on."""
-        self._parts = None
+        """Tell that a look raised, or that numbers cannot be weighed; the query goes on."""
         why = f"{type(failure).__name__}: {failure}"
         self._autopilot.tell(self.record(now, "failed", why, failure=failure))
-        self._host.tell(f"autopilot: the advisor of query {self._query.name} raised {why}", Note)
+        note = f"autopilot: a look at query {self._query.name} raised {why}; the next one tries again"
+        self._host.tell(note, Note)
 
 
 def _is_possible(host: Host, plan: Plan, strategy: str, query: str) -> bool:

@@ -168,6 +168,32 @@ def memory(
     _finish(run, run.is_flat, show_memory, as_json, output)
 
 
+@app.command(epilog=calls("lasting --cases queries,migrations"))
+def lasting(
+    cases: Annotated[str | None, typer.Option(help="The cases, by default all.")] = None,
+    elements: Annotated[int, typer.Option(help="The number of elements of a case.")] = 1_000_000,
+    seed: SEED = 1,
+    as_json: AsJson = False,
+    output: OUTPUT = None,
+) -> None:
+    """Watch memory and time while queries come and go, levers are adjusted, and plans change.
+
+    Exit status: 0 if neither grows in the second half, 1 if it does, 2 for bad input.
+    """
+    from midstream.benchmarks.lasting import CASES, SHORTEST, measure_lasting, show_lasting
+
+    names = tuple(CASES) if cases is None else chosen_words("--cases", cases, tuple(CASES))
+    if elements < SHORTEST:
+        raise BenchmarkError(
+            f"--elements: found {elements}, expected {SHORTEST} or more, so that each half has changes",
+            found=elements,
+        )
+    _check_files(output)
+    with progress_bar("cases") as advance, nothing_written():
+        run = measure_lasting(names, elements, seed, advance)
+    _finish(run, run.is_good, show_lasting, as_json, output)
+
+
 @app.command(epilog=calls("arrivals --items join,group-count --collector on,off"))
 def arrivals(
     items: Annotated[str | None, typer.Option(help="The items, by default all.")] = None,

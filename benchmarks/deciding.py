@@ -208,7 +208,7 @@ def _run(
             pass
         engine.close()
         seconds = process_time() - began
-    moves = 0 if pilot is None else sum(record.event == "move" for record in pilot.decisions)
+    moves = 0 if pilot is None else sum(events.get("move", 0) for events in pilot.summary.values())
     made = sum(number for node, number in engine.counters().emitted.items() if makes_results(node))
     return Run(seconds, made - results, results, moves)
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
-from functools import lru_cache
 
 from midstream.optimizer.cost.column_facts import Facts
 from midstream.optimizer.cost.costing import Costing
 from midstream.optimizer.cost.estimate import Work, times
 from midstream.optimizer.cost.partial_aggregates import share_of_several
 from midstream.plans.algebra.operators import Aggregate
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.plan import Node, fact_of_node
 from midstream.plans.expressions.expressions import Expression
 from midstream.plans.values.schema import Schema, Type
 
@@ -88,7 +87,7 @@ def _row_of(node: Node, facts: Facts) -> float:
     return row_bytes(node.schema, facts) if is_sampled else _row_by_types(node)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def _row_by_types(node: Node) -> float:
     return row_bytes(node.schema, {})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, reduce
 from typing import Protocol
 
 from midstream.optimizer.cost.column_facts import Facts, combinations, paired
@@ -14,7 +14,7 @@ from midstream.optimizer.cost.selectivity import Classes, Selectivity, Shares
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.implementations import Implementation
 from midstream.plans.algebra.operators import Logical
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.plan import Node, fact_of_node
 from midstream.plans.algebra.properties import equal_columns, expressions, logical
 from midstream.plans.expressions.expressions import TRUE, Expression, conjuncts, join_keys, walk
 from midstream.plans.expressions.ranges import find_range
@@ -166,20 +166,20 @@ class Costing:
 # Facts that do not depend on statistics are computed once for a node, however often it is priced.
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def _conditions(node: Node) -> tuple[Expression, ...]:
     (condition,) = expressions(node)
     return conjuncts(condition)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def _join_keys(node: Node) -> tuple[list[tuple[str, str]], Expression]:
     (condition,) = expressions(node)
     left, right = node.inputs
     return join_keys(condition, left.schema, right.schema)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def _columns_of_inputs(node: Node) -> tuple[Schema, Classes]:
     """The columns of all inputs, and which of them are equal."""
     schema = reduce(Schema.concat, (child.schema for child in node.inputs))

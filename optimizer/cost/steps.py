@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from midstream.optimizer.cost.costing import Costing, PairCosting
 from midstream.optimizer.cost.estimate import Estimate, times
 from midstream.optimizer.cost.outputs import overlapping
 from midstream.optimizer.cost.timing import later, longer_by, until_reached
 from midstream.optimizer.cost.units import UnitCosts
 from midstream.plans.algebra.operators import Aggregate
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.plan import Node, fact_of_node
 from midstream.plans.algebra.properties import logical
 from midstream.plans.expressions.aggregates import VARIANCES
 from midstream.plans.expressions.expressions import Expression
@@ -42,7 +40,7 @@ def functions_and_groups(costing: Costing) -> tuple[int, float]:
     return len(operator.calls), costing.kinds(operator.keys)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def exact_sums(node: Node) -> tuple[int, int]:
     """The steps of exact sums of an aggregation: for a row that comes or goes, and for a result.
 

@@ -17,7 +17,7 @@ The floats 0.0 and -0.0 are equal but differ as texts, as do the values 1 and 1.
 """
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def is_faithful(expression: Expression, schema: Schema) -> bool:
     """True if an expression has equal values on equal rows.
 

@@ -8,13 +8,12 @@ representatives. Inner joins keep all columns, in the order of the outermost joi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 
 import networkx as nx
 
 from midstream.optimizer.rules.readings import condition_of
 from midstream.plans.algebra.operators import Join
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.plan import Node, fact_of_node
 from midstream.plans.algebra.properties import equal_columns, logical
 from midstream.plans.expressions.expressions import (
     Expression,
@@ -83,7 +82,7 @@ LINKED_JOINS = "linked joins"
 """The name of the step that brings joins into the standard form."""
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def linked(node: Node) -> Node:
     """A subplan with its joins in the standard form, down to its inputs.
 

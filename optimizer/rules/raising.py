@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice, product
 
 import networkx as nx
@@ -40,7 +39,7 @@ from midstream.plans.algebra.operators import (
     TimeWindow,
     Union,
 )
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.plan import Node, fact_of_node
 from midstream.plans.algebra.properties import expressions, logical
 from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.expressions.expressions import (
@@ -152,7 +151,7 @@ def asks_alike(left: Node, right: Node) -> bool:
     return asks_no_more(left, right) and asks_no_more(right, left)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def raises_itself(node: Node) -> bool:
     """True if the top operator may raise an error on some row."""
     operator = logical(node)
@@ -161,7 +160,7 @@ def raises_itself(node: Node) -> bool:
     return any(map(may_raise, expressions(node)))
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def raises_below(node: Node) -> bool:
     """True if some operator of a subplan may raise an error on some row."""
     return raises_itself(node) or any(map(raises_below, node.inputs))
@@ -236,7 +235,7 @@ def _in_turn(condition: Expression, rows: Rows) -> Iterator[Asked]:
         rows = rows.where([meant])
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def _rows(node: Node) -> tuple[Rows, ...]:
     """The rows of a subplan; the inputs of a union give separate alternatives."""
     operator = logical(node)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 from midstream.optimizer.rules.bounds import bound
 from midstream.optimizer.rules.negations import inwards
 from midstream.optimizer.rules.substitution import all_substituted, definitions
 from midstream.plans.algebra.operators import Aggregate, Filter, Join, MaxUnion, Project, Union
 from midstream.plans.algebra.operators.base import Choosing
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.plan import Node, fact_of_node
 from midstream.plans.algebra.properties import equal_columns, logical
 from midstream.plans.expressions.expressions import (
     FALSE,
@@ -30,7 +29,7 @@ NEVER = frozenset({FALSE, Const(None)})
 """Conditions that are true of no row."""
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def true_conditions(node: Node) -> Conditions:
     """Conditions over the columns of the output that are true of every row.
 

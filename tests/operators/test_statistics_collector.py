@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from steps import objects
 
 import midstream as ms
+from midstream.operators.compile.inlets import FULL
 from midstream.operators.engine.measuring.statistics_collector import LONG, Collector
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.observations import GROUPS, Cell
@@ -128,9 +129,9 @@ def test_a_batch_may_be_used_again() -> None:
 
 def test_only_a_sample_of_the_last_cell_is_kept() -> None:
     found, before = collector(), objects()
-    for t in range(1000):
+    for t in range(10 * FULL):
         found.take("s", [(9, 10, (t, ""))], 9)
-    assert objects() - before < 2 * 3 * MOST + 10
+    assert objects() - before < 3 * MOST + 2 * FULL + 20
 
 
 def test_other_streams_are_ignored() -> None:

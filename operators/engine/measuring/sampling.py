@@ -15,14 +15,13 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from heapq import nsmallest
 from operator import itemgetter
 from typing import Generic, NamedTuple, TypeVar
 from zlib import crc32
 
 from xxhash import xxh64_intdigest
 
-from midstream.plans.values.streams import FOREVER, START, Batch, Element, Time
+from midstream.plans.values.streams import BEGINNING, FOREVER, START, Batch, Element, Time
 
 BITS = 15
 PLACES = 1 << BITS
@@ -31,6 +30,8 @@ SEGMENT = 256
 """The number of places whose numbers are sorted."""
 MANY = 1024
 """The largest number of elements that are added at once."""
+ENOUGH = 1.5
+"""The number of elements for each one of a sample from which on only some are looked at."""
 FEW = 16
 """The number of elements up to which each is looked at."""
 CELLS = 64
@@ -81,15 +82,14 @@ def _numbers() -> _Numbers:
     return _Numbers(by_place + by_place, places, ordered)
 
 
-class Picked(NamedTuple):
-    """An element of a sample, in the order of samples."""
+Picked = tuple[int, int, int, Element]
+"""An element of a sample, in the order of samples.
 
-    number: int
-    tie: int
-    """A random number of the block, which decides between equal numbers."""
-    order: int
-    """The number of elements of the stream that came before."""
-    element: Element
+    its number
+    a random number of its block, which decides between equal ones
+    the number of elements of the stream that came before
+    the element
+"""
 
 
 class CellSample:
@@ -121,39 +121,52 @@ class CellSample:
 
         Cost     O(elements that get into the sample, and elements / `SEGMENT`)
         """
+        number, limit = until - since, self._limit
         if not self.count:
             self.first = elements[since][0]
-        self.count += until - since
-        limit, picked = self._limit, self._picked
-        numbers = _numbers()
-        if until - since <= FEW or limit == PLACES:
-            some = numbers.by_place[place : place + until - since]
-            picked += [
-                Picked(number, tie, order + i, elements[since + i])
-                for i, number in enumerate(some)
-                if number < limit
-            ]
-        else:
-            end = place + until - since
-            for first in range(place - place % SEGMENT, end, SEGMENT):
-                segment = first % PLACES // SEGMENT
-                those = numbers.sorted[segment]
-                for nth in range(bisect_left(those, limit)):
-                    i = first + numbers.places[segment][nth] - place
-                    if 0 <= i < until - since:
-                        picked.append(Picked(those[nth], tie, order + i, elements[since + i]))
+            if number > ENOUGH * self._most:
+                # So many elements have enough numbers below, all but certainly.
+                limit = int(ENOUGH * self._most * PLACES / number)
+        self.count += number
+        self._picked += _picked(elements, since, until, place, tie, order, limit)
+        if limit < self._limit and len(self._picked) < self._most:
+            self._picked = _picked(elements, since, until, place, tie, order, PLACES)
         self._reduce()
 
     def _reduce(self) -> None:
-        if len(self._picked) > 2 * self._most:
-            self._picked = nsmallest(self._most, self._picked)
+        if len(self._picked) > 2 * self._most or (len(self._picked) > self._most and self._limit == PLACES):
+            self._picked.sort()
+            del self._picked[self._most :]
             # An equal number may win by its tie.
-            self._limit = self._picked[-1].number + 1
+            self._limit = self._picked[-1][0] + 1
 
     def elements(self, most: int) -> list[Element]:
         """A sample of at most so many elements, in order of time."""
-        picked = nsmallest(most, self._picked) if len(self._picked) > most else self._picked
-        return [one.element for one in sorted(picked, key=itemgetter(2))]
+        picked = sorted(self._picked)[:most] if len(self._picked) > most else self._picked
+        return [element for _, _, _, element in sorted(picked, key=itemgetter(2))]
+
+
+def _picked(
+    elements: Batch, since: int, until: int, place: int, tie: int, order: int, limit: int
+) -> list[Picked]:
+    """Some elements of a batch, of those whose numbers are below a limit."""
+    numbers, moved = _numbers(), order - since
+    if until - since <= FEW or limit == PLACES:
+        some = numbers.by_place[place : place + until - since]
+        return [
+            (number, tie, moved + i, elements[i]) for i, number in enumerate(some, since) if number < limit
+        ]
+    found: list[Picked] = []
+    for first in range(place - place % SEGMENT, place + until - since, SEGMENT):
+        segment, to = first % PLACES // SEGMENT, first - place + since
+        those, places = numbers.sorted[segment], numbers.places[segment]
+        below = bisect_left(those, limit)
+        found += [
+            (number, tie, moved + i, elements[i])
+            for number, nth in zip(those[:below], places[:below], strict=True)
+            if since <= (i := to + nth) < until
+        ]
+    return found
 
 
 class StreamSampler:
@@ -162,29 +175,37 @@ class StreamSampler:
     def __init__(self, stream: str, length: int) -> None:
         """`length` is that of a block, in chronons."""
         self._stream, self._length = stream, length
-        self._block: int | None = None
+        self._end: Time = BEGINNING
+        """The end of the block."""
+        self._chance = 0
+        """The random number of the block."""
         self._place = self._order = 0
 
     def add(self, elements: Batch, sample: CellSample) -> None:
         """Add further elements of the stream to a sample."""
         at, number = 0, len(elements)
         while at < number:
-            block = int(elements[at][0] // self._length)
-            if block != self._block:
-                self._block, self._place = block, 0
+            if elements[at][0] >= self._end:
+                block = int(elements[at][0] // self._length)
+                self._end, self._place = (block + 1) * self._length, 0
+                self._chance = chance_of(self._stream, block)
             until = number
-            if elements[-1][0] >= (block + 1) * self._length:
-                until = bisect_left(elements, (block + 1) * self._length, at, key=START)
-            chance = chance_of(self._stream, block)
+            if elements[-1][0] >= self._end:
+                until = bisect_left(elements, self._end, at, key=START)
             while at < until:
-                # The numbers of a round come again in the next one, at other places.
-                turn, place = divmod(self._place, PLACES)
-                some = min(until, at + MANY, at + PLACES - place)
-                tie = number_of((chance + turn) % PLACES)
-                sample.add(elements, at, some, (place + chance + CYCLE * turn) % PLACES, tie, self._order)
-                self._place += some - at
-                self._order += some - at
-                at = some
+                at = self._add(elements, at, until, sample)
+
+    def _add(self, elements: Batch, at: int, until: int, sample: CellSample) -> int:
+        """Add some elements of one round of a block; returns where the others begin."""
+        # The numbers of a round come again in the next one, at other places.
+        turn, place = divmod(self._place, PLACES)
+        until = min(until, at + MANY, at + PLACES - place)
+        moved = self._chance + CYCLE * turn
+        tie = _numbers().by_place[(self._chance + turn) % PLACES]
+        sample.add(elements, at, until, (place + moved) % PLACES, tie, self._order)
+        self._place += until - at
+        self._order += until - at
+        return until
 
 
 def by_step(elements: Batch, until: Time, step: int) -> Iterator[tuple[int | None, Batch]]:
@@ -231,6 +252,10 @@ class Ahead(Generic[T]):
     def drop(self, number: int) -> None:
         """Drop the values of the cells that end with a step or a later one."""
         self.cells = {last: one for last, one in self.cells.items() if last < number}
+
+    def next(self, number: int | None) -> int | None:
+        """The last step of the first cell that does not end before a step; None where there is none."""
+        return next((last for last in self.cells if number is None or last >= number), None)
 
     def first(self, number: int) -> list[T]:
         """Take the values of the cells away that end before a step, by its number."""

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from random import Random
 
+from midstream.operators.compile.inlets import FULL
 from midstream.operators.engine.measuring.sampling import CellSample, StreamSampler, chance_of
 from midstream.plans.algebra.operators import Source
 from midstream.plans.values.arguments import require
@@ -39,7 +40,8 @@ class Collector:
     up to `LONG` times.
 
     Input    `take` gets each stream's elements in order of start; `progress` is that behind them.
-    State    A sample of each stream's last cell; summaries that nobody has asked for.
+    State    A sample of each stream's last cell, and its last `FULL` elements; summaries that nobody has
+             asked for.
     Cost     O(`most`) per cell and stream, so more elements cost less each.
 
     >>> import midstream as ms
@@ -97,19 +99,23 @@ class _Gathering:
         self._summary = Summary(source, columns, step, most)
         self._sampler, self._step, self._most = StreamSampler(source.stream, LONG * step), step, most
         self._sample = CellSample(most)
+        self._elements: list[Element] = []
+        """The last elements, which are not in the sample yet: many at once cost less each."""
         self._until: Time = BEGINNING
         self._summaries: list[Cell] = []
 
     def take(self, batch: Batch, progress: Time) -> None:
         while batch and batch[-1][0] >= self._until:
             inside = bisect_left(batch, self._until, key=START)
-            self._sampler.add(batch[:inside], self._sample)
+            self._elements += batch[:inside]
             self._close()
             batch = batch[inside:]
             self._until = self._grid(batch[0][0]) + self._step
-        self._sampler.add(batch, self._sample)
+        self._elements += batch
         if progress >= self._until:
             self._close()
+        elif len(self._elements) >= FULL:
+            self._add()
 
     def take_cell(self, elements: Batch, start: int, end: int) -> None:
         sample = CellSample(LONG * self._most)
@@ -128,7 +134,12 @@ class _Gathering:
         """The start of the cell in which an element starts."""
         return int(start) - int(start) % self._step
 
+    def _add(self) -> None:
+        self._sampler.add(self._elements, self._sample)
+        self._elements.clear()
+
     def _close(self) -> None:
+        self._add()
         if self._sample.count:
             start = self._grid(self._sample.first)
             self._summaries.append(self._summary(self._sample, start, start + self._step))

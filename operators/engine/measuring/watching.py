@@ -190,9 +190,7 @@ class Watch:
             for mark in self.marks.values()
             if (at := bisect_left(mark.elements, asked, key=START)) < len(mark.elements)
         ]
-        new += [
-            n for one in self._ahead.values() for n in one.cells if self._asked is None or n >= self._asked
-        ]
+        new += [number for one in self._ahead.values() if (number := one.next(self._asked)) is not None]
         coming = min(new, default=None)
         number = next_look(self._asked, self._latest, self._idle, coming, self._pause)
         self.next = FOREVER if number is None else self._instant(number)

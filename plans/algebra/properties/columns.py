@@ -15,11 +15,11 @@ from midstream.plans.algebra.operators.columns import (
     shortest,
     visible,
 )
-from midstream.plans.algebra.plan import Node, Plan
+from midstream.plans.algebra.plan import Node, Plan, fact_of_node
 from midstream.plans.algebra.properties.nodes import logical
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def equal_columns(node: Node) -> tuple[frozenset[str], ...]:
     """The classes of a subplan's columns that its conditions make equal in every row of the output.
 
@@ -32,7 +32,7 @@ def equal_columns(node: Node) -> tuple[frozenset[str], ...]:
     return classes(logical(node).equal_columns(below), node.schema.names)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def keys(node: Node) -> tuple[frozenset[str], ...]:
     """The keys of a subplan's output: no two rows agree on the columns of a key while both are valid.
 
@@ -54,7 +54,7 @@ def keys(node: Node) -> tuple[frozenset[str], ...]:
     return _reduced(node, logical(node).output_keys(inputs), logical(node).sees_one_instant)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def lasting_keys(node: Node) -> tuple[frozenset[str], ...]:
     """The keys of a subplan's output that hold over all time, not only among rows that are valid together.
 
@@ -67,7 +67,7 @@ def lasting_keys(node: Node) -> tuple[frozenset[str], ...]:
     return _reduced(node, logical(node).lasting_keys(inputs), False)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def is_duplicate_free(node: Node) -> bool:
     """True if no row of a subplan's output is valid twice at one instant.
 
@@ -81,7 +81,7 @@ def is_duplicate_free(node: Node) -> bool:
     return bool(keys(node))
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def dependencies(node: Node) -> tuple[Dependency, ...]:
     """The functional dependencies among a subplan's columns, for rows that are valid together.
 
@@ -103,7 +103,7 @@ def dependencies(node: Node) -> tuple[Dependency, ...]:
     return visible((*carried, *(Dependency(key, names) for key in keys(node))), names)
 
 
-@lru_cache(maxsize=4096)
+@fact_of_node
 def lasting_dependencies(node: Node) -> tuple[Dependency, ...]:
     """The functional dependencies that hold among rows of all instants together; windows preserve them.
 
@@ -177,7 +177,7 @@ def _without_dependent(key: frozenset[str], dependencies: Iterable[Dependency]) 
     return key
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _carried(node: Node, is_of_one_instant: bool) -> tuple[Dependency, ...]:
     """The dependencies of a subplan's output that its inputs or its operator imply; keys imply others."""
     of_child = dependencies if is_of_one_instant else lasting_dependencies

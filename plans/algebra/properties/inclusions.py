@@ -13,7 +13,6 @@ In a window with bounds, a row stays no longer than the largest size, and at lea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from midstream.plans.algebra.operators import (
@@ -27,7 +26,7 @@ from midstream.plans.algebra.operators import (
 )
 from midstream.plans.algebra.operators.base import Names, unchanged
 from midstream.plans.algebra.operators.checks import least, most
-from midstream.plans.algebra.plan import Node
+from midstream.plans.algebra.plan import Node, fact_of_node
 from midstream.plans.algebra.properties.columns import equal_columns
 from midstream.plans.algebra.properties.nodes import logical
 from midstream.plans.values.streams import FOREVER, Time
@@ -134,7 +133,7 @@ def _alike(column: str, node: Node) -> frozenset[str]:
     return next((names for names in equal_columns(node) if column in names), frozenset({column}))
 
 
-@lru_cache(maxsize=1024)
+@fact_of_node
 def _sources_of(node: Node) -> tuple[_Tie, ...]:
     """The places in which all values of a subplan's columns occur."""
     operator = logical(node)
@@ -152,7 +151,7 @@ def _sources_of(node: Node) -> tuple[_Tie, ...]:
     return tuple(ties)
 
 
-@lru_cache(maxsize=1024)
+@fact_of_node
 def _held_by(node: Node) -> tuple[_Tie, ...]:
     """The places whose values all occur in columns of a subplan."""
     operator = logical(node)

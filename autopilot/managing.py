@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -31,7 +30,7 @@ from midstream.optimizer.statistics import Statistics, StreamStatistics
 from midstream.plans.algebra.builder import AnyPlan, plan_of
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import lever_of, logical, logical_node
-from midstream.plans.values.errors import ArgumentError, BudgetExceeded, PlanError, StatisticsError
+from midstream.plans.values.errors import ArgumentError, BudgetExceeded, Note, PlanError, StatisticsError
 from midstream.plans.values.near_names import NearNames
 from midstream.plans.values.streams import BEGINNING, Batch, Time
 
@@ -267,7 +266,7 @@ class ResourceManager(NearNames):
             self._journal.tell(
                 BudgetRecord(now, "failed", self.terms, nothing, nothing, self._measured, 1.0, reason=why)
             )
-            warnings.warn(f"budget: a look raised {why}; the next one tries again", stacklevel=2)
+            self._host.tell(f"budget: a look raised {why}; the next one tries again", Note)
 
     def _look(self, now: int) -> None:
         assert self._looks is not None

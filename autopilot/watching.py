@@ -492,8 +492,9 @@ class WatchedQuery(QueryPilot[Plan, int]):
         """Tell that a look raised, or that numbers cannot be weighed; the query goes on."""
         why = f"{type(failure).__name__}: {failure}"
         self._autopilot.tell(self.record(now, "failed", why, failure=failure))
-        note = f"autopilot: a look at query {self._query.name} raised {why}; the next one tries again"
-        self._host.tell(note, Note)
+        self._host.tell(
+            f"autopilot: a look at query {self._query.name} raised {why}; the next one tries again", Note
+        )
 
 
 def _is_possible(host: Host, plan: Plan, strategy: str, query: str) -> bool:

@@ -139,7 +139,7 @@ class Transition(NearNames):
             request.query.targets[self] = request.plan
             host.work_in_steps(self)
         else:
-            require_equivalence(answer, request.unproved)
+            require_equivalence(answer, request.unproved, request.query.plan)
             self.equivalence = answer
             self._begin(prepared, request.plan)
         if self.phase not in OVER:
@@ -158,7 +158,7 @@ class Transition(NearNames):
                 case Phase.CHECKING:
                     self.equivalence = next_answer(self._comparing)
                     if self.equivalence is not None:
-                        require_equivalence(self.equivalence, self.request.unproved)
+                        require_equivalence(self.equivalence, self.request.unproved, self.request.query.plan)
                         self.begin()
                 case Phase.QUEUED if not self.request.query.is_exchanged:
                     self.begin()
@@ -319,13 +319,17 @@ class Transition(NearNames):
         return Origins.together(part.origins() for part in self.parts)
 
 
-def require_equivalence(answer: Equivalence, unproved: str) -> None:
+def require_equivalence(answer: Equivalence, unproved: str, old: Plan | None = None) -> None:
     """Refuse plans that are not equivalent, or not known to be unless the caller vouches for them.
+
+    The answer may be about the plans in either order; without the `old` one, it is the first.
 
     Raises   MigrationRefused, with the answer as `equivalence`.
     """
     if answer.answer is Answer.REFUTED:
-        drawn = "" if answer.counterexample is None else f"\n{answer.counterexample.drawn('old', 'new')}\n"
+        is_turned = old is not None and answer.plans is not None and answer.plans[0] != old
+        names = ("new", "old") if is_turned else ("old", "new")
+        drawn = "" if answer.counterexample is None else f"\n{answer.counterexample.drawn(*names)}\n"
         raise MigrationRefused(
             f"the plans do not mean the same: {answer.reason}{drawn or '; '}"
             "To change what the query means, replace it: engine.replace(plan, at=T) ends the old query at T "

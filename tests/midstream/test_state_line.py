@@ -85,11 +85,13 @@ def run_on_terminal(folder: Path, width: int, *options: str) -> tuple[str, str]:
     ) as process:
         os.close(writer)
         assert process.stdin is not None
-        process.stdin.write(b"ts,x\n" + b"".join(b"%d,%d\n" % (t, t) for t in range(1000, 1040)))
-        process.stdin.flush()
+        process.stdin.write(b"ts,x\n")
         shown = b""
-        while b"40 results" not in shown:
-            shown += os.read(reader, 1 << 16)
+        for part in (range(1000, 1020), range(1020, 1040)):
+            process.stdin.write(b"".join(b"%d,%d\n" % (t, t) for t in part))
+            process.stdin.flush()
+            while b"%d results" % (part.stop - 1000) not in shown:
+                shown += os.read(reader, 1 << 16)
         during = shown
         process.stdin.close()
         try:
@@ -103,7 +105,7 @@ def run_on_terminal(folder: Path, width: int, *options: str) -> tuple[str, str]:
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
-@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize("width", [80, pytest.param(160, marks=pytest.mark.slow)])
 def test_results_on_the_screen_stand_above_the_line(width: int, tmp_path: Path) -> None:
     during, whole = run_on_terminal(tmp_path, width)
     last = screen(during, width)[-1]
@@ -114,6 +116,7 @@ def test_results_on_the_screen_stand_above_the_line(width: int, tmp_path: Path) 
     assert end == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
 def test_while_results_go_to_a_file_the_line_is_alone_and_goes_in_the_end(tmp_path: Path) -> None:
     during, whole = run_on_terminal(tmp_path, 80, "--output", "out.jsonl")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -91,6 +92,14 @@ def test_who_waits_knows_at_once() -> None:
         run.engine.migrate(IMPLIED, wait=True)
     assert run.engine.migrate(IMPLIED, wait=True, unproved="accept").phase is Phase.MOVING
     run.close()
+
+
+@pytest.mark.parametrize("plans", [(OLD, WRONG_PLAN), (WRONG_PLAN, OLD)])
+def test_the_counter_example_names_the_plans_whatever_their_order_in_the_answer(plans: Any) -> None:
+    with pytest.raises(
+        ms.MigrationRefused, match=r"old  \(4,\)  \[─+\)\nnew  nothing|new  nothing\nold  \(4,\)"
+    ):
+        Run().engine.migrate(WRONG_PLAN, proof=ms.equivalent(*plans))
 
 
 def test_a_refuted_plan_is_refused_though_the_caller_vouches() -> None:
@@ -213,3 +222,47 @@ def test_every_strategy_refuses_wrong_changes(name: str, strategy: str) -> None:
     with pytest.raises(ms.MigrationRefused):
         engine.migrate(new, strategy, wait=True)
     assert engine.plan == old.plan()
+
+
+A, B = (ms.stream(name, k="integer", v="integer").alias(name).window(9) for name in "ab")
+JOINED, TURNED = A.join(B, on=[("a.k", "b.k")]), B.join(A, on=[("b.k", "a.k")])
+
+
+@pytest.mark.parametrize(
+    "refuse",
+    [
+        lambda old, new: ms.Engine(old).migrate(new),
+        lambda old, new: ms.Engine(old).predict_migration(new),
+        lambda old, new: old.union(new),
+        lambda old, new: old.difference(new),
+        lambda old, new: old.intersection(new),
+    ],
+    ids=["migrate", "predict", "union", "difference", "intersection"],
+)
+def test_columns_in_another_order_are_put_right_as_the_message_says(refuse: Any) -> None:
+    with pytest.raises(ms.MidstreamError, match="the same columns in another order: end the ") as caught:
+        refuse(JOINED, TURNED)
+    advice = re.search(r"\.select\((.*)\)$", str(caught.value))
+    assert advice is not None
+    mended = TURNED.select(*(name.strip('"') for name in advice[1].split(", ")))
+    refuse(JOINED, mended)
+
+
+def test_a_comparison_tells_of_the_order_too() -> None:
+    answer = ms.equivalent(JOINED, TURNED)
+    assert answer.reason.endswith('end the other with .select("a.k", "a.v", "b.k", "b.v")')
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        TURNED.select("b.k", "b.v", "a.k"),
+        TURNED.rename({"a.k": "k"}),
+        TURNED.select("b.k", "b.v", "a.k", **{"a.v": ms.lit("x")}),
+    ],
+    ids=["fewer", "other names", "other types"],
+)
+def test_other_columns_get_no_advice_on_their_order(other: ms.Stream) -> None:
+    with pytest.raises(ms.MigrationRefused, match="has the columns") as caught:
+        ms.Engine(JOINED).migrate(other)
+    assert "order" not in str(caught.value)

@@ -364,10 +364,11 @@ class Catalog:
         """The source of a stream with its declared unit, or with an assumed unit.
 
         A unit is assumed if none is declared and queries count time. Plans that count no time may have any
-        unit.
+        unit, except of streams whose elements are known: these are read in chronons of the catalog's unit.
         """
         is_declared = stream.unit is not None or self.declared_unit is not None
-        if stream.ordered_by is None or not (is_declared or self._counts_time or not self._checks):
+        is_counted = is_declared or self._counts_time or not self._checks or source.elements is not None
+        if stream.ordered_by is None or not is_counted:
             return source
         return replace(source, unit=self.unit.name, is_assumed=self._checks and not is_declared)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -19,13 +19,19 @@ Constant = str | int | float | bool
 
 @dataclass(frozen=True)
 class ColumnDeclaration:
-    """A declared column; a timestamp is an integer, the number of chronons since 1970 (UTC)."""
+    """A declared column; a timestamp is an integer, the number of chronons since 1970 (UTC).
+
+    It `is_sniffed` if nobody declared it, but a file's beginning showed its type. Then values of another look
+    are refused: a user who declares an integer takes 02139 as 2139, and a sniffer cannot know. This is no
+    part of the column's meaning, and statements do not have it.
+    """
 
     name: str
     type: Type
     nullable: bool = True
     is_timestamp: bool = False
     is_date: bool = False
+    is_sniffed: bool = field(default=False, compare=False)
 
     @property
     def time(self) -> Time | None:

@@ -78,6 +78,11 @@ def _require_text(name: str, value: str) -> None:
             expected = "',' or '.'"
         case "encoding" if not _is_encoding(value):
             expected = "'utf-8', 'utf-16', 'latin-1', 'cp1252', or another encoding that Python knows"
+        case "format" if "%Z" in value.replace("%%", ""):
+            expected = (
+                "%z, which stands for offsets such as +0100 and Z, or the name of the zone as it is, such as "
+                f"{literal(value.replace('%Z', 'UTC'))}, as machines differ in the names that they know"
+            )
         case "format" if value != ISO and not _is_format(value):
             expected = f"directives of strptime, such as '%d.%m.%Y %H:%M', or '{ISO}' for ISO 8601"
     if expected:

@@ -166,7 +166,8 @@ def _declared(
         is_time = bool(fitting) or (column.is_iso and column.name != time.name)
         is_date = is_time and (column.is_date if column.is_iso else not _have_clock(fitting))
         type_ = Type.INTEGER if is_time else column.type
-        declared = ColumnDeclaration(column.name, type_, is_timestamp=is_time, is_date=is_date)
+        is_sniffed = column.name != time.name or is_time or given.unit is None
+        declared = ColumnDeclaration(column.name, type_, True, is_time, is_date, is_sniffed)
         columns.append(own.get(column.name.lower(), declared) if column.name != time.name else declared)
     if any(one.is_timestamp and one.name in _iso(table) for one in columns):
         forms = list(dict.fromkeys((*forms, ISO)))

@@ -21,6 +21,9 @@ DATES = {
 CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S,%f")
 """The forms of times of day."""
 
+IN_UTC = (" UTC", " GMT")
+"""The names of zones that mean UTC; other names mean different offsets to different readers."""
+
 BETWEEN = (" ", "T", ", ")
 """The texts between a date and a time of day."""
 
@@ -94,6 +97,7 @@ def _candidates(text: str) -> Iterator[str]:
         return
     yield from WHOLE
     zones = ("", " %z", "%z") if re.search(r"[+-]\d\d:?\d\d$|Z$", text) else ("",)
+    zones = next(((zone,) for zone in IN_UTC if text.endswith(zone)), zones)
     for separator, dates in DATES.items():
         if text.count(separator) >= 2:
             yield from dates

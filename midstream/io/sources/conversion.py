@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, repeat
 from operator import add
 from typing import Any, TypeVar
@@ -84,7 +84,10 @@ class Conversion:
         self._time = self.names.index(stream.ordered_by) if stream.ordered_by is not None else None
         self.clock = self._now if self._time is None else None
         """The clock that stamps rows; None if they have times."""
-        stamp = ColumnDeclaration(stream.ordered_by or "timestamp", Type.INTEGER, False, True)
+        stamp = ColumnDeclaration("timestamp", Type.INTEGER)
+        if self._time is not None:
+            stamp = stream.columns[self._time]
+        stamp = replace(stamp, nullable=False, is_timestamp=True)
         self._stamp = converters(stamp, False, self.timestamps)
         self._converters = [
             self._stamp if position == self._time else converters(column, column.nullable, self.timestamps)

@@ -12,6 +12,7 @@ from midstream.io.sources.clock import Now
 from midstream.io.sources.conversion import Conversion
 from midstream.io.sources.converter import ODD, Converter, Converters
 from midstream.io.sources.rows import Rows
+from midstream.io.sources.sniffed_columns import as_in_the_sample, in_the_guessed_unit
 from midstream.io.sources.texts import text_converter
 from midstream.io.sources.values import value_converter
 from midstream.io.timestamps import Timestamps
@@ -118,9 +119,16 @@ def converters_of(stream: StreamDeclaration, form: str) -> Converters:
         # A stream may be ordered by integers, which have no form.
         formats = () if column.name in integers else source.formats
         if form != "csv":
-            return value_converter(column, is_nullable, timestamps, formats)
-        plain = text_converter(column, is_nullable, timestamps, formats)
+            return sniffed(value_converter(column, is_nullable, timestamps, formats), column, timestamps)
+        plain = sniffed(text_converter(column, is_nullable, timestamps, formats), column, timestamps)
         return _with_unknown(_with_decimals(plain, column, source.decimal), is_nullable, source.unknown)
+
+    def sniffed(plain: Converter, column: ColumnDeclaration, timestamps: Timestamps) -> Converter:
+        if not column.is_sniffed:
+            return plain
+        if column.is_timestamp and column.name in integers:
+            return in_the_guessed_unit(plain, timestamps)
+        return as_in_the_sample(plain, column, source.formats)
 
     return converters
 

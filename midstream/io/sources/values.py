@@ -14,7 +14,7 @@ from midstream.io.instants import Nanoseconds, nanoseconds
 from midstream.io.parquet import Moments
 from midstream.io.sources.converter import Converter, describe
 from midstream.io.sources.texts import text_converter
-from midstream.io.timestamps import Timestamps
+from midstream.io.timestamps import Days, Timestamps
 from midstream.plans.sql.declarations import ISO, ColumnDeclaration
 from midstream.plans.values.finite import python_value
 from midstream.plans.values.schema import Type
@@ -39,6 +39,7 @@ def value_converter(
     ([12.5, None, 8.0], 8.0)
     """
     parse: Callable[[Any], Any]
+    timestamps = Days(timestamps) if column.is_date else timestamps
     if column.is_timestamp:
         parse = _instant(timestamps, formats)
         plain: frozenset[type] = frozenset() if formats and ISO not in formats else frozenset({int})

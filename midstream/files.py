@@ -73,13 +73,14 @@ def _read(
         if not isinstance(values, list | tuple) or not all(isinstance(one, str | bool) for one in values):
             raise wrong(f"{function}: {option}", value, "a text, True or False, or a list of texts")
         pairs += [(option, one) for one in values]
-    declared = FileStreams().declared(os.fspath(path), function, pairs, frozenset())
+    files = FileStreams()
+    declared = files.declared(os.fspath(path), function, pairs, frozenset())
     if name is not None:
         require_name(function, name, "the name of a stream")
         declared = replace(declared, name=name)
     # Chronons of all files are alike, so that their streams can be joined, unless one needs finer ones.
     unit = min(declared.unit or MICROSECONDS, MICROSECONDS, key=lambda one: one.nanoseconds)
-    return recorded_stream(declared.name, declared.schema, unit, FileElements(declared, unit))
+    return recorded_stream(declared.name, declared.schema, unit, FileElements(declared, unit, files))
 
 
 def catalog(unit: str | None = None) -> Catalog:

@@ -613,12 +613,16 @@ class Catalog:
 
 def _source(script: Script, words: SourceWords) -> SourceClause:
     options = [(option.name, option.value) for option in words.options]
-    for count, option in enumerate(words.options, 1):
+    try:
+        return SourceClause.of(words.kind, words.arguments, checked_options(options))
+    except ValueError as error:
+        fault = error
+    for count, option in enumerate(words.options, 1):  # the first option that does not fit those before
         try:
             checked_options(options[:count])
         except ValueError as error:
             raise script.fault(str(error), option.at) from None
-    return SourceClause.of(words.kind, words.arguments, checked_options(options))
+    raise script.fault(str(fault), words.options[-1].at)
 
 
 def _has_timed_reference(node: Node) -> bool:

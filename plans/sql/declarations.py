@@ -47,9 +47,11 @@ FIELDS: Mapping[str, str] = {
     "quote": "quote",
     "header": "header",
     "decimal_separator": "decimal",
+    "thousands": "thousands",
     "encoding": "encoding",
     "sparse": "sparse",
     "format": "formats",
+    "time_of_day": "time_of_day",
     "nullstr": "unknown",
     "sort": "sort",
 }
@@ -72,12 +74,14 @@ class SourceClause:
     unknown     texts that stand for a missing value in CSV, besides nothing
     formats     the forms of dates and timestamps as text, for `strptime`; ISO for ISO 8601. Without any, they
                 are in ISO 8601 or integers
+    time_of_day the column with times of day, where the column that orders rows has dates alone
     delim       the character between fields of CSV; by default a comma
     quote       the character around fields of CSV; "" if there is none
     header      if CSV begins with the names of the columns; None leaves that to the reader
     decimal     the character before the decimals of numbers in CSV; by default a point
+    thousands   the character between thousands of numbers in CSV; by default none
     encoding    the encoding of text, by a name that Python knows; by default UTF-8
-    sparse      if objects of JSON may lack columns, which are then unknown
+    sparse      if objects of JSON, or further files of a pattern, may lack columns, which are then unknown
     sort        if rows are not in order of time, and must be sorted
     """
 
@@ -89,9 +93,11 @@ class SourceClause:
     quote: str | None = None
     header: bool | None = None
     decimal: str | None = None
+    thousands: str | None = None
     encoding: str | None = None
     sparse: bool = False
     sort: bool = False
+    time_of_day: str | None = None
 
     @classmethod
     def of(
@@ -100,8 +106,8 @@ class SourceClause:
         """The clause with some options, by their names in SQL, as `options` gives them."""
         values: dict[str, Any] = {}
         for name, value in options:
-            field = FIELDS[name]
-            values[field] = (*values.get(field, ()), value) if name in REPEATABLE else value
+            attribute = FIELDS[name]
+            values[attribute] = (*values.get(attribute, ()), value) if name in REPEATABLE else value
         return cls(kind, tuple(arguments), **values)
 
     @property
@@ -111,11 +117,11 @@ class SourceClause:
         >>> SourceClause("csv", ("a.csv",), unknown=("NA", "-"), header=False).options
         (('header', False), ('nullstr', 'NA'), ('nullstr', '-'))
         """
-        usual = {field.name: field.default for field in fields(self)}
+        usual = {one.name: one.default for one in fields(self)}
         options: list[tuple[str, OptionValue]] = []
-        for name, field in FIELDS.items():
-            value = getattr(self, field)
-            if value != usual[field]:
+        for name, attribute in FIELDS.items():
+            value = getattr(self, attribute)
+            if value != usual[attribute]:
                 options += [(name, one) for one in (value if name in REPEATABLE else (value,))]
         return tuple(options)
 

@@ -11,13 +11,13 @@ from typing import Any
 from midstream.io.errors import ConnectorError
 from midstream.io.file_formats import KNOWN, PACKED, file_format, files_of
 from midstream.io.sniffing.csv_sniffing import sniffed_csv
-from midstream.io.sniffing.findings import FUNCTIONS, findings
+from midstream.io.sniffing.findings import FUNCTIONS, Options, findings, given_and_found
 from midstream.io.sniffing.given_options import GivenOptions
 from midstream.io.sniffing.json_sniffing import sniffed_json
 from midstream.io.sniffing.parquet_sniffing import sniffed_parquet
 from midstream.io.sniffing.row_order import row_order
-from midstream.io.sniffing.tables import FoundColumn, Kind, Table
-from midstream.io.sniffing.time_column import form_of_time, time_column, unit_of_time
+from midstream.io.sniffing.tables import FoundColumn, Kind, Table, doubtful
+from midstream.io.sniffing.time_column import form_of_time, require_clock, time_column, unit_of_time
 from midstream.io.sniffing.times import narrowed
 from midstream.plans.sql.declarations import (
     ISO,
@@ -27,7 +27,6 @@ from midstream.plans.sql.declarations import (
     StreamDeclaration,
     literal,
 )
-from midstream.plans.sql.statements import identifier
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Type
 from midstream.plans.values.units import TimeUnit
@@ -38,10 +37,15 @@ SUFFIXES: Mapping[str, Kind] = {".tsv": "csv", ".txt": "csv"}
 
 @dataclass(frozen=True, slots=True)
 class SniffedStream:
-    """A stream and what was found; `notes` are lines for the user."""
+    """A stream and what was found.
+
+    notes      lines for the user
+    options    the options by which the file is found to be so again
+    """
 
     declaration: StreamDeclaration
     notes: tuple[str, ...]
+    options: Options
 
 
 def sniff(
@@ -72,10 +76,11 @@ def sniff(
     _require_distinct(first, table.columns)
     is_whole = table.is_whole and files_of(path) == [first]
     table = replace(table, columns=given.retyped(path, table.columns), is_whole=is_whole)
+    time = time_column(path, first, table.columns, given)
     _require_no_doubt(first, table.columns)
-    time = time_column(path, table.columns, given)
-    formats = form_of_time(path, time, table, given)
-    unit = unit_of_time(path, time, given) if not formats else None
+    formats = form_of_time(path, first, time, table, given)
+    unit = unit_of_time(first, time, given) if not formats else None
+    require_clock(path, time, table.columns, formats, given)
     stream = _declared(path, name, table, time, formats, given)
     stream = replace(stream, unit=unit)
     order = row_order(stream) if "sort" not in given.source else None
@@ -83,7 +88,8 @@ def sniff(
         stream = replace(stream, source=replace(stream.source, sort=not order.is_sorted))
         if order.is_finer:
             stream = replace(stream, unit=TimeUnit.of("nanoseconds"))
-    return SniffedStream(stream, tuple(findings(path, stream, table, unit, order)))
+    overrides = given_and_found(stream, unit, options)
+    return SniffedStream(stream, tuple(findings(path, stream, table, unit, order, overrides)), overrides)
 
 
 def _kind_of(path: str) -> Kind:
@@ -134,13 +140,8 @@ def _require_distinct(path: str, columns: Sequence[FoundColumn]) -> None:
 
 def _require_no_doubt(path: str, columns: Sequence[FoundColumn]) -> None:
     for column in columns:
-        if column.doubt:
-            raise InputFileError(
-                f"{path}, column {column.name}: {column.doubt}; mend the file, or write types = "
-                f"'{identifier(column.name)} TEXT', which takes such values as texts",
-                path=path,
-                column=column.name,
-            )
+        if column.doubt is not None:
+            raise doubtful(path, column, column.doubt)
 
 
 def _declared(
@@ -168,14 +169,21 @@ def _declared(
         type_ = Type.INTEGER if is_time else column.type
         is_sniffed = column.name != time.name or is_time or given.unit is None
         declared = ColumnDeclaration(column.name, type_, True, is_time, is_date, is_sniffed)
-        columns.append(own.get(column.name.lower(), declared) if column.name != time.name else declared)
+        if (given_type := own.get(column.name.lower())) is not None:
+            # A name may be given in another case, and the column of time must have a form.
+            is_time = is_time and column.name == time.name
+            declared = replace(given_type, name=column.name, is_timestamp=given_type.is_timestamp or is_time)
+        columns.append(declared)
     if any(one.is_timestamp and one.name in _iso(table) for one in columns):
         forms = list(dict.fromkeys((*forms, ISO)))
     clause = [*table.options]
     if forms != [ISO]:
         clause += [("format", form) for form in forms]
-    if given.source.get("sort"):
-        clause.append(("sort", True))
+    for option in ("time_of_day", "sort"):
+        if given.source.get(option):
+            clause.append((option, given.source[option]))
+    if table.kind != "jsonl" and given.source.get("sparse"):
+        clause.append(("sparse", True))
     return StreamDeclaration(name, tuple(columns), time.name, SourceClause.of(table.kind, (path,), clause))
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain, product
+from typing import NamedTuple
 
 from midstream.plans.sql.declarations import ISO
 from midstream.plans.values.instants import nanoseconds, of_datetime
@@ -65,6 +66,31 @@ def narrowed(forms: Sequence[str], texts: Iterable[str], enough: int = 0) -> lis
             break
         remaining = [form for form in remaining if instant(text, form) is not None]
     return remaining
+
+
+class NearestForm(NamedTuple):
+    """The form that most texts of a column have, and the position of the first text of another form."""
+
+    form: str
+    misfit: int
+
+
+def nearest_form(texts: Sequence[str]) -> NearestForm | None:
+    """The form of more than half of some texts, if not of all; None if there is none.
+
+    >>> nearest_form(["2026-01-01", "2026-01-02", "Total"]), nearest_form(["a", "b"])
+    (NearestForm(form='iso', misfit=2), None)
+    """
+    looked = texts[:1000]
+    # One of three texts has the form that most have, unless chance is against it.
+    examples = {looked[0], looked[len(looked) // 2], looked[-1]} if looked else set()
+    forms = dict.fromkeys([ISO, *chain.from_iterable(map(_candidates, sorted(examples)))])
+    counts = {form: sum(instant(text, form) is not None for text in looked) for form in forms}
+    best = max(counts, key=counts.__getitem__)
+    if 2 * counts[best] <= len(looked):
+        return None
+    misfit = next((at for at, text in enumerate(texts) if instant(text, best) is None), None)
+    return None if misfit is None else NearestForm(best, misfit)
 
 
 def instant(text: str, form: str) -> int | None:

@@ -21,9 +21,7 @@ _DIGITS = re.compile(r"^[+-]?[0-9]+$", re.MULTILINE)
 WITHOUT_ZEROS = "without a plus or zeros in front"
 
 
-def as_in_the_sample(
-    plain: Converter, column: ColumnDeclaration, formats: Sequence[str] = ()
-) -> Converter:
+def as_in_the_sample(plain: Converter, column: ColumnDeclaration, formats: Sequence[str] = ()) -> Converter:
     """A converter that refuses values whose look differs from those of the file's beginning.
 
     Codes such as 02139 are no numbers there, and integers are no dates.

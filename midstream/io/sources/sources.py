@@ -47,10 +47,10 @@ KINDS = {
 """The kinds of sources, with their syntax; ALIASES lists further words."""
 
 OPTIONS = {
-    "csv": tuple(name for name in FIELDS if name != "sparse"),
-    "jsonl": ("encoding", "sparse", "format", "sort"),
+    "csv": tuple(FIELDS),
+    "jsonl": ("encoding", "sparse", "format", "time_of_day", "sort"),
     "elements": ("encoding", "sort"),
-    "parquet": ("format", "sort"),
+    "parquet": ("sparse", "format", "time_of_day", "sort"),
     "ingested": (),
 }
 """The options that each format takes."""

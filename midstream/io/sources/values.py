@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
@@ -71,6 +72,25 @@ def value_converter(
         return values
 
     return Converter(many, one, describe(column, "null" if is_nullable else None, formats))
+
+
+def with_json(plain: Converter) -> Converter:
+    """A converter of texts that takes other values of JSON as their text in JSON, as DuckDB does.
+
+    >>> plain = value_converter(ColumnDeclaration("user", Type.STRING), True, Timestamps.of("seconds"))
+    >>> with_json(plain).many(["Ann", None, {"id": 7}])
+    ['Ann', None, '{"id": 7}']
+    """
+
+    def text(value: Any) -> Any:
+        is_plain = value is None or type(value) is str
+        return value if is_plain else json.dumps(value, ensure_ascii=False)
+
+    return Converter(
+        lambda values: plain.many(list(map(text, values))),
+        lambda value: plain.single(text(value)),
+        plain.expected,
+    )
 
 
 def scalar(value: Any) -> Any:

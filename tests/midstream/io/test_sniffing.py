@@ -112,7 +112,7 @@ def test_a_file_as_excel_writes_it_in_germany(tmp_path: Path) -> None:
         ("ts,n\n1970-01-02,nan\n1970-01-03,6.5\n", "float"),
         ("ts,n\n1970-01-02,null\n1970-01-03,6\n", "integer"),
         ("ts,n\n1970-01-02,NA\n1970-01-03,x\n", "string"),
-        ("ts,n\n1970-01-02,08:15\n1970-01-03,09:00\n", "string"),
+        ("ts,n\n1970-01-02 01:00,08:15\n1970-01-03,09:00\n", "string"),
         ("ts,n\n1970-01-02,1.5\n1970-01-03,2.0e3\n", "float"),
         ("ts,n\n1970-01-02,\n1970-01-03,\n", "string"),
         ("ts,n\n1970-01-02,1.2.1970\n1970-01-03,31.12.1970\n", "string"),
@@ -222,7 +222,7 @@ def test_the_column_of_time(tmp_path: Path, header: str, row: str, expected: str
         ("ts,n\n", "no column of timestamps among ts, n"),
         (
             "a,n\nx,5\n",
-            r"no column of timestamps among a, n.*time = 'n', unit = 's' would take integers \(n\)",
+            "no column of timestamps among a, n, .*; CREATE RELATION declares",
         ),
         ("a,b\nx,y\n", "no column of timestamps among a, b.*format = '%d.%m.%Y %H:%M' says"),
         (
@@ -256,10 +256,10 @@ def test_refusals_of_csv(tmp_path: Path, text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[{"ts": 1}]', r"line 1: found an array.*jq -c '\.\[\]' FILE"),
-        ('{\n"ts": 1}', "line 1: found .*jq -c . FILE writes one object a line"),
-        ('{"ts": "1970-01-02", "user": {"id": 5}}', r"line 1, column user: .*\. \+ \{user_id: \.user\.id\}"),
-        ('{"ts": "1970-01-02", "tags": ["a"]}', r"column tags: found a nested value.*tags: \.tags\[0\]"),
+        ('[{"ts": 1}]', r"line 1: found an array.*jq -c '\.\[\]' < .*f.jsonl > mended.jsonl writes"),
+        ('{\n"ts": 1}', "line 1: found .*jq -c . < .*f.jsonl > mended.jsonl writes one object a line"),
+        ('{"ts": "1970-01-02", "user": {"id": 5}}', "line 1, column user: found a nested value, .*types = 'user TEXT'"),
+        ('{"ts": "1970-01-02", "tags": ["a"]}', "column tags: found a nested value, .*types = 'tags TEXT'"),
         (
             '{"ts": "1970-01-02", "n": 5}\n{"ts": "1970-01-02", "n": "x"}',
             "line 2, column n: found 'x', expected int",
@@ -378,7 +378,7 @@ def test_everything_can_be_overruled(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sparse": True}, "found the option sparse, expected one of delim, .*time, unit, types"),
+        ({"spars": True}, "found the option spars, expected one of delim, .*time, unit, types"),
         ({"sep": ";"}, "found the option sep, .*did you mean delim?"),
         ({"time": "tss"}, "time: found tss, expected one of ts, n; did you mean ts?"),
         ({"time": True}, "time: found true, expected a text"),

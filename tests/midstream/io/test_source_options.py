@@ -183,9 +183,8 @@ def test_timestamps_as_texts_in_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("jsonl", "delim = ';'", "the option delim for jsonl, expected encoding, sparse, format or sort"),
-        ("parquet", "encoding = 'latin-1'", "the option encoding for parquet, expected format or sort"),
-        ("csv", "sparse = true", "the option sparse for csv, expected delim, quote, .* or sort"),
+        ("jsonl", "delim = ';'", "the option delim for jsonl, expected encoding, sparse, format, time_of_day or sort"),
+        ("parquet", "encoding = 'latin-1'", "the option encoding for parquet, expected sparse, format, time_of_day or"),
         ("elements", "format = 'iso'", "the option format for elements, expected encoding or sort"),
         ("ingested", "sort = true", "the option sort for ingested, expected none"),
         ("stdin", "sort = true", "found sort = true for stdin, expected it for files"),

@@ -20,7 +20,7 @@ from midstream.migration.transition import Transition
 from midstream.plans.algebra.builder import AnyPlan, plan_of, require_plan_first
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import is_data, require_mapping, require_name
-from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.errors import ArgumentError, QueryNote, tell
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Chronons, Element
 from midstream.results import Results
@@ -198,7 +198,12 @@ def _as_elements(
         if name in columns or is_data(data) or is_data(first):
             from midstream.io.sources.pushed import PushedRows  # most programs have elements
 
-            elements = PushedRows(source, columns.get(name)).elements(data)
+            rows = PushedRows(source, columns.get(name))
+            if decimals := rows.decimals(data):
+                from midstream.plans.sql.notes import limits_of_decimals
+
+                tell(limits_of_decimals(plan, {name: decimals}), QueryNote)
+            elements = rows.elements(data)
             found[name] = elements if source.unit is None else Chronons(elements, source.unit)
     return found
 

@@ -16,6 +16,7 @@ from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.expressions.expressions import CONSTANT_TYPES, checked, named
 from midstream.plans.sql.constraints import Constraints, is_in_key, primary_key
 from midstream.plans.sql.declarations import (
+    UNKNOWN_SCALE,
     ColumnDeclaration,
     Constant,
     Files,
@@ -25,7 +26,7 @@ from midstream.plans.sql.declarations import (
 )
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.nodes import text_of
-from midstream.plans.sql.notes import of_all_rows, windowless
+from midstream.plans.sql.notes import Decimals, limits_of_decimals, of_all_rows, windowless
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scalars import RANGES, TIMES, TYPES, UserFunction
 from midstream.plans.sql.scope import Scope
@@ -283,7 +284,11 @@ class Catalog:
                 if not self._is_unbounded_allowed:
                     refuse_unbounded(plan, script, places)
                 self._asked += 1
-                notes = (*windowless(plan, self._meant_now), *of_all_rows(plan, self._of_all_rows))
+                notes = (
+                    *windowless(plan, self._meant_now),
+                    *of_all_rows(plan, self._of_all_rows),
+                    *limits_of_decimals(plan, self._decimals()),
+                )
                 query = Query(f"query_{self._asked}", plan, script, text, places, notes)
                 self._reading[query.name] = self._reads(tree)
                 return query
@@ -419,6 +424,13 @@ class Catalog:
 
     def _declared(self) -> dict[str, StreamDeclaration | RelationDeclaration]:
         return {**self._streams, **self._relations}
+
+    def _decimals(self) -> Decimals:
+        """The columns of streams and relations that hold decimals."""
+        return {
+            declared.name: {one.name: one.decimals for one in declared.columns if one.decimals is not None}
+            for declared in self._declared().values()
+        }
 
     def _references(self, declared: StreamDeclaration | RelationDeclaration) -> tuple[Reference, ...]:
         return tuple(reference.counted_in(self.unit) for reference in declared.references)
@@ -557,7 +569,8 @@ class Catalog:
                 f"column {clause.name}: found type {clause.type.sql()}, expected {KNOWN_TYPES}",
                 at,
             )
-        return ColumnDeclaration(clause.name, TYPES[kind], clause.nullable)
+        decimals = UNKNOWN_SCALE if kind is exp.DType.DECIMAL else None
+        return ColumnDeclaration(clause.name, TYPES[kind], clause.nullable, decimals=decimals)
 
     def _timestamp(self, script: Script, columns: tuple[ColumnDeclaration, ...], name: str, at: Span) -> str:
         for column in columns:

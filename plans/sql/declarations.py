@@ -17,6 +17,10 @@ Constant = str | int | float | bool
 """A value that rows of a source are compared with."""
 
 
+UNKNOWN_SCALE = -1
+"""The number of digits behind the point of a DECIMAL that was declared without one."""
+
+
 @dataclass(frozen=True)
 class ColumnDeclaration:
     """A declared column; a timestamp is an integer, the number of chronons since 1970 (UTC).
@@ -24,6 +28,9 @@ class ColumnDeclaration:
     It `is_sniffed` if nobody declared it, but a file's beginning showed its type. Then values of another look
     are refused: a user who declares an integer takes 02139 as 2139, and a sniffer cannot know. This is no
     part of the column's meaning, and statements do not have it.
+
+    `decimals` is the number of digits behind the point of a DECIMAL, whose values become floats; None for
+    other columns, and UNKNOWN_SCALE where nothing says how many there are.
     """
 
     name: str
@@ -32,6 +39,7 @@ class ColumnDeclaration:
     is_timestamp: bool = False
     is_date: bool = False
     is_sniffed: bool = field(default=False, compare=False)
+    decimals: int | None = field(default=None, compare=False)
 
     @property
     def time(self) -> Time | None:

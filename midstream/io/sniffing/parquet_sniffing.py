@@ -35,11 +35,9 @@ def sniffed_parquet(path: str) -> Table:
     for name, (type_, is_time, is_date) in types.items():
         values = [value for value in first[name].to_pylist() if value is not None] if name in first else ()
         forms = (ISO,) if is_time else tuple(forms_of(values)) if type_ is Type.STRING else ()
-        columns.append(FoundColumn(name, type_, values, forms, is_date))
-    decimals = [
-        name for name in types if "decimal" in str(schema.field(name).type) and types[name][0] is Type.FLOAT
-    ]
-    notes = [f"column {name} has decimals, which become floats" for name in decimals]
+        scale = getattr(schema.field(name).type, "scale", None) if type_ is Type.FLOAT else None
+        columns.append(FoundColumn(name, type_, values, forms, is_date, decimals=scale))
+    notes = [f"column {one.name} has decimals, which become floats" for one in columns if one.decimals]
     return Table("parquet", tuple(columns), (), "Parquet", tuple(notes), count <= ROWS)
 
 

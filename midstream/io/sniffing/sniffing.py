@@ -168,7 +168,7 @@ def _declared(
         is_date = is_time and (column.is_date if column.is_iso else not _have_clock(fitting))
         type_ = Type.INTEGER if is_time else column.type
         is_sniffed = column.name != time.name or is_time or given.unit is None
-        declared = ColumnDeclaration(column.name, type_, True, is_time, is_date, is_sniffed)
+        declared = ColumnDeclaration(column.name, type_, True, is_time, is_date, is_sniffed, column.decimals)
         if (given_type := own.get(column.name.lower())) is not None:
             # A name may be given in another case, and the column of time must have a form.
             is_time = is_time and column.name == time.name

@@ -44,6 +44,8 @@ class FoundColumn:
     is_date: bool = False
     doubt: Doubt | None = None
     lines: Sequence[int] = ()
+    decimals: int | None = None
+    """The digits behind the point of decimals that become floats."""
 
     def place(self, path: str, position: int, unit: str = "line") -> str:
         """The place of a value of the column, in words."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -85,6 +86,26 @@ class PushedRows:
         else:
             for rows in lists_of(data):
                 yield self._rows.read(rows)
+
+    def decimals(self, data: object) -> dict[str, int]:
+        """The declared floats for which the first row has decimals, with their digits behind the point.
+
+        Of an iterator nothing is known beforehand.
+        """
+        stream = self._rows.conversion.stream
+        floats = [column.name for column in stream.columns if column.type is Type.FLOAT]
+        first: Sequence[Any] = ()
+        if floats and speaks_arrow(data) and not isinstance(data, Iterator):
+            piece = next(pieces(self._who, data, self._rows.conversion), [])
+            first = [next((one for one in column if one is not None), None) for column in piece]
+        elif floats and isinstance(data, list | tuple) and data and isinstance(data[0], Mapping):
+            named = {str(key).lower(): value for key, value in data[0].items()}
+            first = [named.get(column.name.lower()) for column in stream.columns]
+        return {
+            column.name: max(0, -int(value.as_tuple().exponent))
+            for column, value in zip(stream.columns, first, strict=False)
+            if column.name in floats and isinstance(value, Decimal) and value.is_finite()
+        }
 
     def elements(self, data: object) -> Iterator[Element]:
         """The elements of a complete stream; tables are sorted by time, as files are.

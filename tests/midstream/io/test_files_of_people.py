@@ -250,7 +250,9 @@ CASES: dict[str, Case] = {
     "a-field-too-many": refused(text_of().replace("DE", "DE,x", 1), "line .: found 5 fields, expected 4"),
     "a-field-too-few": refused(text_of() + "2026-02-01\n", "line 62: found 1 fields, expected 4"),
     "a-title": refused("Orders of 2026\n\n" + text_of(), "line 1: found 1 fields, expected 4"),
-    "a-sum-below": refused(text_of() + "total,,99,\n", "line 62, column ts: found 'total', expected a timestamp"),
+    "a-sum-below": refused(
+        text_of() + "total,,99,\n", "line 62, column ts: found 'total', expected a timestamp"
+    ),
     "separators-at-the-end": refused(
         "ts,n\n" + "".join(f"{ISO_TEXT(at)},{n or 0},\n" for at, _, n, _ in ROWS),
         "line 1: found 2 fields, expected 3",

@@ -258,7 +258,10 @@ def test_refusals_of_csv(tmp_path: Path, text: str, message: str) -> None:
     [
         ('[{"ts": 1}]', r"line 1: found an array.*jq -c '\.\[\]' < .*f.jsonl > mended.jsonl writes"),
         ('{\n"ts": 1}', "line 1: found .*jq -c . < .*f.jsonl > mended.jsonl writes one object a line"),
-        ('{"ts": "1970-01-02", "user": {"id": 5}}', "line 1, column user: found a nested value, .*types = 'user TEXT'"),
+        (
+            '{"ts": "1970-01-02", "user": {"id": 5}}',
+            "line 1, column user: found a nested value, .*types = 'user TEXT'",
+        ),
         ('{"ts": "1970-01-02", "tags": ["a"]}', "column tags: found a nested value, .*types = 'tags TEXT'"),
         (
             '{"ts": "1970-01-02", "n": 5}\n{"ts": "1970-01-02", "n": "x"}',

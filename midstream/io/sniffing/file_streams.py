@@ -8,18 +8,22 @@ from dataclasses import dataclass
 
 from midstream.io.file_formats import files_of
 from midstream.io.sniffing.findings import FUNCTIONS, Options, call_words
+from midstream.io.sniffing.given_options import declared_types
 from midstream.io.sniffing.sniffing import sniff, stream_name
 from midstream.io.sniffing.tables import Kind
 from midstream.io.sources.sources import open_source
 from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import OptionValue, StreamDeclaration, literal
-from midstream.plans.sql.statements import identifier
+from midstream.plans.sql.statements import column_words, identifier
 from midstream.plans.values.errors import InputFileError, Note, tell
 from midstream.plans.values.streams import Element
 from midstream.plans.values.units import TimeUnit
 
 SET_ASIDE = "--dead-letters FILE of midstream sql sets such rows aside"
 """The way to run a query without the rows that do not fit."""
+
+WITHOUT_TEXT = ("date", "timestamp", "binary", "large_binary", "fixed_size_binary", "string", "large_string")
+"""The types of Parquet that a column declared as TEXT does not take, and those for which it is no remedy."""
 
 FILE_KINDS = ("csv", "json", "jsonl", "ndjson", "parquet", "file", "elements")
 """The kinds of sources that can be read again."""
@@ -60,12 +64,15 @@ class _SniffedFile:
     options: Options
     time: str
 
-    def call(self, *more: tuple[str, OptionValue], types: str = "") -> str:
-        """The call that reads it with further options, and with another type of a column."""
-        given = [value for name, value in self.options if name == "types"]
-        options = [one for one in self.options if one[0] not in ("types", *(name for name, _ in more))]
-        if types or given:
-            more = (*more, ("types", ", ".join(filter(None, [*map(str, given), types]))))
+    def call(self, *more: tuple[str, OptionValue], text: str | None = None) -> str:
+        """The call that reads it with further options, and with a column as `text`."""
+        given = (declared_types(str(value)) for name, value in self.options if name == "types")
+        types = [column_words(one) for columns in given for one in columns if one.name != text]
+        if text is not None:
+            types.append(f"{identifier(text)} TEXT")
+        options = [one for one in self.options if one[0] not in ("types", *dict(more))]
+        if types:
+            options.append(("types", ", ".join(types)))
         return f"FROM {call_words(self.kind, self.path, [*options, *more])}"
 
 
@@ -107,15 +114,11 @@ class FileStreams:
             return SET_ASIDE
         if found == "no such column":
             return f"{file.call(('sparse', True))} reads it as NULL"
-        if file.kind == "parquet":
-            return (
-                "types are those of the first file; one file of all has one type: python -c "
-                + shlex.quote(
-                    'import duckdb; duckdb.sql("COPY (SELECT * FROM read_parquet('
-                    f"{literal(file.path)}, union_by_name = true)) TO 'together.parquet'\")"
-                )
-            )
+        if file.kind == "parquet" and str(found).startswith(WITHOUT_TEXT):
+            rows = f"SELECT * FROM read_parquet({literal(file.path)}, union_by_name = true)"
+            copy = f"COPY ({rows}) TO 'together.parquet'"
+            program = shlex.quote(f"import duckdb; duckdb.sql({copy!r})")
+            return f"types are those of the first file; python -c {program} writes one file of one type"
         return (
-            f"types are those of the file's beginning; {file.call(types=f'{identifier(column)} TEXT')} says "
-            f"another one, {SET_ASIDE}"
+            f"types are those of the file's beginning; {file.call(text=column)} says another one, {SET_ASIDE}"
         )

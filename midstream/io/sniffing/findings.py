@@ -53,7 +53,7 @@ def findings(
     )
 
 
-def given_and_found(stream: StreamDeclaration, unit: TimeUnit | None, given: Options) -> Options:
+def overriding_options(stream: StreamDeclaration, unit: TimeUnit | None, options: Options) -> Options:
     """The options by which a file is found to be so again: those that were found, and the given types.
 
     A unit stands among them if integers count it.
@@ -62,7 +62,7 @@ def given_and_found(stream: StreamDeclaration, unit: TimeUnit | None, given: Opt
     overrides = [*stream.source.options, ("time", stream.ordered_by)]
     if unit is not None:
         overrides.append(("unit", unit.name))
-    return (*overrides, *((name, value) for name, value in given if name == "types"))
+    return (*overrides, *((name, value) for name, value in options if name == "types"))
 
 
 def call_words(kind: Kind, path: str, options: Options) -> str:

@@ -55,7 +55,7 @@ class GivenOptions:
                 else:
                     source[name] = value
             unit = TimeUnit.of(own["unit"]) if "unit" in own else None
-            types = _types(own["types"]) if "types" in own else ()
+            types = declared_types(own["types"]) if "types" in own else ()
         except ValueError as error:
             raise ConnectorError(f"{path}: {error}", path=path) from error
         return cls(source, own.get("time"), unit, types)
@@ -83,7 +83,7 @@ def _as_declared(column: FoundColumn, declared: ColumnDeclaration | None) -> Fou
     return replace(column, type=declared.type, forms=forms, is_date=declared.is_date, doubt=None)
 
 
-def _types(text: str) -> tuple[ColumnDeclaration, ...]:
+def declared_types(text: str) -> tuple[ColumnDeclaration, ...]:
     """Columns with types, as CREATE STREAM has them; raises ValueError."""
     catalog = Catalog(None)
     try:

@@ -11,7 +11,7 @@ from typing import Any
 from midstream.io.errors import ConnectorError
 from midstream.io.file_formats import KNOWN, PACKED, file_format, files_of
 from midstream.io.sniffing.csv_sniffing import sniffed_csv
-from midstream.io.sniffing.findings import FUNCTIONS, Options, findings, given_and_found
+from midstream.io.sniffing.findings import FUNCTIONS, Options, findings, overriding_options
 from midstream.io.sniffing.given_options import GivenOptions
 from midstream.io.sniffing.json_sniffing import sniffed_json
 from midstream.io.sniffing.parquet_sniffing import sniffed_parquet
@@ -88,7 +88,7 @@ def sniff(
         stream = replace(stream, source=replace(stream.source, sort=not order.is_sorted))
         if order.is_finer:
             stream = replace(stream, unit=TimeUnit.of("nanoseconds"))
-    overrides = given_and_found(stream, unit, options)
+    overrides = overriding_options(stream, unit, options)
     return SniffedStream(stream, tuple(findings(path, stream, table, unit, order, overrides)), overrides)
 
 

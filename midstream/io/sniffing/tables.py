@@ -19,12 +19,12 @@ class Doubt:
     """A value that can be read in two ways, or by DuckDB alone; the user has to decide.
 
     line        the line of the value; None for another value of its column
-    found       the value, in words
+    value       the value, in words
     expected    what to write, in words; empty for a type
     """
 
     line: int | None
-    found: str
+    value: str
     expected: str = ""
 
 
@@ -66,7 +66,7 @@ def doubtful(path: str, column: FoundColumn, doubt: Doubt) -> InputFileError:
     )
     line = "" if doubt.line is None else f", line {doubt.line}"
     return InputFileError(
-        f"{path}{line}, column {column.name}: found {doubt.found}, expected {expected}",
+        f"{path}{line}, column {column.name}: found {doubt.value}, expected {expected}",
         path=path,
         column=column.name,
     )

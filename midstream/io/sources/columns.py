@@ -37,15 +37,15 @@ def find_column(name: str, names: Sequence[str], delim: str = ",") -> int:
 
 
 def find_columns(
-    names: Sequence[str], found: Sequence[str], optional: Collection[str] = (), delim: str = ","
+    names: Sequence[str], existing: Sequence[str], optional: Collection[str] = (), delim: str = ","
 ) -> list[int | None]:
     """The positions of columns as `find_column` finds them; None for an `optional` one that is missing.
 
     >>> find_columns(["a", "b"], ["B"], optional=["a"])
     [None, 0]
     """
-    there = {name.lower() for name in found}
+    there = {name.lower() for name in existing}
     return [
-        None if name in optional and name.lower() not in there else find_column(name, found, delim)
+        None if name in optional and name.lower() not in there else find_column(name, existing, delim)
         for name in names
     ]

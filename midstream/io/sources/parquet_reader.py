@@ -73,8 +73,18 @@ def matching_columns(schema: pa.Schema, conversion: Conversion) -> list[int | No
         if place is None:
             continue
         is_time = column.is_timestamp or column.name == conversion.stream.ordered_by
-        require_type(schema.field(place).type, column, is_time=is_time)
+        type_ = schema.field(place).type
+        if column.type is not Type.STRING or column.is_sniffed or not _has_text(type_):
+            require_type(type_, column, is_time=is_time)
     return places
+
+
+def _has_text(found: pa.DataType) -> bool:
+    """True for a type whose values have a text in JSON."""
+    from pyarrow import types
+
+    numbers = types.is_integer(found) or types.is_floating(found) or types.is_decimal(found)
+    return bool(numbers or types.is_boolean(found) or types.is_nested(found))
 
 
 def elements_of(
@@ -107,11 +117,11 @@ def _text(names: list[str], row: tuple[Any, ...]) -> str:
     return json.dumps(dict(zip(names, shown, strict=True)), ensure_ascii=False, default=str)
 
 
-def require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: bool) -> None:
+def require_type(kind: pa.DataType, column: ColumnDeclaration, *, is_time: bool) -> None:
     """Raise Misfit for a type of Arrow whose values a column does not take."""
     from pyarrow import types
 
-    values = found.value_type if types.is_dictionary(found) else found
+    values = kind.value_type if types.is_dictionary(kind) else kind
     if is_time:
         readable: tuple[Any, ...] = (types.is_integer, types.is_timestamp, types.is_date, is_text)
     elif column.type is Type.ANY:
@@ -124,7 +134,7 @@ def require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: bool
             Type.BOOLEAN: (types.is_boolean,),
         }[column.type]
     if not types.is_null(values) and not any(test(values) for test in readable):
-        raise Misfit(column.name, str(found), INSTANT if is_time else column.type.value)
+        raise Misfit(column.name, str(kind), INSTANT if is_time else column.type.value)
 
 
 def values_of(array: pa.Array | Moments) -> list[Any]:

@@ -13,7 +13,7 @@ from midstream.io.sources.conversion import Conversion
 from midstream.io.sources.converter import ODD, Converter, Converters
 from midstream.io.sources.rows import Rows
 from midstream.io.sources.separators import POINTS, Separators
-from midstream.io.sources.sniffed_columns import as_in_the_sample, in_the_guessed_unit
+from midstream.io.sources.sniffed_columns import in_the_guessed_unit, without_codes, without_integers
 from midstream.io.sources.texts import text_converter
 from midstream.io.sources.values import value_converter, with_json
 from midstream.io.timestamps import Timestamps
@@ -30,6 +30,10 @@ from midstream.plans.values.units import TimeUnit
 
 SELECTABLE = ("csv", "jsonl", "parquet")
 """Formats whose files may hold several streams."""
+
+
+WITH_JSON = ("jsonl", "parquet")
+"""Formats whose values may be nested, and are taken as JSON by columns that somebody declares as texts."""
 
 
 def conversion_of(
@@ -125,7 +129,7 @@ def converters_of(stream: StreamDeclaration, form: str) -> Converters:
         formats = () if column.name in integers else source.formats
         if form != "csv":
             plain = value_converter(column, is_nullable, timestamps, formats)
-            if form == "jsonl" and column.type is Type.STRING:
+            if column.type is Type.STRING and not column.is_sniffed and form in WITH_JSON:
                 plain = with_json(plain)
             return sniffed(plain, column, timestamps)
         plain = sniffed(text_converter(column, is_nullable, timestamps, formats), column, timestamps)
@@ -138,7 +142,9 @@ def converters_of(stream: StreamDeclaration, form: str) -> Converters:
             return plain
         if column.is_timestamp and column.name in integers:
             return in_the_guessed_unit(plain, timestamps)
-        return as_in_the_sample(plain, column, source.formats)
+        if form == "csv" and column.type in (Type.INTEGER, Type.FLOAT) and not column.is_timestamp:
+            return without_codes(plain)
+        return without_integers(plain, source.formats) if column.is_timestamp else plain
 
     return converters
 

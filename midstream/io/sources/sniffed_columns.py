@@ -9,8 +9,7 @@ from typing import Any
 from midstream.io.parquet import Moments
 from midstream.io.sources.converter import Converter
 from midstream.io.timestamps import Timestamps
-from midstream.plans.sql.declarations import ISO, ColumnDeclaration
-from midstream.plans.values.schema import Type
+from midstream.plans.sql.declarations import ISO
 from midstream.plans.values.unit_words import PLAUSIBLE
 
 _CODE = re.compile(r"^(?:\+|0[0-9])", re.MULTILINE)
@@ -18,21 +17,17 @@ _CODE = re.compile(r"^(?:\+|0[0-9])", re.MULTILINE)
 
 _DIGITS = re.compile(r"^[+-]?[0-9]+$", re.MULTILINE)
 
-WITHOUT_ZEROS = "without a plus or zeros in front"
+
+def without_codes(plain: Converter) -> Converter:
+    """A converter of texts to numbers that refuses codes such as 02139."""
+    return _refusing(plain, _has_codes, f"{plain.expected}, without a plus or zeros in front")
 
 
-def as_in_the_sample(plain: Converter, column: ColumnDeclaration, formats: Sequence[str] = ()) -> Converter:
-    """A converter that refuses values whose look differs from those of the file's beginning.
-
-    Codes such as 02139 are no numbers there, and integers are no dates.
-    """
-    if column.is_timestamp:
-        takes_integers = not formats or ISO in formats
-        expected = plain.expected.replace("an integer, or ", "", 1)
-        return _refusing(plain, _has_integers, expected) if takes_integers else plain
-    if column.type in (Type.INTEGER, Type.FLOAT):
-        return _refusing(plain, _has_codes, f"{plain.expected}, {WITHOUT_ZEROS}")
-    return plain
+def without_integers(plain: Converter, formats: Sequence[str]) -> Converter:
+    """A converter of dates and timestamps that refuses integers, whose unit nobody knows."""
+    if formats and ISO not in formats:
+        return plain
+    return _refusing(plain, _has_integers, plain.expected.replace("an integer, or ", "", 1))
 
 
 def in_the_guessed_unit(plain: Converter, timestamps: Timestamps) -> Converter:

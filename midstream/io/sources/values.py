@@ -75,7 +75,7 @@ def value_converter(
 
 
 def with_json(plain: Converter) -> Converter:
-    """A converter of texts that takes other values of JSON as their text in JSON, as DuckDB does.
+    """A converter of texts that takes other values as their text in JSON, as DuckDB does.
 
     >>> plain = value_converter(ColumnDeclaration("user", Type.STRING), True, Timestamps.of("seconds"))
     >>> with_json(plain).many(["Ann", None, {"id": 7}])
@@ -83,8 +83,11 @@ def with_json(plain: Converter) -> Converter:
     """
 
     def text(value: Any) -> Any:
-        is_plain = value is None or type(value) is str
-        return value if is_plain else json.dumps(value, ensure_ascii=False)
+        if value is None or type(value) is str:
+            return value
+        return (
+            str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False, default=str)
+        )
 
     return Converter(
         lambda values: plain.many(list(map(text, values))),

@@ -114,7 +114,7 @@ def test_a_row_of_another_type_is_refused_with_its_line_and_a_remedy() -> None:
     assert result.exit_code == 2
     *_, error, advice = result.stderr.splitlines()
     assert error == "midstream: late.csv, line 3, column n: found 'x', expected integer, or nothing"
-    assert "FROM read_csv('late.csv', types = 'n TEXT') says another one" in advice
+    assert "FROM read_csv('late.csv', time = 'at', types = 'n TEXT') says another one" in advice
     Path("late.sql").write_text(
         "CREATE STREAM s(at DATE, n INT) SOURCE csv('late.csv') ORDERED BY at; SELECT n FROM s"
     )
@@ -127,9 +127,9 @@ def test_a_row_without_a_time_can_only_be_set_aside() -> None:
     result = invoke("sql", "SELECT n FROM 'gap.csv'")
     *_, error, advice = result.stderr.splitlines()
     assert error.startswith(
-        "midstream: gap.csv, line 3, column at: found nothing, expected an integer, or a date"
+        "midstream: gap.csv, line 3, column at: found nothing, expected a date in ISO 8601"
     )
-    assert advice == "midstream: --dead-letters FILE sets such rows aside"
+    assert advice == "midstream: --dead-letters FILE of midstream sql sets such rows aside"
 
 
 def test_an_object_that_lacks_a_key_late() -> None:
@@ -138,7 +138,7 @@ def test_an_object_that_lacks_a_key_late() -> None:
     result = invoke("sql", "SELECT n FROM '?.jsonl'")
     *_, error, advice = result.stderr.splitlines()
     assert error.startswith("midstream: b.jsonl, line 1, column n: found no such column")
-    assert "FROM read_json('?.jsonl', sparse = true) reads it as NULL" in advice
+    assert "FROM read_json('?.jsonl', time = 'at', sparse = true) reads it as NULL" in advice
     result = invoke("sql", "SELECT n FROM read_json('?.jsonl', sparse = true)")
     assert [json.loads(line)["row"]["n"] for line in result.stdout.splitlines()] == [1, None]
 

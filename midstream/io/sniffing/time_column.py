@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from midstream.io.sniffing.row_order import Unheeded, columns_beside
 from midstream.io.sniffing.tables import FoundColumn, Table, doubtful
 from midstream.io.sniffing.times import (
     compact_forms,
+    forms_of,
     instant,
     is_name_of_time,
     likeliest,
@@ -75,7 +77,9 @@ def time_column(path: str, first: str, columns: Sequence[FoundColumn], options: 
 def _no_time(path: str, first: str, columns: Sequence[FoundColumn]) -> InputFileError:
     """The error where no column holds times: a value that keeps one from it, or options that make one."""
     for column in columns:
-        if (error := odd_time(first, column) or odd_unit(first, column)) is not None:
+        if (
+            error := odd_time(first, column) or odd_unit(first, column) or named_zone(first, column)
+        ) is not None:
             return error
         if column.doubt is not None:
             return doubtful(first, column, column.doubt)
@@ -116,6 +120,29 @@ def odd_time(path: str, column: FoundColumn) -> InputFileError | None:
         path=path,
         column=column.name,
     )
+
+
+def named_zone(path: str, column: FoundColumn) -> InputFileError | None:
+    """The error for timestamps with the name of a zone behind them; None for other columns."""
+    for position, text in enumerate(column.values):
+        zone = re.fullmatch(r"(.*\d) ?([A-Z]{2,5})", text) if isinstance(text, str) else None
+        if zone is not None and forms_of([zone[1]]):
+            offset = OFFSETS.get(zone[2], "the offset")
+            return InputFileError(
+                f"{column.place(path, position)}: found {shown(text)}, expected a timestamp in UTC, or with an "
+                f"offset from it, as names of zones mean different offsets to different readers; write {offset} "
+                f"in place of {zone[2]}",
+                path=path,
+                column=column.name,
+            )
+    return None
+
+
+OFFSETS = {
+    **{"CET": "+01:00", "CEST": "+02:00", "EST": "-05:00", "EDT": "-04:00"},
+    **{"MST": "-07:00", "MDT": "-06:00", "PST": "-08:00", "PDT": "-07:00"},
+}
+"""The offsets of some zones, for messages."""
 
 
 def odd_unit(path: str, column: FoundColumn) -> InputFileError | None:
@@ -261,7 +288,7 @@ def form_of_time(
     if "format" in options.source:
         return tuple(options.source["format"])
     if not time.forms:
-        if (error := odd_time(first, time)) is not None:
+        if (error := odd_time(first, time) or named_zone(first, time)) is not None:
             raise error
         instead = "format = '%d.%m.%Y %H:%M' says how they are written"
         if time.type is Type.FLOAT:

@@ -110,7 +110,7 @@ class FileStreams:
         if file is None:
             return ""
         column, found = getattr(error, "column", None), getattr(error, "found", None)
-        if column is None or column == file.time:
+        if column is None or column in (file.time, dict(file.options).get("time_of_day")):
             return SET_ASIDE
         if found == "no such column":
             return f"{file.call(('sparse', True))} reads it as NULL"

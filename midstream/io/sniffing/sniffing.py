@@ -19,6 +19,8 @@ from midstream.io.sniffing.row_order import row_order
 from midstream.io.sniffing.tables import FoundColumn, Kind, Table, doubtful
 from midstream.io.sniffing.time_column import form_of_time, require_clock, time_column, unit_of_time
 from midstream.io.sniffing.times import narrowed
+from midstream.io.sources.sources import open_source
+from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import (
     ISO,
     ColumnDeclaration,
@@ -29,7 +31,7 @@ from midstream.plans.sql.declarations import (
 )
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Type
-from midstream.plans.values.units import TimeUnit
+from midstream.plans.values.units import MICROSECONDS, TimeUnit
 
 SUFFIXES: Mapping[str, Kind] = {".tsv": "csv", ".txt": "csv"}
 """Further ends of names of files that hold CSV."""
@@ -77,7 +79,7 @@ def sniff(
     is_whole = table.is_whole and files_of(path) == [first]
     table = replace(table, columns=given.retyped(path, table.columns), is_whole=is_whole)
     time = time_column(path, first, table.columns, given)
-    _require_no_doubt(first, table.columns)
+    _require_no_doubt(first, [column for column in table.columns if column.name != time.name])
     formats = form_of_time(path, first, time, table, given)
     unit = unit_of_time(first, time, given) if not formats else None
     require_clock(path, time, table.columns, formats, given)
@@ -90,6 +92,21 @@ def sniff(
             stream = replace(stream, unit=TimeUnit.of("nanoseconds"))
     overrides = overriding_options(stream, unit, options)
     return SniffedStream(stream, tuple(findings(path, stream, table, unit, order, overrides)), overrides)
+
+
+def first_misfit(stream: StreamDeclaration) -> str:
+    """The error for the first row of a sniffed file that does not fit; empty if all rows do.
+
+    A statement does not say that nobody declared the columns: reading it, 02139 is an integer.
+    """
+    unit = stream.unit or MICROSECONDS
+    try:
+        with open_source(stream, Timestamps(unit, stream.unit)) as source:
+            for _ in source:
+                pass
+    except InputFileError as error:
+        return str(error)
+    return ""
 
 
 def _kind_of(path: str) -> Kind:

@@ -77,9 +77,8 @@ def time_column(path: str, first: str, columns: Sequence[FoundColumn], options: 
 def _no_time(path: str, first: str, columns: Sequence[FoundColumn]) -> InputFileError:
     """The error where no column holds times: a value that keeps one from it, or options that make one."""
     for column in columns:
-        if (
-            error := odd_time(first, column) or odd_unit(first, column) or named_zone(first, column)
-        ) is not None:
+        error = odd_time(first, column) or odd_unit(first, column) or named_zone(first, column)
+        if error is not None:
             return error
         if column.doubt is not None:
             return doubtful(first, column, column.doubt)
@@ -129,9 +128,9 @@ def named_zone(path: str, column: FoundColumn) -> InputFileError | None:
         if zone is not None and forms_of([zone[1]]):
             offset = OFFSETS.get(zone[2], "the offset")
             return InputFileError(
-                f"{column.place(path, position)}: found {shown(text)}, expected a timestamp in UTC, or with an "
-                f"offset from it, as names of zones mean different offsets to different readers; write {offset} "
-                f"in place of {zone[2]}",
+                f"{column.place(path, position)}: found {shown(text)}, expected a timestamp in UTC, or with "
+                "an offset from it, as names of zones mean different offsets to different readers; write "
+                f"{offset} in place of {zone[2]}",
                 path=path,
                 column=column.name,
             )
@@ -290,6 +289,9 @@ def form_of_time(
     if not time.forms:
         if (error := odd_time(first, time) or named_zone(first, time)) is not None:
             raise error
+        if time.doubt is not None:
+            expected = "a timestamp or an integer; mend it, or remove the line"
+            raise doubtful(first, time, replace(time.doubt, expected=expected))
         instead = "format = '%d.%m.%Y %H:%M' says how they are written"
         if time.type is Type.FLOAT:
             instead = "write numbers with decimals as integers of a finer unit"

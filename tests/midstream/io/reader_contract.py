@@ -115,11 +115,10 @@ def as_arrow(rows: Rows, types: Types) -> Any:
     import pyarrow as pa
 
     columns = {name: [value(row[name], type_) for row in rows] for name, type_ in types.items()}
-    arrays = {}
     for name, column in columns.items():
         if any(isinstance(one, datetime) for one in column):  # a column has one type
-            column = [datetime.fromisoformat(row[name]) for row in rows]
-        arrays[name] = pa.array(column)
+            columns[name] = [datetime.fromisoformat(row[name]) for row in rows]
+    arrays = {name: pa.array(column) for name, column in columns.items()}
     return pa.table({"ts": [datetime.fromisoformat(row["ts"]) for row in rows], **arrays})
 
 

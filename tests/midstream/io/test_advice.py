@@ -31,8 +31,9 @@ FUNCTIONS = {".csv": "read_csv", ".jsonl": "read_json", ".json": "read_json", ".
 
 @dataclass(frozen=True)
 class Refusal:
-    """Files that are refused, the beginning of the message, and each advice in it with the rows that it gives.
+    """Files that are refused, the beginning of the message, and each advice with the rows that it gives.
 
+    given      options of FROM that are refused
     options    options of FROM
     commands   commands of a shell, which write another file
     calls      what stands in FROM instead
@@ -99,12 +100,13 @@ REFUSALS: dict[str, Refusal] = {
         options={"time = 'stand', unit = 'milliseconds'": [(7,), (8,)]},
     ),
     "zones with names": Refusal(
-        {"a.csv": "at,v\n2026-01-01 12:00 CET,1\n"}, "a.csv: found no column of timestamps among at, v"
+        {"a.csv": "at,v\n2026-01-01 12:00 CET,1\n"},
+        "a.csv, line 2, column at: found '2026-01-01 12:00 CET', expected a timestamp in UTC, or with an",
     ),
     "two columns of times": Refusal(
         {"a.csv": "born,seen\n2026-01-01,2026-01-02\n"},
         "a.csv: found timestamps in born, seen",
-        options={"time = 'born'": [("2026-01-02",)]},
+        options={"time = 'born'": [(1767312000000000,)]},
     ),
     "dates with two readings": Refusal(
         {"a.csv": "at,v\n03/04/2026,1\n"},
@@ -173,7 +175,7 @@ REFUSALS: dict[str, Refusal] = {
     "a header without a name in front": Refusal(
         {"a.csv": "at,v\n1,2026-01-01,5\n2,2026-01-02,6\n"},
         "a.csv, line 1: found 2 fields, expected 3",
-        commands={"sed 1s/^/column2,/ < a.csv > mended.csv": [(1, 5), (2, 6)]},
+        commands={"sed '1s/^/column2,/' < a.csv > mended.csv": [(1, 5), (2, 6)]},
     ),
     "separators at the ends of rows": Refusal(
         {"a.csv": "at,v\n2026-01-01,5,\n2026-01-02,6,\n"},

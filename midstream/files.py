@@ -26,8 +26,8 @@ def read_csv(path: str | os.PathLike[str], name: str | None = None, **options: O
     microsecond, or of a nanosecond if the file's timestamps are as fine.
 
     name       the stream's name; by default the file's
-    options    as in SQL: delim, quote, header, decimal_separator, encoding, format, nullstr, sort; time, the
-               column that orders the rows; unit, of integer timestamps; types, such as "n TEXT, price REAL"
+    options    as in SQL: delim, quote, header, decimal_separator, thousands, encoding, format, time_of_day,
+               nullstr, sparse, sort; time, the column that orders the rows; unit, of integer timestamps; types, such as "n TEXT, price REAL"
 
     Raises   InputFileError for a file that cannot be read, or in more than one way; ConnectorError for
              options that do not fit; MissingExtra without DuckDB.
@@ -45,7 +45,7 @@ def read_csv(path: str | os.PathLike[str], name: str | None = None, **options: O
 def read_json(path: str | os.PathLike[str], name: str | None = None, **options: Option) -> Stream:
     """The stream of a file in JSON Lines, or of the files of a pattern.
 
-    Options are encoding, format, sparse, sort, time, unit and types; all else is as in `read_csv`.
+    Options are encoding, format, time_of_day, sparse, sort, time, unit and types; all else is as in `read_csv`.
     """
     return _read("read_json", path, name, options)
 
@@ -53,7 +53,7 @@ def read_json(path: str | os.PathLike[str], name: str | None = None, **options: 
 def read_parquet(path: str | os.PathLike[str], name: str | None = None, **options: Option) -> Stream:
     """The stream of a Parquet file, or of the files of a pattern; it needs pyarrow.
 
-    Options are format, sort, time, unit and types; all else is as in `read_csv`.
+    Options are format, time_of_day, sparse, sort, time, unit and types; all else is as in `read_csv`.
     """
     return _read("read_parquet", path, name, options)
 

@@ -235,3 +235,13 @@ def test_a_table_on_a_terminal() -> None:
 def test_nothing_heavy_is_loaded_without_need() -> None:
     code = "import sys, midstream; assert not {'duckdb', 'pyarrow', 'pandas', 'rich'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_init_tells_the_first_row_that_does_not_fit() -> None:
+    rows = "".join(f"{1767225600 + i},{10000 + i}\n" for i in range(120_000))
+    Path("late.csv").write_text(f"ts,zip\n{rows}1767400000,00042\n")
+    result = invoke("init", "late.csv")
+    assert result.exit_code == 0 and "zip BIGINT" in result.stdout
+    *_, note = result.stderr.splitlines()
+    assert note.startswith("note: late.csv, line 120002, column zip: found '00042', expected integer")
+    assert len(invoke("init", "orders.csv").stderr.splitlines()) == 3

@@ -64,7 +64,7 @@ def test_what_can_be_read_again_gives_the_same_results(data: Any) -> None:
 def test_what_can_be_read_once_is_refused_the_second_time(make: Callable[[], Any]) -> None:
     data, plan = make(), declared("INT")
     assert run(plan, data)
-    with pytest.raises(ArgumentError, match="read before.*expected"):
+    with pytest.raises(ArgumentError, match=r"read before.*expected"):
         run(plan, data)
 
 
@@ -169,7 +169,7 @@ def test_columns_of_an_index_are_columns() -> None:
 def test_errors_of_other_libraries_are_explained() -> None:
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.sql("SELECT 1 AS at, CAST(x AS INT) AS k FROM (VALUES ('1'), ('x')) t(x)")
-    with pytest.raises(SchemaError, match="stream s: found a .*Relation that gives no rows.*'x'"):
+    with pytest.raises(SchemaError, match=r"stream s: found a .*Relation that gives no rows.*'x'"):
         run(declared("INT"), relation)
     with pytest.raises(SchemaError, match=r"found a polars.Series that gives no rows"):
         run(declared("INT"), pl.Series("k", [1]))
@@ -196,7 +196,7 @@ def test_dicts_refuse_columns_of_times_likewise() -> None:
     plan = declared("TIMESTAMP", "nanoseconds")
     found = ms.run(plan, {"s": [{"at": "2026-01-01", "k": "2026-01-01T00:00:00.000000001"}]})
     found[:] = [(start, start + 1000, row) for start, _, row in found]
-    with pytest.raises(ConnectorError, match="result 1, column k: found 2026-01-01T00:00:00.000000001"):
+    with pytest.raises(ConnectorError, match=r"result 1, column k: found 2026-01-01T00:00:00\.000000001"):
         found.to_dicts()
 
 
@@ -210,7 +210,7 @@ def test_arrow_names_the_instant_that_has_no_room() -> None:
         ]
         found = ms.run(plan, {"s": rows})
     with pytest.raises(
-        ConnectorError, match="result 2, column start: found 2400-01-01T00:00:00.0*, which has"
+        ConnectorError, match=r"result 2, column start: found 2400-01-01T00:00:00.0*, which has"
     ):
         found.to_arrow()
     first = ms.Results(found[:1], plan=plan)

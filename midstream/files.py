@@ -27,7 +27,8 @@ def read_csv(path: str | os.PathLike[str], name: str | None = None, **options: O
 
     name       the stream's name; by default the file's
     options    as in SQL: delim, quote, header, decimal_separator, thousands, encoding, format, time_of_day,
-               nullstr, sparse, sort; time, the column that orders the rows; unit, of integer timestamps; types, such as "n TEXT, price REAL"
+               nullstr, sparse, sort; time, the column that orders the rows; unit, of integer timestamps;
+               types, such as "n TEXT, price REAL"
 
     Raises   InputFileError for a file that cannot be read, or in more than one way; ConnectorError for
              options that do not fit; MissingExtra without DuckDB.
@@ -45,7 +46,8 @@ def read_csv(path: str | os.PathLike[str], name: str | None = None, **options: O
 def read_json(path: str | os.PathLike[str], name: str | None = None, **options: Option) -> Stream:
     """The stream of a file in JSON Lines, or of the files of a pattern.
 
-    Options are encoding, format, time_of_day, sparse, sort, time, unit and types; all else is as in `read_csv`.
+    Options are encoding, format, time_of_day, sparse, sort, time, unit and types; all else is as in
+    `read_csv`.
     """
     return _read("read_json", path, name, options)
 

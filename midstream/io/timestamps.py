@@ -140,12 +140,14 @@ class Days(Timestamps):
 class UnitlessTimestamps(Timestamps):
     """Timestamps of a stream that counts no unit of time: integers alone, which are chronons.
 
+    remedy     how to declare a unit, in words, with {0} for the unit
+
     Raises   SchemaError for dates.
     """
 
-    def __init__(self, stream: str) -> None:
+    def __init__(self, stream: str, remedy: str) -> None:
         unit = TimeUnit.of("nanoseconds")
-        super().__init__(unit, unit)
+        super().__init__(unit, unit, remedy)
         self._stream = stream
 
     def instants(self, nanoseconds: Sequence[int | None]) -> list[int | None]:
@@ -155,5 +157,5 @@ class UnitlessTimestamps(Timestamps):
             return list(nanoseconds)
         raise SchemaError(
             f"stream {self._stream}: found {iso_format(1)(date)}, expected an integer, as the stream has no "
-            f"unit of time; write ms.stream({self._stream!r}, …, time_unit='seconds')"
+            f"unit of time; write {self._remedy.format('seconds')}"
         )

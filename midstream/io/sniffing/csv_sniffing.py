@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -159,7 +160,7 @@ def _duckdb(sample: Sample, options: Options) -> _Dialect:
     if escape not in ("(empty)", quote, ""):
         raise InputFileError(
             f"{sample.path}: found quotes behind {escape!r} inside of fields, expected doubled quotes; "
-            "convert the file",
+            f"{sample.mended_by('sed', f's/{re.escape(escape)}{quote}/{quote}{quote}/g')} doubles them",
             path=sample.path,
         )
     return _Dialect(delim, quote, has_header, skipped, tuple(column["type"] for column in columns))
@@ -183,6 +184,14 @@ def _records(sample: Sample, delim: str, quote: str) -> list[_Record]:
             line = reader.line_num + 1
     except csv.Error as error:
         what, expected = csv_fault(error)
+        if "\r" in sample.text and "(CR)" in what:
+            ended = sample.mended_by("tr", "\\r", "\\n")
+            expected = f"lines that end with LF or CR LF; {ended} ends them so"
+        elif '\\"' in sample.text:
+            doubled = sample.mended_by("sed", r's/\\"/""/g')
+            expected = f"doubled quotes inside of fields; {doubled} doubles those behind backslashes"
+        elif quote:
+            expected += "; mend the quotes, or write quote = '' if fields have none"
         raise InputFileError(
             f"{sample.path}, line {line}: found {what}, expected {expected}", path=sample.path, line=line
         ) from None

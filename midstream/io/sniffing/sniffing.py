@@ -15,7 +15,7 @@ from midstream.io.sniffing.findings import FUNCTIONS, Options, findings, overrid
 from midstream.io.sniffing.given_options import GivenOptions
 from midstream.io.sniffing.json_sniffing import sniffed_json
 from midstream.io.sniffing.parquet_sniffing import sniffed_parquet
-from midstream.io.sniffing.row_order import row_order
+from midstream.io.sniffing.row_order import RowOrder, row_order
 from midstream.io.sniffing.tables import FoundColumn, Kind, Table, doubtful
 from midstream.io.sniffing.time_column import form_of_time, require_clock, time_column, unit_of_time
 from midstream.io.sniffing.times import narrowed
@@ -85,13 +85,23 @@ def sniff(
     require_clock(path, time, table.columns, formats, given)
     stream = _declared(path, name, table, time, formats, given)
     stream = replace(stream, unit=unit)
-    order = row_order(stream) if "sort" not in given.source else None
+    order = _order(path, first, stream) if "sort" not in given.source else None
     if order is not None and stream.source is not None:
         stream = replace(stream, source=replace(stream.source, sort=not order.is_sorted))
         if order.is_finer:
             stream = replace(stream, unit=TimeUnit.of("nanoseconds"))
     overrides = overriding_options(stream, unit, options)
     return SniffedStream(stream, tuple(findings(path, stream, table, unit, order, overrides)), overrides)
+
+
+def _order(path: str, first: str, stream: StreamDeclaration) -> RowOrder:
+    try:
+        return row_order(stream)
+    except InputFileError as error:
+        if str(getattr(error, "path", first)) == first:
+            raise
+        advice = "files of a pattern are written like the first; read others by a pattern of their own"
+        raise InputFileError(f"{error}; {advice}", **vars(error)) from error
 
 
 def first_misfit(stream: StreamDeclaration) -> str:

@@ -23,6 +23,7 @@ from midstream.plans.values.arguments import read_once, speaks_arrow, wrong
 from midstream.plans.values.errors import ArgumentError, Note, tell
 from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import BEGINNING, Batch, Element, Time
+from midstream.plans.values.unit_words import IN_SCRIPTS
 from midstream.plans.values.units import TimeUnit
 
 FORMS = "rows (tuples, dicts or dataclasses), an Arrow table or a DataFrame"
@@ -147,6 +148,8 @@ class PushedRows:
 
 def _timestamps(source: Source) -> Timestamps:
     if source.unit is None:
-        return UnitlessTimestamps(source.stream)
+        is_of_sql = source.ordered_by is not None
+        remedy = IN_SCRIPTS if is_of_sql else f"ms.stream({source.stream!r}, …, time_unit='{{0}}')"
+        return UnitlessTimestamps(source.stream, remedy)
     unit = TimeUnit.of(source.unit)
     return Timestamps(unit, None if source.is_assumed else unit)

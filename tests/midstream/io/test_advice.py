@@ -187,6 +187,21 @@ REFUSALS: dict[str, Refusal] = {
         "a.csv, line 1: found 3 fields, expected 2",
         commands={"sed '2,$s/$/,/' < a.csv > mended.csv": [(5, None), (6, None)]},
     ),
+    "carriage returns alone": Refusal(
+        {"a.csv": "at,v\r2026-01-01,5\r2026-01-02,6\r"},
+        "a.csv, line 1: found a carriage return (CR) alone",
+        commands={r"tr '\r' '\n' < a.csv > mended.csv": [(5,), (6,)]},
+    ),
+    "quotes behind backslashes": Refusal(
+        {"a.csv": 'at,v\n2026-01-01,"a \\"b\\", c"\n2026-01-02,d\n'},
+        "a.csv, line 2: found ',' expected after",
+        commands={r"""sed 's/\\"/""/g' < a.csv > mended.csv""": [('a "b", c',), ("d",)]},
+    ),
+    "quotes that are none": Refusal(
+        {"a.csv": 'at,v\n2026-01-01,"5\n2026-01-02,6\n'},
+        "a.csv, line 2: found unexpected end of data",
+        options={"quote = ''": [('"5',), ("6",)]},
+    ),
     "a wide row": Refusal(
         {"a.csv": "at,v\n2026-01-01,5\n2026-01-02,6,7\n2026-01-03,8\n"},
         "a.csv, line 3: found 3 fields, expected 2",

@@ -31,7 +31,10 @@ def sniffed_parquet(path: str) -> Table:
     with opened_parquet(path) as file:
         schema, count = file.schema_arrow, file.metadata.num_rows
     if not count:
-        raise InputFileError(f"{path}: found nothing, expected rows", path=path)
+        raise InputFileError(
+            f"{path}: found nothing, expected rows; CREATE STREAM declares a file that is still empty",
+            path=path,
+        )
     found = {name: _type(schema.field(name).type) for name in dict.fromkeys(schema.names)}
     types = {name: one or (Type.STRING, False, False) for name, one in found.items()}
     looked = [

@@ -74,7 +74,10 @@ def sample_of(path: str, encoding: str | None = None, quote: str = '"') -> Sampl
     if not is_whole:
         text = _whole_records(text, quote)
     if not text.strip():
-        raise InputFileError(f"{path}: found nothing, expected rows", path=path)
+        raise InputFileError(
+            f"{path}: found nothing, expected rows; CREATE STREAM declares a file that is still empty",
+            path=path,
+        )
     return Sample(path, text, None if encoding == "utf-8" else encoding, is_whole)
 
 

@@ -85,6 +85,8 @@ def _no_time(path: str, first: str, columns: Sequence[FoundColumn]) -> InputFile
     names = ", ".join(column.name for column in columns)
     likely = [column for column in columns if is_name_of_time(column.name) and column.values]
     instead = "format = '%d.%m.%Y %H:%M' says how they are written"
+    if not any(column.values for column in columns):
+        instead = "there are no rows, and CREATE STREAM declares a file that is still empty"
     for column in columns:
         if column.type is Type.INTEGER and (unit := magnitude(column.values)) is not None:
             instead = (
@@ -203,6 +205,16 @@ def unit_of_time(path: str, time: FoundColumn, options: GivenOptions) -> TimeUni
     """
     if options.unit is not None:
         return options.unit
+    if (shared := magnitude(time.values)) is not None:
+        return TimeUnit.of(shared)
+    for position, value in enumerate(time.values):
+        if isinstance(value, str) and not re.fullmatch(r"[+-]?\d+", value):
+            raise InputFileError(
+                f"{time.place(path, position)}: found {shown(value)}, expected an integer, as types says; "
+                f"types = '{identifier(time.name)} TIMESTAMP' takes timestamps",
+                path=path,
+                column=time.name,
+            )
     units = units_of(time) or []
     word, count = Counter(filter(None, units)).most_common(1)[0] if units else ("", 0)
     if word and 2 * count > len(units):
@@ -293,7 +305,9 @@ def form_of_time(
             expected = "a timestamp or an integer; mend it, or remove the line"
             raise doubtful(first, time, replace(time.doubt, expected=expected))
         instead = "format = '%d.%m.%Y %H:%M' says how they are written"
-        if time.type is Type.FLOAT:
+        if time.type is Type.STRING and forms_of([str(value) for value in time.values]):
+            instead = f"types = '{identifier(time.name)} TIMESTAMP' takes them"
+        elif time.type is Type.FLOAT:
             instead = "write numbers with decimals as integers of a finer unit"
         example = shown(next(iter(time.values), None))
         raise InputFileError(

@@ -111,8 +111,10 @@ class Conversion:
         source = self.stream.source
         if source is None or not source.sparse:
             return frozenset()
-        times = {self.stream.ordered_by, source.time_of_day}
-        return frozenset(one.name for one in self.stream.columns if one.nullable and one.name not in times)
+        times = {(name or "").lower() for name in (self.stream.ordered_by, source.time_of_day)}
+        return frozenset(
+            one.name for one in self.stream.columns if one.nullable and one.name.lower() not in times
+        )
 
     def batch(self, columns: Sequence[Sequence[Any]], count: int) -> Batch:
         """The elements of `count` rows, given by columns.

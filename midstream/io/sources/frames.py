@@ -11,7 +11,7 @@ from midstream.io.sources.bad_rows import Misfit
 from midstream.io.sources.columns import find_column
 from midstream.io.sources.conversion import BATCH, Conversion
 from midstream.io.sources.parquet_reader import require_type, values_of
-from midstream.plans.values.arguments import read_once
+from midstream.plans.values.arguments import read_once, speaks_arrow
 from midstream.plans.values.errors import MidstreamError, SchemaError
 from midstream.plans.values.schema import Type
 
@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 
 Piece = list[list[Any]]
 """Some rows, as a list of values for each column."""
+
+
+def is_kept(data: object) -> bool:
+    """True for a table that is in memory, and can be looked at several times.
+
+    A reader of batches gives them once, and a relation of DuckDB asks its query again.
+    """
+    library = type(data).__module__.partition(".")[0]
+    return (
+        library in ("pandas", "polars", "pyarrow") and speaks_arrow(data) and not isinstance(data, Iterator)
+    )
 
 
 def pieces(who: str, data: Any, conversion: Conversion) -> Iterator[Piece]:

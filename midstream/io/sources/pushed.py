@@ -11,7 +11,7 @@ from typing import Any
 from midstream.io.sources.bad_rows import BadRows
 from midstream.io.sources.conversion import Conversion, lists_of
 from midstream.io.sources.converter import ODD
-from midstream.io.sources.frames import pieces
+from midstream.io.sources.frames import is_kept, pieces
 from midstream.io.sources.iterables import RowReader
 from midstream.io.sources.parquet_reader import elements_of
 from midstream.io.sources.sorting import in_order
@@ -91,12 +91,12 @@ class PushedRows:
     def decimals(self, data: object) -> dict[str, int]:
         """The declared floats for which the first row has decimals, with their digits behind the point.
 
-        Of an iterator nothing is known beforehand.
+        Nothing is known beforehand of what is made while it is read.
         """
         stream = self._rows.conversion.stream
         floats = [column.name for column in stream.columns if column.type is Type.FLOAT]
         first: Sequence[Any] = ()
-        if floats and speaks_arrow(data) and not isinstance(data, Iterator):
+        if floats and is_kept(data):
             piece = next(pieces(self._who, data, self._rows.conversion), [])
             first = [next((one for one in column if one is not None), None) for column in piece]
         elif floats and isinstance(data, list | tuple) and data and isinstance(data[0], Mapping):
@@ -115,7 +115,7 @@ class PushedRows:
         """
         if not speaks_arrow(data):
             batches = self.batches(read_once(self._who, data) if isinstance(data, Iterator) else data)
-        elif isinstance(data, Iterator):  # a reader of batches: nobody can look at its order beforehand
+        elif not is_kept(data):  # nobody can look at its order beforehand
             batches = in_order(self.batches(data))
         else:
             batches, row = self.batches(data), self._unsorted(data)

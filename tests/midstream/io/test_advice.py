@@ -103,6 +103,18 @@ REFUSALS: dict[str, Refusal] = {
         {"a.csv": "at,v\n2026-01-01 12:00 CET,1\n"},
         "a.csv, line 2, column at: found '2026-01-01 12:00 CET', expected a timestamp in UTC, or with an",
     ),
+    "a column of time that is declared otherwise": Refusal(
+        {"a.csv": "at,v\n2026-01-01,1\n"},
+        "a.csv, line 2, column at: found '2026-01-01', expected an integer, as types says",
+        given="types = 'at BIGINT', time = 'at'",
+        options={"types = 'at TIMESTAMP'": [(1,)]},
+    ),
+    "a column of time that is declared as text": Refusal(
+        {"a.csv": "at,v\n2026-01-01,1\n"},
+        "a.csv, column at: found '2026-01-01', expected timestamps or integers",
+        given="types = 'at TEXT', time = 'at'",
+        options={"types = 'at TIMESTAMP'": [(1,)]},
+    ),
     "two columns of times": Refusal(
         {"a.csv": "born,seen\n2026-01-01,2026-01-02\n"},
         "a.csv: found timestamps in born, seen",

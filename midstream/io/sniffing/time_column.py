@@ -13,6 +13,7 @@ from midstream.io.sniffing.given_options import GivenOptions, no_column
 from midstream.io.sniffing.row_order import Unheeded, columns_beside
 from midstream.io.sniffing.tables import FoundColumn, Table, doubtful
 from midstream.io.sniffing.times import (
+    IN_UTC,
     compact_forms,
     forms_of,
     instant,
@@ -83,6 +84,7 @@ def _no_time(path: str, first: str, columns: Sequence[FoundColumn]) -> InputFile
         if column.doubt is not None:
             return doubtful(first, column, column.doubt)
     names = ", ".join(column.name for column in columns)
+    declared = [one for one in columns if one.type is Type.STRING and forms_of([str(v) for v in one.values])]
     likely = [column for column in columns if is_name_of_time(column.name) and column.values]
     instead = "format = '%d.%m.%Y %H:%M' says how they are written"
     if not any(column.values for column in columns):
@@ -94,7 +96,10 @@ def _no_time(path: str, first: str, columns: Sequence[FoundColumn]) -> InputFile
             )
             break
     else:
-        if likely:
+        if declared:
+            name = declared[0].name
+            instead = f"time = {literal(name)}, types = '{identifier(name)} TIMESTAMP' takes {name}"
+        elif likely:
             instead = (
                 f"time = {literal(likely[0].name)}, format = '%d.%m.%Y %H:%M' says how "
                 f"{shown(likely[0].values[0])} is written, with directives of its own"
@@ -127,7 +132,7 @@ def named_zone(path: str, column: FoundColumn) -> InputFileError | None:
     """The error for timestamps with the name of a zone behind them; None for other columns."""
     for position, text in enumerate(column.values):
         zone = re.fullmatch(r"(.*\d) ?([A-Z]{2,5})", text) if isinstance(text, str) else None
-        if zone is not None and forms_of([zone[1]]):
+        if zone is not None and f" {zone[2]}" not in IN_UTC and forms_of([zone[1]]):
             offset = OFFSETS.get(zone[2], "the offset")
             return InputFileError(
                 f"{column.place(path, position)}: found {shown(text)}, expected a timestamp in UTC, or with "

@@ -16,7 +16,7 @@ ODD = (ValueError, TypeError, KeyError, OverflowError)
 
 INSTANT = f"an integer, or {DATE}"
 DAY = "an integer, or a date in ISO 8601"
-NO_CLOCK = "a column declared TIMESTAMP takes times of day, too"
+NO_CLOCK = "a column declared TIMESTAMP takes times of day, and CAST(column AS DATE) gives its days"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from midstream.io.sources.bad_rows import BadRows
+from midstream.io.sources.bad_rows import BadRows, Misfit
 from midstream.io.sources.conversion import Conversion, lists_of
 from midstream.io.sources.converter import ODD
 from midstream.io.sources.frames import is_kept, pieces
@@ -28,6 +28,15 @@ from midstream.plans.values.units import TimeUnit
 
 FORMS = "rows (tuples, dicts or dataclasses), an Arrow table or a DataFrame"
 """The forms of data, for messages."""
+
+
+class OfTable(BadRows):
+    """Ends the run at a row of a table that does not fit, with advice about its column."""
+
+    def report(self, source: str, unit: str, number: int, misfit: Misfit, row: str) -> None:
+        """Raise InputFileError for a row."""
+        expected = f"{misfit.expected}; convert the column, or declare it otherwise"
+        super().report(source, unit, number, Misfit(misfit.column, misfit.value, expected), row)
 
 
 class PushedRows:
@@ -80,7 +89,7 @@ class PushedRows:
             for piece in pieces(who, data, self._rows.conversion):
                 number = self._rows.number(len(piece[0]))
                 yield elements_of(
-                    piece, len(piece[0]), number, self._rows.conversion, self._rows.origin, BadRows()
+                    piece, len(piece[0]), number, self._rows.conversion, self._rows.origin, OfTable()
                 )
         elif isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
             raise wrong(who, data, FORMS)

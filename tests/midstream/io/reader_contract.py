@@ -22,7 +22,8 @@ Rows = Sequence[Mapping[str, str]]
 Types = Mapping[str, str]
 """The types of columns besides `ts`, in SQL."""
 
-Reader = Callable[[Rows, Types, Path], list[tuple[Any, ...]]]
+Reader = Callable[..., list[tuple[Any, ...]]]
+"""Reads rows of some types, in a folder, and what is selected of them."""
 
 
 def value(text: str, type_: str, *, decimals: bool = True) -> Any:
@@ -35,10 +36,10 @@ def value(text: str, type_: str, *, decimals: bool = True) -> Any:
     return int(text) if type_ == "BIGINT" else text
 
 
-def statement(types: Types, source: str = "") -> str:
+def statement(types: Types, source: str = "", select: str = "*") -> str:
     columns = ", ".join(f"{name} {type_}" for name, type_ in types.items())
     declared = f"CREATE STREAM s(ts TIMESTAMP, {columns}) {source} ORDERED BY ts TIME_UNIT 'seconds'"
-    return f"{declared}; SELECT * FROM s"
+    return f"{declared}; SELECT {select} FROM s"
 
 
 def payloads(plan: Any, streams: Mapping[str, Any] | None = None, **time: str) -> list[tuple[Any, ...]]:
@@ -52,14 +53,14 @@ def payloads(plan: Any, streams: Mapping[str, Any] | None = None, **time: str) -
 def in_file(suffix: str, write: Callable[[Rows, Types, Path], None], source: str | None) -> Reader:
     """A reader of a declared file, or of one that nobody declares, if there is no `source`."""
 
-    def read(rows: Rows, types: Types, folder: Path) -> list[tuple[Any, ...]]:
+    def read(rows: Rows, types: Types, folder: Path, select: str = "*") -> list[tuple[Any, ...]]:
         path = folder / f"rows.{suffix}"
         write(rows, types, path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if source is not None:
-                return payloads(ms.sql(statement(types, f"SOURCE {source.format(path)}")))
-            return payloads(ms.sql(f"SELECT * FROM '{path}'"))
+                return payloads(ms.sql(statement(types, f"SOURCE {source.format(path)}", select)))
+            return payloads(ms.sql(f"SELECT {select} FROM '{path}'"))
 
     return read
 
@@ -67,19 +68,19 @@ def in_file(suffix: str, write: Callable[[Rows, Types, Path], None], source: str
 def given(make: Callable[[Rows, Types], Any]) -> Reader:
     """A reader of data that a program gives to `run`."""
 
-    def read(rows: Rows, types: Types, _: Path) -> list[tuple[Any, ...]]:
-        return payloads(ms.sql(statement(types)), {"s": make(rows, types)}, time="ts")
+    def read(rows: Rows, types: Types, _: Path, select: str = "*") -> list[tuple[Any, ...]]:
+        return payloads(ms.sql(statement(types, select=select)), {"s": make(rows, types)}, time="ts")
 
     return read
 
 
-def pushed(rows: Rows, types: Types, _: Path) -> list[tuple[Any, ...]]:
+def pushed(rows: Rows, types: Types, _: Path, select: str = "*") -> list[tuple[Any, ...]]:
     """Rows that are pushed into a running engine."""
     results = ms.Results()
-    engine = ms.Engine(ms.sql(statement(types)), results)
+    engine = ms.Engine(ms.sql(statement(types, select=select)), results)
     engine.push_rows("s", as_dicts(rows, types))
     engine.close()
-    return [tuple(row[name] for name in types) for row in results.to_dicts()]
+    return [tuple(row.values())[2:] for row in results.to_dicts()]
 
 
 def write_csv(rows: Rows, types: Types, path: Path) -> None:

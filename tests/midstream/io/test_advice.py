@@ -115,6 +115,12 @@ REFUSALS: dict[str, Refusal] = {
         given="types = 'at TEXT', time = 'at'",
         options={"types = 'at TIMESTAMP'": [(1,)]},
     ),
+    "a column of time as text, which nobody chose": Refusal(
+        {"a.csv": "at,v\n2026-01-01 12:00 UTC,1\n"},
+        "a.csv: found no column of timestamps among at, v",
+        given="types = 'at TEXT'",
+        options={"time = 'at', types = 'at TIMESTAMP'": [(1,)]},
+    ),
     "two columns of times": Refusal(
         {"a.csv": "born,seen\n2026-01-01,2026-01-02\n"},
         "a.csv: found timestamps in born, seen",

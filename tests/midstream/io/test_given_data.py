@@ -123,7 +123,11 @@ AT = pd.to_datetime(["2026-01-01"] * 2)
 @pytest.mark.parametrize(
     ("type_", "data", "message"),
     [
-        ("TEXT", {"k": [1, "x"]}, "s, row 1, column k: found 1, expected string, or null"),
+        (
+            "TEXT",
+            {"k": [1, "x"]},
+            "s, row 1, column k: found 1, expected string, or null; convert the column, or",
+        ),
         ("INT", {"k": [1, "x"]}, "s, row 2, column k: found 'x', expected integer, or null"),
         ("TEXT", {"k": ["a", "\ud800"]}, "s, row 2, column k: found "),
         ("TEXT", {"k": [1j, 2j]}, "s, row 1, column k: found 1j"),

@@ -67,3 +67,11 @@ def test_large_integers_stay_exact(read: Reader, tmp_path: Path) -> None:
 def test_instants_keep_their_time_of_day(read: Reader, tmp_path: Path) -> None:
     rows = [{"ts": TS, "t": "2026-01-01 09:00:01"}]
     assert [str(t) for (t,) in read(rows, {"t": "TIMESTAMP"}, tmp_path)] == ["2026-01-01 09:00:01"]
+
+
+@every_reader
+def test_days_of_timestamps_are_equal(read: Reader, tmp_path: Path) -> None:
+    """The remedy where a column of dates has times of day."""
+    rows = [{"ts": TS, "t": "2026-01-01 00:00:00"}, {"ts": TS, "t": "2026-01-01 09:00:00"}]
+    first, second = read(rows, {"t": "TIMESTAMP"}, tmp_path, "CAST(t AS DATE) AS d")
+    assert first == second != (None,)

@@ -12,22 +12,28 @@ from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import ISO
 from midstream.plans.values.unit_words import PLAUSIBLE
 
-_CODE = re.compile(r"^(?:\+|0[0-9])", re.MULTILINE)
+_CODE = re.compile(r"\+|0[0-9]")
 """The beginning of a text of digits that is no number to a sniffer, but a code, such as 02139 or +49."""
 
-_DIGITS = re.compile(r"^[+-]?[0-9]+$", re.MULTILINE)
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 def without_codes(plain: Converter) -> Converter:
     """A converter of texts to numbers that refuses codes such as 02139."""
-    return _refusing(plain, _has_codes, f"{plain.expected}, without a plus or zeros in front")
+
+    def is_odd(texts: Sequence[Any]) -> bool:
+        lines = "\n" + "\n".join(texts)
+        return ("\n0" in lines or "\n+" in lines) and any(map(_CODE.match, texts))
+
+    return _refusing(plain, is_odd, f"{plain.expected}, without a plus or zeros in front")
 
 
 def without_integers(plain: Converter, formats: Sequence[str]) -> Converter:
     """A converter of dates and timestamps that refuses integers, whose unit nobody knows."""
     if formats and ISO not in formats:
         return plain
-    return _refusing(plain, _has_integers, plain.expected.replace("an integer, or ", "", 1))
+    expected = plain.expected.replace("an integer, or ", "", 1)
+    return _refusing(plain, lambda values: not isinstance(values, Moments) and _any_integer(values), expected)
 
 
 def in_the_guessed_unit(plain: Converter, timestamps: Timestamps) -> Converter:
@@ -35,19 +41,22 @@ def in_the_guessed_unit(plain: Converter, timestamps: Timestamps) -> Converter:
     assert timestamps.unit is not None
     word, length = timestamps.unit.name, timestamps.chronon.nanoseconds
 
-    def is_odd(values: Sequence[Any]) -> bool:
-        if not _has_integers(values) or not all(map(_is_integer, values)):
-            return True
+    def many(values: Sequence[Any]) -> Sequence[Any]:
+        if isinstance(values, Moments) or not _all_integers(values):
+            raise ValueError("dates among integers")
         chronons = plain.many(values)
-        return not all(bound * length // 10**9 in PLAUSIBLE for bound in (min(chronons), max(chronons)))
+        bounds = (min(chronons), max(chronons)) if chronons else ()
+        if not all(bound * length // 10**9 in PLAUSIBLE for bound in bounds):
+            raise ValueError("integers of another unit")
+        return chronons
 
     expected = f"an integer of {word} from 1980 to 2100; unit = '{word}' takes all integers as {word}"
-    return _refusing(plain, is_odd, expected)
+    return Converter(many, lambda value: many([value])[0], expected)
 
 
 def _refusing(plain: Converter, is_odd: Callable[[Sequence[Any]], bool], expected: str) -> Converter:
     def many(values: Sequence[Any]) -> Sequence[Any]:
-        if values and is_odd(values):
+        if is_odd(values):
             raise ValueError("values that look otherwise than those of the file's beginning")
         return plain.many(values)
 
@@ -59,20 +68,24 @@ def _refusing(plain: Converter, is_odd: Callable[[Sequence[Any]], bool], expecte
     return Converter(many, single, expected)
 
 
-def _is_integer(value: Any) -> bool:
-    return type(value) is int or (type(value) is str and _DIGITS.fullmatch(value) is not None)
-
-
-def _has_integers(values: Sequence[Any]) -> bool:
-    """True for integers, and texts of integers, among values."""
-    if isinstance(values, Moments):
+def _any_integer(values: Sequence[Any]) -> bool:
+    """True if there is an integer, or a text of one, among values."""
+    kinds = set(map(type, values))
+    if int in kinds:
+        return True
+    if str not in kinds:
         return False
-    return int in set(map(type, values)) or _DIGITS.search(_texts(values)) is not None
+    texts = [value for value in values if type(value) is str] if len(kinds) > 1 else values
+    lines = "\n" + "\n".join(texts)
+    has_signs = "\n+" in lines or "\n-" in lines
+    return any(map(str.isdigit, texts)) or (has_signs and any(map(_INTEGER.fullmatch, texts)))
 
 
-def _has_codes(values: Sequence[Any]) -> bool:
-    return _CODE.search(_texts(values)) is not None
-
-
-def _texts(values: Sequence[Any]) -> str:
-    return "\n".join([value for value in values if type(value) is str])
+def _all_integers(values: Sequence[Any]) -> bool:
+    """True if all values are integers, or texts of integers."""
+    kinds = set(map(type, values))
+    if not kinds <= {int, str}:
+        return False
+    texts = [value for value in values if type(value) is str]
+    digits = "".join(texts)
+    return (digits.isascii() and digits.isdigit() and "" not in texts) or all(map(_INTEGER.fullmatch, texts))

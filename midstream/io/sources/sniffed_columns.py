@@ -86,6 +86,6 @@ def _all_integers(values: Sequence[Any]) -> bool:
     kinds = set(map(type, values))
     if not kinds <= {int, str}:
         return False
-    texts = [value for value in values if type(value) is str]
+    texts = [value for value in values if type(value) is str] if int in kinds else values
     digits = "".join(texts)
     return (digits.isascii() and digits.isdigit() and "" not in texts) or all(map(_INTEGER.fullmatch, texts))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
+from types import GeneratorType
 from typing import Any
 
 from midstream.io.sources.bad_rows import BadRows, Misfit
@@ -94,7 +95,9 @@ class PushedRows:
         elif isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
             raise wrong(who, data, FORMS)
         else:
-            for rows in lists_of(data):
+            # Only of a generator is it known that others have read it.
+            unread = read_once(who, data) if isinstance(data, GeneratorType) else data
+            for rows in lists_of(unread):
                 yield self._rows.read(rows)
 
     def decimals(self, data: object) -> dict[str, int]:

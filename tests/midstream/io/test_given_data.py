@@ -91,6 +91,21 @@ def test_one_iterator_is_no_two_streams() -> None:
         ms.run(two, {"s": data, "t": data})
 
 
+def test_comparisons_and_engines_refuse_what_others_have_read() -> None:
+    data = iter(ELEMENTS)
+    assert ms.equivalent(data, ELEMENTS)
+    with pytest.raises(ArgumentError, match="equivalent: left: found a list_iterator at its end"):
+        ms.equivalent(data, ELEMENTS)
+    with pytest.raises(ArgumentError, match="for left and right, which would share"):
+        ms.equivalent(data, data)
+    rows = ({"at": at, "k": 1} for at in range(3))
+    engine = ms.Engine(declared("INT"), ms.Results())
+    engine.push_rows("s", rows)
+    engine.push_rows("s", map(dict, []))
+    with pytest.raises(ArgumentError, match="found a generator at its end"):
+        engine.push_rows("s", rows)
+
+
 FRAMES: dict[str, Callable[[Any], Any]] = {
     "arrow": pa.table,
     "pandas": pd.DataFrame,

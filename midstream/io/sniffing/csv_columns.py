@@ -9,7 +9,7 @@ from typing import Any
 
 from midstream.io.readers import PARSERS
 from midstream.io.sniffing.tables import Doubt, FoundColumn
-from midstream.io.sniffing.times import forms_of, instant, nearest_form
+from midstream.io.sniffing.times import forms_of, instant, nearest_form, unlike_the_first
 from midstream.io.sources.bad_rows import shown
 from midstream.io.sources.separators import POINTS, Separators
 from midstream.plans.sql.declarations import ISO, literal
@@ -114,8 +114,8 @@ def _typed(
     forms = tuple(forms_of(texts))
     if not forms and duckdb_type.startswith(("DATE", "TIMESTAMP")):
         near = nearest_form(texts)
-        wrong = 0 if near is None else near.misfit
-        doubt = Doubt(wrong, f"{shown(texts[wrong])}, which DuckDB reads as {duckdb_type}")
+        unlike = unlike_the_first(texts) if near is None else near.misfit
+        doubt = Doubt(unlike, f"{shown(texts[unlike])}, which DuckDB reads as {duckdb_type}")
         return FoundColumn(name, Type.STRING, texts, doubt=doubt)
     is_date = all(len(text) <= len("2026-11-27") for text in texts) if forms == (ISO,) else False
     return FoundColumn(name, Type.STRING, texts, forms, is_date)

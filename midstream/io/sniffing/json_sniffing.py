@@ -9,9 +9,9 @@ from typing import Any
 
 from midstream.io.sniffing.samples import Sample, sample_of
 from midstream.io.sniffing.tables import Doubt, FoundColumn, Table
-from midstream.io.sniffing.times import forms_of
+from midstream.io.sniffing.times import forms_of, may_hold_time
 from midstream.io.sources.bad_rows import shown
-from midstream.plans.sql.declarations import ISO, OptionValue
+from midstream.plans.sql.declarations import ISO, OptionValue, literal
 from midstream.plans.sql.statements import identifier
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Type
@@ -43,7 +43,7 @@ def sniffed_json(path: str, options: Mapping[str, Any]) -> Table:
         is_sparse = is_sparse or (objects > 0 and found.keys() != columns.keys())
         objects += 1
         for key, value in found.items():
-            columns.setdefault(key, _Key(key)).take(number, value)
+            columns.setdefault(key, _Key(key, sample)).take(number, value)
     found_options: list[tuple[str, OptionValue]] = []
     if sample.encoding is not None:
         found_options.append(("encoding", sample.encoding))
@@ -63,7 +63,7 @@ WITH_NULL = (
 
 
 def _object(sample: Sample, number: int, line: str) -> dict[str, Any]:
-    lines = "writes one object a line, with large integers from jq 1.7 on"
+    lines = f"writes one object a line, {LARGE}"
     each, together = sample.mended_by("jq", "-c", ".[]"), sample.mended_by("jq", "-c", ".")
     try:
         value = json.loads(line, parse_constant=_refuse)
@@ -73,15 +73,31 @@ def _object(sample: Sample, number: int, line: str) -> dict[str, Any]:
             sample, number, f"{error}, which is no JSON", f"a number or null; {nulls} writes null"
         ) from None
     except ValueError as error:
-        what, instead = f"{error}", f"{together} {lines}"
+        what, instead = f"{error}", "mend it, or remove the line"
         if number == 1 and line.lstrip().startswith("["):
             what, instead = "an array of objects", f"{each} {lines}"
+        elif number == 1 and _begins_with_object(sample.text):
+            instead = f"{together} {lines}"
+        elif number == 1 and not line.lstrip().startswith("{"):
+            instead = f"FROM read_csv({literal(sample.path)}) reads CSV"
         raise _fault(sample, number, what, f"an object a line; {instead}") from None
     if isinstance(value, list):
         raise _fault(sample, number, "an array", f"an object a line; {each} {lines}")
     if not isinstance(value, dict):
         raise _fault(sample, number, shown(value), "an object a line; mend it, or remove the line")
     return value
+
+
+LARGE = "with large integers from jq 1.7 on"
+"""The limit of jq, in words: earlier versions make floats of integers beyond 53 bits."""
+
+
+def _begins_with_object(text: str) -> bool:
+    """True if a text begins with an object in JSON, which may have many lines."""
+    try:
+        return isinstance(json.JSONDecoder().raw_decode(text.lstrip())[0], dict)
+    except ValueError:
+        return False
 
 
 class _NotJson(Exception):
@@ -97,6 +113,7 @@ class _Key:
     """The values of a key that are known, with their lines, and the type of all of them."""
 
     name: str
+    sample: Sample
     values: list[Any] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     type: Type | None = None
@@ -112,7 +129,12 @@ class _Key:
             return
         as_text = f"types = '{identifier(self.name)} TEXT' takes"
         if isinstance(value, dict | list):
-            self.doubt = Doubt(line, "a nested value", f"plain values; {as_text} it as its text in JSON")
+            expected = f"plain values; {as_text} it as its text in JSON"
+            if may_hold_time(self.name) and isinstance(value, dict) and value:
+                key, inner = json.dumps(self.name), json.dumps(next(iter(value)))
+                command = self.sample.mended_by("jq", "-c", f".[{key}] = .[{key}][{inner}]")
+                expected = f"plain values; {command} takes the value inside, {LARGE}"
+            self.doubt = Doubt(line, "a nested value", expected)
             return
         type_ = TYPES[type(value)]
         if self.type is None or self.type is type_:

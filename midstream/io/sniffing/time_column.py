@@ -11,7 +11,7 @@ from typing import Any
 from midstream.io.errors import ConnectorError
 from midstream.io.sniffing.given_options import GivenOptions, no_column
 from midstream.io.sniffing.row_order import Unheeded, columns_beside
-from midstream.io.sniffing.tables import FoundColumn, Table, doubtful
+from midstream.io.sniffing.tables import Doubt, FoundColumn, Table, doubtful
 from midstream.io.sniffing.times import (
     IN_UTC,
     compact_forms,
@@ -19,6 +19,7 @@ from midstream.io.sniffing.times import (
     instant,
     is_name_of_time,
     likeliest,
+    may_hold_time,
     narrowed,
     nearest_form,
     readings,
@@ -82,10 +83,10 @@ def _no_time(path: str, first: str, columns: Sequence[FoundColumn]) -> InputFile
         if error is not None:
             return error
         if column.doubt is not None:
-            return doubtful(first, column, column.doubt)
+            return _doubtful_time(first, column, column.doubt)
     names = ", ".join(column.name for column in columns)
     declared = [one for one in columns if one.type is Type.STRING and forms_of([str(v) for v in one.values])]
-    likely = [column for column in columns if is_name_of_time(column.name) and column.values]
+    likely = [column for column in columns if may_hold_time(column.name) and column.values]
     instead = "format = '%d.%m.%Y %H:%M' says how they are written"
     if not any(column.values for column in columns):
         instead = "there are no rows, and CREATE STREAM declares a file that is still empty"
@@ -111,6 +112,14 @@ def _no_time(path: str, first: str, columns: Sequence[FoundColumn]) -> InputFile
     )
 
 
+def _doubtful_time(path: str, column: FoundColumn, doubt: Doubt) -> InputFileError:
+    """The error for a doubt, where no column holds times: a column of times is of no use as texts."""
+    if may_hold_time(column.name) and "types =" in (doubt.expected or "types ="):
+        expected = "timestamps of one form, or integers, in all rows; mend it, or remove the line"
+        doubt = replace(doubt, expected=expected)
+    return doubtful(path, column, doubt)
+
+
 def odd_time(path: str, column: FoundColumn) -> InputFileError | None:
     """The error for the first value of a column that is no timestamp, where most are; None for others."""
     texts = [value for value in column.values if isinstance(value, str)]
@@ -131,7 +140,11 @@ def odd_time(path: str, column: FoundColumn) -> InputFileError | None:
 def named_zone(path: str, column: FoundColumn) -> InputFileError | None:
     """The error for timestamps with the name of a zone behind them; None for other columns."""
     for position, text in enumerate(column.values):
-        zone = re.fullmatch(r"(.*\d) ?([A-Z]{2,5})", text) if isinstance(text, str) else None
+        zone = (
+            re.fullmatch(r"(.*\d) ?\[?([A-Z]{2,5}|[A-Z]\w+/[\w/+-]+)\]?", text)
+            if isinstance(text, str)
+            else None
+        )
         if zone is not None and f" {zone[2]}" not in IN_UTC and forms_of([zone[1]]):
             offset = OFFSETS.get(zone[2], "the offset")
             return InputFileError(

@@ -76,7 +76,7 @@ class NearestForm(NamedTuple):
 
 
 def nearest_form(texts: Sequence[str]) -> NearestForm | None:
-    """The form of more than half of some texts, if not of all; None if there is none.
+    """The form of more than half of some texts, if not of all; None if there is none, or two read otherwise.
 
     >>> nearest_form(["2026-01-01", "2026-01-02", "Total"]), nearest_form(["a", "b"])
     (NearestForm(form='iso', misfit=2), None)
@@ -87,10 +87,25 @@ def nearest_form(texts: Sequence[str]) -> NearestForm | None:
     forms = dict.fromkeys([ISO, *chain.from_iterable(map(_candidates, sorted(examples)))])
     counts = {form: sum(instant(text, form) is not None for text in looked) for form in forms}
     best = max(counts, key=counts.__getitem__)
-    if 2 * counts[best] <= len(looked):
+    rivals = [form for form in forms if counts[form] == counts[best]]
+    if 2 * counts[best] <= len(looked) or readings(rivals, looked) is not None:
         return None
     misfit = next((at for at, text in enumerate(texts) if instant(text, best) is None), None)
     return None if misfit is None else NearestForm(best, misfit)
+
+
+def unlike_the_first(texts: Sequence[str]) -> int:
+    """The position of the first text that has no form with all before it; 0 if the first text has none.
+
+    >>> unlike_the_first(["03/04/2026", "13/04/2026", "04/13/2026"])
+    2
+    """
+    forms = forms_of(texts[:1])
+    for position, text in enumerate(texts):
+        forms = narrowed(forms, [text])
+        if not forms:
+            return position
+    return 0
 
 
 def instant(text: str, form: str) -> int | None:
@@ -151,6 +166,11 @@ def likeliest(names: Sequence[str]) -> list[str]:
         if found := [name for name in names if name.lower().replace(" ", "_") == usual]:
             return found
     return [name for name in names if is_name_of_time(name)] or list(names)
+
+
+def may_hold_time(name: str) -> bool:
+    """True if a column's name says that it holds a time, or might, as `at` and `day` do."""
+    return is_name_of_time(name) or name.lower() in ("at", "when", "day", "tag", "dia")
 
 
 def is_name_of_time(name: str) -> bool:

@@ -287,6 +287,32 @@ REFUSALS: dict[str, Refusal] = {
         "a.parquet, column key: found binary",
         commands={"python -c": [("FF00",)]},
     ),
+    "a time inside of an object": Refusal(
+        {"a.jsonl": line(at={"$date": "2026-01-01"}, v=1) + line(at={"$date": "2026-01-02"}, v=2)},
+        "a.jsonl, line 1, column at: found a nested value",
+        commands={"""jq -c '.["at"] = .["at"]["$date"]' < a.jsonl > mended.jsonl""": [(1,), (2,)]},
+    ),
+    "times of two types in JSON": Refusal(
+        {"a.jsonl": line(at=1767225600, v=1) + line(at="2026-01-02", v=2)},
+        "a.jsonl, line 2, column at: found '2026-01-02', expected timestamps of one form, or integers",
+    ),
+    "CSV as JSON": Refusal(
+        {"a.jsonl": "at,v\n2026-01-01,1\n"},
+        "a.jsonl, line 1: found Expecting value",
+        calls={"read_csv('a.jsonl')": [(1,)]},
+    ),
+    "JSON with a fault": Refusal(
+        {"a.jsonl": '{"at": "2026-01-01", "v": 1,}\n{"at": "2026-01-02", "v": 2}\n'},
+        "expected an object a line; mend it, or remove the line",
+    ),
+    "zones of places": Refusal(
+        {"a.csv": "at,v\n2026-01-01 12:00:00 Europe/Berlin,1\n"},
+        "a.csv, line 2, column at: found '2026-01-01 12:00:00 Europe/Berlin', expected a timestamp in UTC",
+    ),
+    "dates of both readings": Refusal(
+        {"a.csv": "at,v\n03/04/2026,1\n13/04/2026,2\n04/13/2026,3\n"},
+        "a.csv, line 4, column at: found '04/13/2026', which DuckDB reads as DATE, expected timestamps",
+    ),
     "values of several types in JSON": Refusal(
         {"a.jsonl": line(at=TS, n=5) + line(at=TS, n="x")},
         "a.jsonl, line 2, column n: found 'x', expected integer, as in the lines before",

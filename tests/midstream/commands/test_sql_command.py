@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 from midstream.cli import app
 from midstream.io.sinks.arrow_sink import ArrowSink
 from midstream.io.sinks.table_sink import LINES, TableSink
+from midstream.io.sniffing import samples
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.schema import Schema
 
@@ -237,11 +238,12 @@ def test_nothing_heavy_is_loaded_without_need() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_init_tells_the_first_row_that_does_not_fit() -> None:
-    rows = "".join(f"{1767225600 + i},{10000 + i}\n" for i in range(120_000))
+def test_init_tells_the_first_row_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "SIZE", 1 << 15)
+    rows = "".join(f"{1767225600 + i},{10000 + i}\n" for i in range(6000))
     Path("late.csv").write_text(f"ts,zip\n{rows}1767400000,00042\n")
     result = invoke("init", "late.csv")
     assert result.exit_code == 0 and "zip BIGINT" in result.stdout
     *_, note = result.stderr.splitlines()
-    assert note.startswith("note: late.csv, line 120002, column zip: found '00042', expected integer")
+    assert note.startswith("note: late.csv, line 6002, column zip: found '00042', expected integer")
     assert len(invoke("init", "orders.csv").stderr.splitlines()) == 3

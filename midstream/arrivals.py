@@ -8,7 +8,14 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Literal
 
-from midstream.plans.values.arguments import require, require_elements, require_mapping, wrong
+from midstream.plans.values.arguments import (
+    read_once,
+    require,
+    require_distinct_iterators,
+    require_elements,
+    require_mapping,
+    wrong,
+)
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Element, Time
 
 Kind = Literal["push", "advance", "tick", "end", "mark"]
@@ -53,6 +60,7 @@ def interleave(
         raise wrong("batch_size", batch_size, "a positive number of elements")
     for name, elements in streams.items():
         require_elements(f"stream {name}", elements)
+    require_distinct_iterators("streams", streams)
     return _in_step(streams, batch_size)
 
 
@@ -69,7 +77,7 @@ def _in_step(
 
 
 def _numbered(i: int, name: str, elements: Iterable[Any]) -> Iterator[tuple[Time, int, str, Element]]:
-    for element in elements:
+    for element in read_once(f"stream {name}", elements):
         if not isinstance(element, tuple) or not element:
             raise wrong(f"stream {name}", element, "an element (start, end, payload)")
         yield element[0], i, name, element

@@ -12,7 +12,6 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 from midstream.arrivals import Event, interleave
@@ -21,7 +20,7 @@ from midstream.migration.transition import Transition
 from midstream.plans.algebra.builder import AnyPlan, plan_of, require_plan_first
 from midstream.plans.algebra.plan import Plan
 from midstream.plans.values.arguments import is_data, require_mapping, require_name
-from midstream.plans.values.errors import ArgumentError
+from midstream.plans.values.errors import ArgumentError, QueryNote, tell
 from midstream.plans.values.schema import suggest
 from midstream.plans.values.streams import Chronons, Element
 from midstream.results import Results
@@ -161,7 +160,9 @@ def run(
     require_plan_first("run(plan, streams)", streams)
     results, made = Results(), plan_of("run", plan)
     engine = Engine(made, results)
-    recorded = {one.stream: iter(one.elements) for one in made.sources if one.elements is not None}
+    recorded = {
+        one.stream: Chronons(one.elements, one.unit) for one in made.sources if one.elements is not None
+    }
     streams = {**recorded, **({} if streams is None else _as_elements(made, streams, time))}
     batches = interleave(streams, batch_size)
     for name in engine.streams:
@@ -197,7 +198,12 @@ def _as_elements(
         if name in columns or is_data(data) or is_data(first):
             from midstream.io.sources.pushed import PushedRows  # most programs have elements
 
-            elements = chain.from_iterable(PushedRows(source, columns.get(name)).batches(data))
+            rows = PushedRows(source, columns.get(name))
+            if decimals := rows.decimals(data):
+                from midstream.plans.sql.notes import limits_of_decimals
+
+                tell(limits_of_decimals(plan, {name: decimals}), QueryNote)
+            elements = rows.elements(data)
             found[name] = elements if source.unit is None else Chronons(elements, source.unit)
     return found
 

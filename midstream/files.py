@@ -26,8 +26,9 @@ def read_csv(path: str | os.PathLike[str], name: str | None = None, **options: O
     microsecond, or of a nanosecond if the file's timestamps are as fine.
 
     name       the stream's name; by default the file's
-    options    as in SQL: delim, quote, header, decimal_separator, encoding, format, nullstr, sort; time, the
-               column that orders the rows; unit, of integer timestamps; types, such as "n TEXT, price REAL"
+    options    as in SQL: delim, quote, header, decimal_separator, thousands, encoding, format, time_of_day,
+               nullstr, sparse, sort; time, the column that orders the rows; unit, of integer timestamps;
+               types, such as "n TEXT, price REAL"
 
     Raises   InputFileError for a file that cannot be read, or in more than one way; ConnectorError for
              options that do not fit; MissingExtra without DuckDB.
@@ -45,7 +46,8 @@ def read_csv(path: str | os.PathLike[str], name: str | None = None, **options: O
 def read_json(path: str | os.PathLike[str], name: str | None = None, **options: Option) -> Stream:
     """The stream of a file in JSON Lines, or of the files of a pattern.
 
-    Options are encoding, format, sparse, sort, time, unit and types; all else is as in `read_csv`.
+    Options are encoding, format, time_of_day, sparse, sort, time, unit and types; all else is as in
+    `read_csv`.
     """
     return _read("read_json", path, name, options)
 
@@ -53,7 +55,7 @@ def read_json(path: str | os.PathLike[str], name: str | None = None, **options: 
 def read_parquet(path: str | os.PathLike[str], name: str | None = None, **options: Option) -> Stream:
     """The stream of a Parquet file, or of the files of a pattern; it needs pyarrow.
 
-    Options are format, sort, time, unit and types; all else is as in `read_csv`.
+    Options are format, time_of_day, sparse, sort, time, unit and types; all else is as in `read_csv`.
     """
     return _read("read_parquet", path, name, options)
 
@@ -73,13 +75,14 @@ def _read(
         if not isinstance(values, list | tuple) or not all(isinstance(one, str | bool) for one in values):
             raise wrong(f"{function}: {option}", value, "a text, True or False, or a list of texts")
         pairs += [(option, one) for one in values]
-    declared = FileStreams().declared(os.fspath(path), function, pairs, frozenset())
+    files = FileStreams()
+    declared = files.declared(os.fspath(path), function, pairs, frozenset())
     if name is not None:
         require_name(function, name, "the name of a stream")
         declared = replace(declared, name=name)
     # Chronons of all files are alike, so that their streams can be joined, unless one needs finer ones.
     unit = min(declared.unit or MICROSECONDS, MICROSECONDS, key=lambda one: one.nanoseconds)
-    return recorded_stream(declared.name, declared.schema, unit, FileElements(declared, unit))
+    return recorded_stream(declared.name, declared.schema, unit, FileElements(declared, unit, files))
 
 
 def catalog(unit: str | None = None) -> Catalog:

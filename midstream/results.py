@@ -87,29 +87,53 @@ class Results(list[Element], NearNames):
     def to_dicts(self) -> list[dict[str, Any]]:
         """A dict for each result; also integers of more than 64 bits, and values of any type.
 
-        Raises   OverflowError for dates beyond the year 9999.
+        Raises   ConnectorError for instants that datetime does not hold: those finer than microseconds, and
+                 those beyond the years 1 to 9999.
         """
         from midstream.io.file_formats import VALIDITY
         from midstream.io.sinks.csv_sink import refuse_validity
 
         refuse_validity("Results", self.schema)
         names = (*VALIDITY, *self.schema.names)
-        forms = [(place, column.time) for place, column in enumerate(self.schema) if column.time is not None]
+        forms: list[tuple[int, Form]] = [(place, "timestamp") for place in range(len(VALIDITY))]
+        for place, column in enumerate(self.schema, len(VALIDITY)):
+            if column.time is not None:
+                forms.append((place, column.time))
         found = []
-        for start, end, row in self:
-            values = list(row)
+        for number, (start, end, row) in enumerate(self, 1):
+            values = [start, end, *row]
             for place, form in forms:
-                values[place] = self._instant(values[place], form)
-            found.append(dict(zip(names, (self._instant(start), self._instant(end), *values), strict=True)))
+                try:
+                    values[place] = self._instant(values[place], form)
+                except (ValueError, OverflowError):
+                    raise self._beyond_datetime(number, names[place], values[place]) from None
+            found.append(dict(zip(names, values, strict=True)))
         return found
 
-    def _instant(self, time: Time | None, form: Form = "timestamp") -> Time | datetime | date | None:
+    def _instant(self, time: Time | None, form: Form) -> Time | datetime | date | None:
+        """An instant as datetime or date; raises ValueError or OverflowError for others than these hold."""
         if time is None or time in (BEGINNING, FOREVER):
             return None
         if self._unit is None:
             return time
-        found = EPOCH + timedelta(microseconds=int(time) * self._unit.nanoseconds // 1000)
+        microseconds, rest = divmod(int(time) * self._unit.nanoseconds, 1000)
+        if rest:
+            raise ValueError(time)
+        found = EPOCH + timedelta(microseconds=microseconds)
         return found.date() if form == "date" else found
+
+    def _beyond_datetime(self, number: int, column: str, time: Any) -> Exception:
+        from midstream.io.errors import ConnectorError
+        from midstream.plans.values.instants import iso_format
+
+        assert self._unit is not None
+        instant = iso_format(self._unit.nanoseconds)(time)
+        return ConnectorError(
+            f"Results: result {number}, column {column}: found {instant}, which datetime does not hold, "
+            "expected years from 1 to 9999, and six decimals of a second at most; to_arrow() has it, and "
+            "so have the results themselves, as integers",
+            column=column,
+        )
 
     def to_arrow(self) -> pa.Table:
         """An Arrow table; columns of type any hold JSON.

@@ -68,12 +68,12 @@ def sql(
 def init(files: Files, output: options.Output = "-") -> None:
     """Write the declarations of files, as a script to which queries are added.
 
-    What is found in a file is told on standard error.
+    What is found in a file is told on standard error, and so is the first row that does not fit.
     """
     from midstream.io.distinct_files import require_distinct_files
     from midstream.io.file_formats import files_of
     from midstream.io.new_file import write_file
-    from midstream.io.sniffing.sniffing import sniff, stream_name
+    from midstream.io.sniffing.sniffing import first_misfit, sniff, stream_name
     from midstream.plans.sql.statements import create_stream
 
     read = [("FILES", file) for path in files for file in files_of(path)]
@@ -84,5 +84,7 @@ def init(files: Files, output: options.Output = "-") -> None:
         found = sniff(path, stream_name(path, names))
         names.add(found.declaration.name.lower())
         options.tell(found.notes)
+        if misfit := first_misfit(found.declaration):
+            options.tell([f"{misfit}; declare the column otherwise where that is meant"])
         statements.append(create_stream(found.declaration))
     write_file(output, "\n\n".join(statements) + "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from midstream.plans.values.errors import SchemaError
-from midstream.plans.values.instants import iso_format
+from midstream.plans.values.instants import DAY, iso_format
 from midstream.plans.values.unit_words import IN_SCRIPTS
 from midstream.plans.values.units import TimeUnit, unit_of
 
@@ -95,15 +95,59 @@ class Timestamps:
         return [None if instant is None else instant // length for instant in nanoseconds]
 
 
+class Days(Timestamps):
+    """Dates of a column: instants of other timestamps, which are midnights in UTC.
+
+    Raises   ValueError for a time of day, which a date does not have.
+
+    >>> days = Days(Timestamps.of("seconds"))
+    >>> days.instants([0, None, 86_400 * 10**9])
+    [0, None, 86400]
+    >>> days.integers([7])
+    Traceback (most recent call last):
+    ValueError: a time of day
+    """
+
+    def __init__(self, instants: Timestamps) -> None:
+        super().__init__(instants.chronon, instants.unit)
+        self._instants = instants
+
+    def integer(self, value: int) -> int:
+        """The chronon of an integer, which is a midnight."""
+        chronon = self._instants.integer(value)
+        self._require_midnights([chronon])
+        return chronon
+
+    def integers(self, values: Sequence[int | None]) -> Sequence[int | None]:
+        """The chronons of several integers, which are midnights."""
+        chronons = self._instants.integers(values)
+        self._require_midnights(chronons)
+        return chronons
+
+    def instants(self, nanoseconds: Sequence[int | None]) -> list[int | None]:
+        """The chronons of several midnights."""
+        if any(instant % DAY for instant in nanoseconds if instant is not None):
+            raise ValueError("a time of day")
+        return self._instants.instants(nanoseconds)
+
+    def _require_midnights(self, chronons: Sequence[int | None]) -> None:
+        # Chronons without a unit of time are not known to be midnights.
+        length = 0 if isinstance(self._instants, UnitlessTimestamps) else self.chronon.nanoseconds
+        if any(chronon * length % DAY for chronon in chronons if chronon is not None):
+            raise ValueError("a time of day")
+
+
 class UnitlessTimestamps(Timestamps):
     """Timestamps of a stream that counts no unit of time: integers alone, which are chronons.
+
+    remedy     how to declare a unit, in words, with {0} for the unit
 
     Raises   SchemaError for dates.
     """
 
-    def __init__(self, stream: str) -> None:
+    def __init__(self, stream: str, remedy: str) -> None:
         unit = TimeUnit.of("nanoseconds")
-        super().__init__(unit, unit)
+        super().__init__(unit, unit, remedy)
         self._stream = stream
 
     def instants(self, nanoseconds: Sequence[int | None]) -> list[int | None]:
@@ -113,5 +157,5 @@ class UnitlessTimestamps(Timestamps):
             return list(nanoseconds)
         raise SchemaError(
             f"stream {self._stream}: found {iso_format(1)(date)}, expected an integer, as the stream has no "
-            f"unit of time; write ms.stream({self._stream!r}, …, time_unit='seconds')"
+            f"unit of time; write {self._remedy.format('seconds')}"
         )

@@ -61,7 +61,7 @@ class Point(NamedTuple):
     costing: Costing
 
 
-class Rows(NamedTuple):
+class RowCounts(NamedTuple):
     """The valid rows of a stream, on the average.
 
     shown   those that are there, right or wrong
@@ -74,13 +74,13 @@ class Rows(NamedTuple):
     due: float
 
 
-def rows_of(s: Estimate, errors: Precision) -> Rows:
+def rows_of(s: Estimate, errors: Precision) -> RowCounts:
     """The rows of a stream with some errors."""
     right = times(s.valid, 1 - errors.false)
-    return Rows(s.valid, right, right / (1 - errors.missing) if errors.missing < 1 else math.inf)
+    return RowCounts(s.valid, right, right / (1 - errors.missing) if errors.missing < 1 else math.inf)
 
 
-def errors_of(rows: Rows, otherwise: Precision) -> Precision:
+def errors_of(rows: RowCounts, otherwise: Precision) -> Precision:
     """The errors of some rows; others where their numbers tell nothing."""
     shown, right, due = rows
     return Precision(
@@ -115,7 +115,7 @@ def coarser(at: Point) -> Precision:
 
         late = (g - finest) / 2
 
-    Rows that are valid for l chronons, of L with the best window below, are wrong in the last l + late - L of
+    RowCounts that are valid for l chronons, of L with the best window below, are wrong in the last l + late - L of
     these, and min(l, L - late) of L are right.
     """
     assert isinstance(at.operator, Granularity) and isinstance(at.best, Granularity)
@@ -157,7 +157,7 @@ def distinct(at: Point) -> Precision:
     """A row is missing if all that are equal to it are; their number has a Poisson distribution."""
     (errors,), (s,) = at.inputs, at.arriving
     kinds = combinations(at.output.facts, at.output.facts) if at.output.facts else math.inf
-    return errors_of(Rows(*(different(rows, kinds) for rows in rows_of(s, errors))), errors)
+    return errors_of(RowCounts(*(different(rows, kinds) for rows in rows_of(s, errors))), errors)
 
 
 def intersection(at: Point) -> Precision:
@@ -171,7 +171,7 @@ def intersection(at: Point) -> Precision:
         return otherwise
     left, right = map(rows_of, at.arriving, at.inputs)
     pairs = zip(left, right, strict=True)
-    common = Rows(*(times(kinds, in_common(mine / kinds, theirs / kinds)) for mine, theirs in pairs))
+    common = RowCounts(*(times(kinds, in_common(mine / kinds, theirs / kinds)) for mine, theirs in pairs))
     return errors_of(common, otherwise)
 
 
@@ -179,7 +179,7 @@ def semi_join(at: Point) -> Precision:
     """A left row stays while one of its matches is there; their number has a Poisson distribution."""
     left, right = map(rows_of, at.arriving, at.inputs)
     matched = (-math.fsum(times(w, math.expm1(-times(share, n))) for w, share in _shares(at)) for n in right)
-    return errors_of(Rows(*map(times, left, matched)), together(at))
+    return errors_of(RowCounts(*map(times, left, matched)), together(at))
 
 
 def anti_join(at: Point) -> Precision:
@@ -191,7 +191,7 @@ def anti_join(at: Point) -> Precision:
     left, right = map(rows_of, at.arriving, at.inputs)
     matches = right._replace(right=right.due + times(right.shown, at.inputs[1].false))
     alone = (math.fsum(times(w, math.exp(-times(share, n))) for w, share in _shares(at)) for n in matches)
-    return errors_of(Rows(*map(times, left, alone)), without(at))
+    return errors_of(RowCounts(*map(times, left, alone)), without(at))
 
 
 def _shares(at: Point) -> Shares:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from time import monotonic
-from typing import cast
+from typing import Any
 
 from midstream.plans.algebra.builder import AnyPlan, plan_in
 from midstream.plans.algebra.operators import Relation, Source
@@ -14,7 +14,7 @@ from midstream.plans.equivalence.certificate import by_normal_form
 from midstream.plans.equivalence.prover import Meanings
 from midstream.plans.equivalence.refutation import STEPS, callables, search
 from midstream.plans.values import snapshots
-from midstream.plans.values.arguments import require
+from midstream.plans.values.arguments import read_once, require, require_distinct_iterators
 from midstream.plans.values.errors import PlanError
 from midstream.plans.values.streams import Element
 from midstream.plans.values.verdicts import Answer, Equivalence
@@ -43,7 +43,7 @@ def equivalent(
     `seconds`; its reason then says so.
 
     Cost     O(n log n) for two streams. For two plans about a millisecond, and as much for each step.
-    Raises   PlanError where a plan is compared with a stream.
+    Raises   PlanError where a plan is compared with a stream; ArgumentError for an iterator at its end.
 
     >>> from midstream.plans.algebra.builder import stream
     >>> from midstream.plans.expressions.operands import col
@@ -63,7 +63,14 @@ def equivalent(
     """
     of_left, of_right = plan_in(left), plan_in(right)
     if of_left is None and of_right is None:
-        return snapshots.equivalent(cast("Iterable[Element]", left), cast("Iterable[Element]", right))
+        sides: dict[str, Any] = {"left": left, "right": right}
+        require_distinct_iterators("equivalent", sides)
+        return snapshots.equivalent(
+            *(
+                read_once(f"equivalent: {name}", side) if isinstance(side, Iterator) else side
+                for name, side in sides.items()
+            )
+        )
     if of_left is None or of_right is None:
         raise PlanError(
             f"found a {type(left).__name__} and a {type(right).__name__}, expected two plans or two streams"

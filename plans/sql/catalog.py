@@ -16,6 +16,7 @@ from midstream.plans.expressions.aggregates import UserAggregate
 from midstream.plans.expressions.expressions import CONSTANT_TYPES, checked, named
 from midstream.plans.sql.constraints import Constraints, is_in_key, primary_key
 from midstream.plans.sql.declarations import (
+    UNKNOWN_SCALE,
     ColumnDeclaration,
     Constant,
     Files,
@@ -25,7 +26,7 @@ from midstream.plans.sql.declarations import (
 )
 from midstream.plans.sql.faults import Script, Span, span
 from midstream.plans.sql.nodes import text_of
-from midstream.plans.sql.notes import of_all_rows, windowless
+from midstream.plans.sql.notes import Decimals, limits_of_decimals, of_all_rows, windowless
 from midstream.plans.sql.place import Place
 from midstream.plans.sql.scalars import RANGES, TIMES, TYPES, UserFunction
 from midstream.plans.sql.scope import Scope
@@ -284,7 +285,11 @@ class Catalog(NearNames):
                 if not self._is_unbounded_allowed:
                     refuse_unbounded(plan, script, places)
                 self._asked += 1
-                notes = (*windowless(plan, self._meant_now), *of_all_rows(plan, self._of_all_rows))
+                notes = (
+                    *windowless(plan, self._meant_now),
+                    *of_all_rows(plan, self._of_all_rows),
+                    *limits_of_decimals(plan, self._decimals()),
+                )
                 query = Query(f"query_{self._asked}", plan, script, text, places, notes)
                 self._reading[query.name] = self._reads(tree)
                 return query
@@ -365,10 +370,11 @@ class Catalog(NearNames):
         """The source of a stream with its declared unit, or with an assumed unit.
 
         A unit is assumed if none is declared and queries count time. Plans that count no time may have any
-        unit.
+        unit, except of streams whose elements are known: these are read in chronons of the catalog's unit.
         """
         is_declared = stream.unit is not None or self.declared_unit is not None
-        if stream.ordered_by is None or not (is_declared or self._counts_time or not self._checks):
+        is_counted = is_declared or self._counts_time or not self._checks or source.elements is not None
+        if stream.ordered_by is None or not is_counted:
             return source
         return replace(source, unit=self.unit.name, is_assumed=self._checks and not is_declared)
 
@@ -419,6 +425,13 @@ class Catalog(NearNames):
 
     def _declared(self) -> dict[str, StreamDeclaration | RelationDeclaration]:
         return {**self._streams, **self._relations}
+
+    def _decimals(self) -> Decimals:
+        """The columns of streams and relations that hold decimals."""
+        return {
+            declared.name: {one.name: one.decimals for one in declared.columns if one.decimals is not None}
+            for declared in self._declared().values()
+        }
 
     def _references(self, declared: StreamDeclaration | RelationDeclaration) -> tuple[Reference, ...]:
         return tuple(reference.counted_in(self.unit) for reference in declared.references)
@@ -557,7 +570,8 @@ class Catalog(NearNames):
                 f"column {clause.name}: found type {clause.type.sql()}, expected {KNOWN_TYPES}",
                 at,
             )
-        return ColumnDeclaration(clause.name, TYPES[kind], clause.nullable)
+        decimals = UNKNOWN_SCALE if kind is exp.DType.DECIMAL else None
+        return ColumnDeclaration(clause.name, TYPES[kind], clause.nullable, decimals=decimals)
 
     def _timestamp(self, script: Script, columns: tuple[ColumnDeclaration, ...], name: str, at: Span) -> str:
         for column in columns:
@@ -613,12 +627,16 @@ class Catalog(NearNames):
 
 def _source(script: Script, words: SourceWords) -> SourceClause:
     options = [(option.name, option.value) for option in words.options]
-    for count, option in enumerate(words.options, 1):
+    try:
+        return SourceClause.of(words.kind, words.arguments, checked_options(options))
+    except ValueError as error:
+        fault = error
+    for count, option in enumerate(words.options, 1):  # the first option that does not fit those before
         try:
             checked_options(options[:count])
         except ValueError as error:
             raise script.fault(str(error), option.at) from None
-    return SourceClause.of(words.kind, words.arguments, checked_options(options))
+    raise script.fault(str(fault), words.options[-1].at)
 
 
 def _has_timed_reference(node: Node) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -17,15 +17,29 @@ Constant = str | int | float | bool
 """A value that rows of a source are compared with."""
 
 
+UNKNOWN_SCALE = -1
+"""The number of digits behind the point of a DECIMAL that was declared without one."""
+
+
 @dataclass(frozen=True)
 class ColumnDeclaration:
-    """A declared column; a timestamp is an integer, the number of chronons since 1970 (UTC)."""
+    """A declared column; a timestamp is an integer, the number of chronons since 1970 (UTC).
+
+    It `is_sniffed` if nobody declared it, but a file's beginning showed its type. Then values of another look
+    are refused: a user who declares an integer takes 02139 as 2139, and a sniffer cannot know. This is no
+    part of the column's meaning, and statements do not have it.
+
+    `decimals` is the number of digits behind the point of a DECIMAL, whose values become floats; None for
+    other columns, and UNKNOWN_SCALE where nothing says how many there are.
+    """
 
     name: str
     type: Type
     nullable: bool = True
     is_timestamp: bool = False
     is_date: bool = False
+    is_sniffed: bool = field(default=False, compare=False)
+    decimals: int | None = field(default=None, compare=False)
 
     @property
     def time(self) -> Time | None:
@@ -41,9 +55,11 @@ FIELDS: Mapping[str, str] = {
     "quote": "quote",
     "header": "header",
     "decimal_separator": "decimal",
+    "thousands": "thousands",
     "encoding": "encoding",
     "sparse": "sparse",
     "format": "formats",
+    "time_of_day": "time_of_day",
     "nullstr": "unknown",
     "sort": "sort",
 }
@@ -66,12 +82,14 @@ class SourceClause:
     unknown     texts that stand for a missing value in CSV, besides nothing
     formats     the forms of dates and timestamps as text, for `strptime`; ISO for ISO 8601. Without any, they
                 are in ISO 8601 or integers
+    time_of_day the column with times of day, where the column that orders rows has dates alone
     delim       the character between fields of CSV; by default a comma
     quote       the character around fields of CSV; "" if there is none
     header      if CSV begins with the names of the columns; None leaves that to the reader
     decimal     the character before the decimals of numbers in CSV; by default a point
+    thousands   the character between thousands of numbers in CSV; by default none
     encoding    the encoding of text, by a name that Python knows; by default UTF-8
-    sparse      if objects of JSON may lack columns, which are then unknown
+    sparse      if objects of JSON, or further files of a pattern, may lack columns, which are then unknown
     sort        if rows are not in order of time, and must be sorted
     """
 
@@ -83,9 +101,11 @@ class SourceClause:
     quote: str | None = None
     header: bool | None = None
     decimal: str | None = None
+    thousands: str | None = None
     encoding: str | None = None
     sparse: bool = False
     sort: bool = False
+    time_of_day: str | None = None
 
     @classmethod
     def of(
@@ -94,8 +114,8 @@ class SourceClause:
         """The clause with some options, by their names in SQL, as `options` gives them."""
         values: dict[str, Any] = {}
         for name, value in options:
-            field = FIELDS[name]
-            values[field] = (*values.get(field, ()), value) if name in REPEATABLE else value
+            attribute = FIELDS[name]
+            values[attribute] = (*values.get(attribute, ()), value) if name in REPEATABLE else value
         return cls(kind, tuple(arguments), **values)
 
     @property
@@ -105,11 +125,11 @@ class SourceClause:
         >>> SourceClause("csv", ("a.csv",), unknown=("NA", "-"), header=False).options
         (('header', False), ('nullstr', 'NA'), ('nullstr', '-'))
         """
-        usual = {field.name: field.default for field in fields(self)}
+        usual = {one.name: one.default for one in fields(self)}
         options: list[tuple[str, OptionValue]] = []
-        for name, field in FIELDS.items():
-            value = getattr(self, field)
-            if value != usual[field]:
+        for name, attribute in FIELDS.items():
+            value = getattr(self, attribute)
+            if value != usual[attribute]:
                 options += [(name, one) for one in (value if name in REPEATABLE else (value,))]
         return tuple(options)
 

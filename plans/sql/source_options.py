@@ -24,6 +24,10 @@ ELSEWHERE = {
 """Options of DuckDB and pandas, and those that do the same here."""
 
 
+THOUSANDS = (",", ".", "'", " ", "\u00a0", "\u202f")
+"""The characters between thousands in some country."""
+
+
 def name_fault(name: str, names: Iterable[str]) -> str:
     """A message about an option that is none of `names`.
 
@@ -63,6 +67,11 @@ def checked_options(
         raise ValueError(f"quote: found {literal(delim)}, which is delim, expected another character")
     if "delim" in given and given["delim"] == given.get("decimal_separator"):
         raise ValueError("decimal_separator: found delim, expected another character")
+    if given.get("thousands") == given.get("decimal_separator", "."):
+        raise ValueError(
+            f"thousands: found {literal(given['thousands'])}, which is decimal_separator, expected another "
+            "character; decimal_separator = ',', thousands = '.' reads 1.234,5"
+        )
     return checked
 
 
@@ -76,8 +85,15 @@ def _require_text(name: str, value: str) -> None:
             expected = "one character, such as '\"', or '' where fields have no quotes"
         case "decimal_separator" if value not in (",", "."):
             expected = "',' or '.'"
+        case "thousands" if value not in THOUSANDS:
+            expected = "one of " + ", ".join(map(literal, THOUSANDS))
         case "encoding" if not _is_encoding(value):
             expected = "'utf-8', 'utf-16', 'latin-1', 'cp1252', or another encoding that Python knows"
+        case "format" if "%Z" in value.replace("%%", ""):
+            expected = (
+                "%z, which stands for offsets such as +0100 and Z, or the name of the zone as it is, such as "
+                f"{literal(value.replace('%Z', 'UTC'))}, as machines differ in the names that they know"
+            )
         case "format" if value != ISO and not _is_format(value):
             expected = f"directives of strptime, such as '%d.%m.%Y %H:%M', or '{ISO}' for ISO 8601"
     if expected:

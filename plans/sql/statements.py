@@ -51,6 +51,7 @@ def create_stream(stream: StreamDeclaration) -> str:
 def column_words(column: ColumnDeclaration) -> str:
     """A column as CREATE has it."""
     word = column.time.upper() if column.time else TYPE_WORDS[column.type]
+    word = word if column.decimals is None else "DECIMAL"
     return f"{identifier(column.name)} {word}{'' if column.nullable else ' NOT NULL'}"
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
+from inspect import GEN_CREATED, getgeneratorstate
+from itertools import chain, islice
 from numbers import Real
-from typing import Any
+from types import GeneratorType
+from typing import Any, TypeVar
 
 from midstream.plans.values.errors import ArgumentError
 from midstream.plans.values.finite import is_finite
 
 _LONGEST = 60
+
+T = TypeVar("T")
 
 
 def shown(value: object) -> str:
@@ -75,12 +80,53 @@ def require_elements(who: str, value: object, expected: str = "elements (start, 
         raise wrong(who, value, expected)
 
 
+def read_once(who: str, values: Iterable[T], again: str = "a list made of it before") -> Iterator[T]:
+    """The values of an iterable; an iterator must not be at its end, as one that was read before is.
+
+    A generator that never had a value can be told from one that has ended, another iterator cannot.
+
+    Raises   ArgumentError for an iterator at its end; `again` says what can be read several times.
+
+    >>> numbers = iter([1, 2])
+    >>> list(read_once("sum", numbers)), list(read_once("sum", (n for n in [])))
+    ([1, 2], [])
+    >>> try:
+    ...     read_once("sum", numbers)
+    ... except ArgumentError as error:
+    ...     print(error)
+    sum: found a list_iterator at its end, which was read before or never held anything, expected a list \
+made of it before; [] if it holds nothing
+    """
+    if not isinstance(values, Iterator):
+        return iter(values)
+    is_unread = isinstance(values, GeneratorType) and getgeneratorstate(values) == GEN_CREATED
+    first = list(islice(values, 1))
+    if not first and not is_unread:
+        raise ArgumentError(
+            f"{who}: found a {type(values).__name__} at its end, which was read before or never held "
+            f"anything, expected {again}; [] if it holds nothing"
+        )
+    return chain(first, values)
+
+
 def listed_by_name(who: str, value: Any) -> dict[str, list[Any]]:
     """The elements of several streams or relations, by name."""
     require_mapping(who, value, "elements (start, end, payload) by the name of their stream or relation")
     for name, one in value.items():
         require_elements(f"{who}: {name}", one)
-    return {name: list(one) for name, one in value.items()}
+    require_distinct_iterators(who, value)
+    return {name: list(read_once(f"{who}: {name}", one)) for name, one in value.items()}
+
+
+def require_distinct_iterators(who: str, streams: Mapping[str, Any]) -> None:
+    """Raise ArgumentError for an iterator under two names: each would get a part of its values."""
+    names: dict[int, str] = {}
+    for name, values in streams.items():
+        if isinstance(values, Iterator) and (other := names.setdefault(id(values), name)) != name:
+            raise ArgumentError(
+                f"{who}: found one {type(values).__name__} for {other} and {name}, which would share its "
+                "values, expected a list made of it"
+            )
 
 
 def speaks_arrow(value: object) -> bool:

@@ -18,7 +18,7 @@ from itertools import pairwise
 from operator import index, itemgetter
 from typing import Any
 
-from midstream.plans.values.arguments import require_elements, wrong
+from midstream.plans.values.arguments import read_once, require_elements, wrong
 from midstream.plans.values.errors import ArgumentError, IntervalError
 from midstream.plans.values.finite import python_value
 
@@ -119,17 +119,29 @@ def instant(time: int | date | str, time_unit: str) -> int:
         raise IntervalError(f"instant: found {time!r}, expected {error}") from error
 
 
-class Chronons(Iterator[Element]):
-    """The elements of a raw stream, with the unit of their time, if it was given."""
+class Chronons(Iterable[Element]):
+    """The elements of a raw stream, with the unit of their time, if it was given.
 
-    __slots__ = ("_elements", "unit")
+    Each loop reads `elements` anew. Those of an iterator can be read once.
 
-    def __init__(self, elements: Iterator[Element], unit: str | None) -> None:
+    Raises   ArgumentError for a second loop over an iterator.
+    """
+
+    __slots__ = ("_elements", "_is_read", "unit")
+
+    def __init__(self, elements: Iterable[Element], unit: str | None) -> None:
         self._elements = elements
+        self._is_read = False
         self.unit = unit
 
-    def __next__(self) -> Element:
-        return next(self._elements)
+    def __iter__(self) -> Iterator[Element]:
+        if self._is_read:
+            raise ArgumentError(
+                f"chronons: found a {type(self._elements).__name__}, which was read before, expected a list, "
+                "which can be read again: ms.chronons(list(rows))"
+            )
+        self._is_read = isinstance(self._elements, Iterator)
+        return iter(self._elements)
 
 
 CUT = "; int(t) cuts a float t, and round(t * 1000) keeps milliseconds of seconds"
@@ -152,6 +164,8 @@ def chronons(rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | 
     Raises   ArgumentError where there is no such unit.
     Source   thesis, section 6.5.1
 
+    Rows of an iterator can be read once; others are read anew by each run.
+
     >>> list(chronons([(3, "a"), (3, "b"), (5, "a")]))
     [(3, 4, 'a'), (3, 4, 'b'), (5, 6, 'a')]
     >>> from datetime import datetime
@@ -160,7 +174,7 @@ def chronons(rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | 
     """
     require_elements("chronons", rows, "rows (timestamp, payload)")
     if time_unit is None:
-        return Chronons(_chronons(rows, None), None)
+        return Chronons(_raw(rows, None), None)
     if not isinstance(time_unit, str):
         raise wrong("chronons", time_unit, "a unit of time such as 'seconds', or None")
     from midstream.plans.values.units import TimeUnit  # loads what reads SQL
@@ -169,11 +183,25 @@ def chronons(rows: Iterable[tuple[int | date | str, Payload]], time_unit: str | 
         name = TimeUnit.of(time_unit).name
     except ValueError as error:
         raise ArgumentError(f"chronons: {error}") from error
-    return Chronons(_chronons(rows, time_unit), name)
+    return Chronons(_raw(rows, time_unit), name)
+
+
+def _raw(rows: Iterable[Any], time_unit: str | None) -> Iterable[Element]:
+    return _chronons(rows, time_unit) if isinstance(rows, Iterator) else _RawStream(rows, time_unit)
+
+
+class _RawStream(Iterable[Element]):
+    """The elements of rows, converted anew by each loop."""
+
+    def __init__(self, rows: Iterable[Any], time_unit: str | None) -> None:
+        self._rows, self._time_unit = rows, time_unit
+
+    def __iter__(self) -> Iterator[Element]:
+        return _chronons(self._rows, self._time_unit)
 
 
 def _chronons(rows: Iterable[Any], time_unit: str | None) -> Iterator[Element]:
-    for row in rows:
+    for row in read_once("chronons", rows):
         try:
             time, payload = row
             if time_unit is not None:

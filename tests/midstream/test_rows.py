@@ -82,7 +82,7 @@ def polars(rows: Sequence[Row]) -> Any:
 
 FORMS: dict[str, Callable[[Sequence[Row]], Any]] = {
     "tuples": list,
-    "an iterator": iter,
+    "an iterator": lambda rows: (row for row in rows),
     "dates": lambda rows: [dates(row) for row in rows],
     "dicts": lambda rows: [dict(zip(reversed(NAMES), reversed(row), strict=True)) for row in rows],
     "dataclasses": lambda rows: [BID(*row) for row in rows],

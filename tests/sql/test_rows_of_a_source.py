@@ -64,7 +64,7 @@ def test_other_formats_have_missing_values_of_their_own() -> None:
     stream = declared("SOURCE jsonl('d.jsonl', nullstr = 'NA')")
     with pytest.raises(
         ConnectorError,
-        match="the option nullstr for jsonl, expected encoding, sparse, format or",
+        match="the option nullstr for jsonl, expected encoding, sparse, format, time_of_day or",
     ):
         open_source(stream, TimeUnit.of("seconds"))
 

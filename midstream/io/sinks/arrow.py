@@ -10,6 +10,7 @@ from midstream.io.errors import ConnectorError
 from midstream.io.file_formats import VALIDITY
 from midstream.io.requirements import require_libraries
 from midstream.io.sinks.csv_sink import refuse_validity
+from midstream.plans.values.instants import iso_format
 from midstream.plans.values.schema import Schema, Type
 from midstream.plans.values.streams import BEGINNING, FOREVER, Batch, Time
 from midstream.plans.values.units import NANOSECONDS, TimeUnit
@@ -76,25 +77,45 @@ class ArrowResults:
                 columns.append([None if value is None else _json(value) for value in values])
             else:
                 columns.append(values)
-        try:
-            arrays = [
-                pa.array(values, field.type) for values, field in zip(columns, self.fields, strict=True)
-            ]
-        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-            fault = self._too_large(results, before) or f"found a row that Arrow has no type for: {error}"
-            raise ConnectorError(f"{self._name}: {fault}", path=self._name) from error
+        arrays = []
+        for place, (values, field) in enumerate(zip(columns, self.fields, strict=True)):
+            try:
+                arrays.append(pa.array(values, field.type))
+            except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+                fault = self._fault(place, results, before) or f"found a value of no type of Arrow: {error}"
+                raise ConnectorError(f"{self._name}: {fault}", path=self._name) from error
         return pa.RecordBatch.from_arrays(arrays, schema=self.fields)
 
-    def _too_large(self, batch: Batch, before: int) -> str:
-        """Describe the first integer of a batch that has more than 64 bits; empty if there is none."""
-        for number, (_, _, row) in enumerate(batch, before + 1):
-            for column, value in zip(self._schema, row, strict=True):
-                if column.type is Type.INTEGER and value is not None and not -(2**63) <= value < 2**63:
-                    return (
-                        f"result {number}, column {column.name}: found an integer beyond 64 bits, for which "
-                        f"there is no type; write CAST({column.name} AS TEXT), or a file in .jsonl or .csv"
-                    )
+    def _fault(self, place: int, batch: Batch, before: int) -> str:
+        """Describe the first integer of a column that has more than 64 bits; empty if there is none.
+
+        Instants have as many bits in the unit of the column.
+        """
+        scale = self._scale if self._is_instant(place) else 1
+        for number, (start, end, row) in enumerate(batch, before + 1):
+            value = (start, end, *row)[place]
+            if not isinstance(value, int) or -(2**63) <= value * scale < 2**63:
+                continue
+            name = self.fields.field(place).name
+            found = f"result {number}, column {name}: found"
+            if self._is_instant(place):
+                instant = iso_format(self._length)(value)
+                unit = self.fields.field(place).type.unit
+                return (
+                    f"{found} {instant}, which has more than 64 bits as a timestamp in {unit}; a file in "
+                    ".jsonl or .csv has it, and so has a stream with a longer TIME_UNIT"
+                )
+            return (
+                f"{found} an integer beyond 64 bits, for which there is no type; write CAST({name} AS TEXT), "
+                "or a file in .jsonl or .csv"
+            )
         return ""
+
+    def _is_instant(self, place: int) -> bool:
+        """True for a column of timestamps."""
+        if not self._length:
+            return False
+        return place < len(VALIDITY) or self._times[place - len(VALIDITY)] == "timestamp"
 
 
 def _instants(unit: TimeUnit) -> tuple[pa.DataType, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from midstream.io.sniffing.csv_columns import (
     null_note,
     null_words,
     type_note,
+    with_doubtful_points,
 )
 from midstream.io.sniffing.samples import Sample, sample_of
 from midstream.io.sniffing.tables import Table
@@ -67,6 +69,7 @@ def sniffed_csv(path: str, options: Options) -> Table:
     has_header = options.get("header", dialect.has_header)
     found = csv_columns(records, dialect.types, has_header, options)
     guesses, first_found = _guesses(found, delim, options), found
+    has_points = "decimal_separator" not in options and "thousands" not in options
     options = {**options, **guesses}
     if guesses:
         dialect = _duckdb(sample, {**options, "delim": delim, "quote": quote})
@@ -74,6 +77,8 @@ def sniffed_csv(path: str, options: Options) -> Table:
     if has_header and "header" not in options and is_row(found, options):
         has_header = False
         found = csv_columns(records, dialect.types, has_header, options)
+    if has_points and "decimal_separator" not in guesses:
+        found = list(with_doubtful_points(found, delim, guesses.get("nullstr", ())))
     notes = [note for column in found if (note := type_note(column, dialect.types[column.position]))]
     if "nullstr" in guesses:
         notes.append(null_note(guesses["nullstr"], first_found, found))
@@ -114,6 +119,8 @@ def _written(
         found.append(("header", False))
     if options.get("decimal_separator", ".") != ".":
         found.append(("decimal_separator", options["decimal_separator"]))
+    if "thousands" in options:
+        found.append(("thousands", options["thousands"]))
     if sample.encoding is not None:
         found.append(("encoding", sample.encoding))
     return found + [("nullstr", word) for word in options.get("nullstr", ())]
@@ -125,7 +132,7 @@ def _duckdb(sample: Sample, options: Options) -> _Dialect:
 
     words = [
         f", {name} = {literal(options[name])}"
-        for name in ("delim", "quote", "header", "decimal_separator")
+        for name in ("delim", "quote", "header", "decimal_separator", "thousands")
         if name in options
     ]
     if "nullstr" in options:
@@ -153,7 +160,7 @@ def _duckdb(sample: Sample, options: Options) -> _Dialect:
     if escape not in ("(empty)", quote, ""):
         raise InputFileError(
             f"{sample.path}: found quotes behind {escape!r} inside of fields, expected doubled quotes; "
-            "convert the file",
+            f"{sample.mended_by('sed', f's/{re.escape(escape)}{quote}/{quote}{quote}/g')} doubles them",
             path=sample.path,
         )
     return _Dialect(delim, quote, has_header, skipped, tuple(column["type"] for column in columns))
@@ -177,6 +184,14 @@ def _records(sample: Sample, delim: str, quote: str) -> list[_Record]:
             line = reader.line_num + 1
     except csv.Error as error:
         what, expected = csv_fault(error)
+        if "\r" in sample.text and "(CR)" in what:
+            ended = sample.mended_by("tr", "\\r", "\\n")
+            expected = f"lines that end with LF or CR LF; {ended} ends them so"
+        elif '\\"' in sample.text:
+            doubled = sample.mended_by("sed", r's/\\"/""/g')
+            expected = f"doubled quotes inside of fields; {doubled} doubles those behind backslashes"
+        elif quote:
+            expected += "; mend the quotes, or write quote = '' if fields have none"
         raise InputFileError(
             f"{sample.path}, line {line}: found {what}, expected {expected}", path=sample.path, line=line
         ) from None
@@ -195,43 +210,83 @@ def _layout(sample: Sample, options: Options) -> tuple[_Dialect, list[_Record]]:
     try:
         dialect = _duckdb(sample, options)
     except InputFileError:
-        _require_one_width(sample, _records(sample, likely, options.get("quote", '"')))
+        _require_one_width(sample, _records(sample, likely, options.get("quote", '"')), likely)
         raise
     dialect = replace(
         dialect, delim=options.get("delim", dialect.delim), quote=options.get("quote", dialect.quote)
     )
     is_single = len(dialect.types) == 1 and likely in line
-    records = _records(sample, likely if is_single else dialect.delim, dialect.quote)
-    _require_one_width(sample, records)
+    delim = likely if is_single else dialect.delim
+    records = _records(sample, delim, dialect.quote)
+    _require_one_width(sample, records, delim)
     first_line, first = records[0]
     if dialect.skipped >= first_line or len(first) != len(dialect.types):
         raise InputFileError(
             f"{sample.path}, line {first_line}: found {shown(line)}, which DuckDB skips in silence, expected "
-            "the names of columns or a row; remove the line, or write delim = '…'",
+            f"the names of columns or a row; {sample.mended_by('tail', '-n', f'+{records[1][0]}')} leaves it "
+            "out"
+            if len(records) > 1
+            else "rows",
             path=sample.path,
             line=first_line,
         )
     return dialect, records
 
 
-def _require_one_width(sample: Sample, records: Sequence[_Record]) -> None:
+def _require_one_width(sample: Sample, records: Sequence[_Record], delim: str) -> None:
     """Raise InputFileError for a record with more or fewer fields than most."""
-    width = Counter(len(fields) for _, fields in records).most_common(1)[0][0]
-    for number, fields in records:
-        if len(fields) != width:
-            raise InputFileError(
-                f"{sample.path}, line {number}: found {len(fields)} fields, expected {width}, as most lines "
-                "have; mend or remove the line, or write delim = '…' and set such lines aside by "
-                "--dead-letters FILE",
-                path=sample.path,
-                line=number,
-            )
+    width = _usual_width(records)
+    number, fields = next((one for one in records if len(one[1]) != width), (0, []))
+    if not number:
+        return
+    remedy = (
+        f"mend it, or remove the line, or write delim = {literal(delim)}, so that --dead-letters FILE of "
+        "midstream sql sets such lines aside"
+    )
+    if len(records[0][1]) != width:
+        remedy = _with_header(sample, records, width, delim)
+    raise InputFileError(
+        f"{sample.path}, line {number}: found {len(fields)} fields, expected {width}, as most lines have; "
+        f"{remedy}",
+        path=sample.path,
+        line=number,
+    )
+
+
+def _usual_width(records: Sequence[_Record]) -> int:
+    return Counter(len(fields) for _, fields in records).most_common(1)[0][0]
+
+
+def _with_header(sample: Sample, records: Sequence[_Record], width: int, delim: str) -> str:
+    """The command that makes a file whose first line has as many fields as most lines."""
+    (_, header), *rows = records
+    first_row = next(number for number, fields in records if len(fields) == width)
+    if len(header) == 1 or len(rows[0][1]) != width:
+        without = sample.mended_by("tail", "-n", f"+{first_row}")
+        return f"{without} leaves out the lines in front of line {first_row}"
+    if len(header) > width:
+        nothing = delim * (len(header) - width)
+        return (
+            f"{sample.mended_by('sed', f'2,$s/$/{nothing}/')} adds fields without a value at the ends of rows"
+        )
+    names = [f"column{position}" for position in range(len(header), width)]
+    behind = sample.mended_by("sed", f"1s/$/{delim}{delim.join(names)}/")
+    if not any("".join(fields[len(header) :]) for _, fields in rows):
+        return f"{behind} adds names behind"
+    in_front = sample.mended_by("sed", f"1s/^/{delim.join(names)}{delim}/")
+    return f"{behind} adds names behind, {in_front} in front"
 
 
 def _of_one_width(sample: Sample, delim: str, quote: str) -> Sample:
-    """A sample without the records that are not as wide as the first."""
+    """A sample without the records that are not as wide as most.
+
+    Raises   InputFileError where the first record is none of these, because the run takes it for the header.
+    """
     records = _records(sample, delim, quote)
-    fitting = [fields for _, fields in records if len(fields) == len(records[0][1])]
+    width = _usual_width(records)
+    if len(records[0][1]) != width:
+        _require_one_width(sample, records, delim)
+    fitting = [fields for _, fields in records if len(fields) == width]
     if len(fitting) == len(records):
         return sample
     text = io.StringIO(newline="")

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from midstream.io.file_formats import files_of
-from midstream.io.sniffing.findings import FUNCTIONS
+from midstream.io.sniffing.findings import FUNCTIONS, Options, call_words
+from midstream.io.sniffing.given_options import declared_types
 from midstream.io.sniffing.sniffing import sniff, stream_name
+from midstream.io.sniffing.tables import Kind
 from midstream.io.sources.sources import open_source
 from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import OptionValue, StreamDeclaration, literal
-from midstream.plans.sql.statements import identifier
+from midstream.plans.sql.statements import column_words, identifier
 from midstream.plans.values.errors import InputFileError, Note, tell
-from midstream.plans.values.streams import Chronons, Element
+from midstream.plans.values.streams import Element
 from midstream.plans.values.units import TimeUnit
+
+SET_ASIDE = "--dead-letters FILE of midstream sql sets such rows aside"
+"""The way to run a query without the rows that do not fit."""
+
+WITHOUT_TEXT = ("date", "timestamp", "binary", "large_binary", "fixed_size_binary", "string", "large_string")
+"""The types of Parquet that a column declared as TEXT does not take, and those for which it is no remedy."""
 
 FILE_KINDS = ("csv", "json", "jsonl", "ndjson", "parquet", "file", "elements")
 """The kinds of sources that can be read again."""
@@ -26,26 +35,52 @@ class FileNote(Note):
 
 @dataclass(frozen=True, slots=True)
 class FileElements:
-    """The elements of a stream's file, read anew for each loop, in chronons of a unit."""
+    """The elements of a stream's file, read anew for each loop, in chronons of a unit.
+
+    files    knows what to advise where a row does not fit
+    """
 
     stream: StreamDeclaration
     unit: TimeUnit
+    files: FileStreams
 
     def __iter__(self) -> Iterator[Element]:
-        return Chronons(self._read(), self.unit.name)
+        try:
+            with open_source(self.stream, Timestamps(self.unit, self.stream.unit)) as source:
+                for batch in source:
+                    yield from batch
+        except InputFileError as error:
+            if not (advice := self.files.advice(error)):
+                raise
+            raise InputFileError(f"{error}; {advice}", **vars(error)) from error
 
-    def _read(self) -> Iterator[Element]:
-        with open_source(self.stream, Timestamps(self.unit, self.stream.unit)) as source:
-            for batch in source:
-                yield from batch
+
+@dataclass(frozen=True, slots=True)
+class _SniffedFile:
+    """A file, or a pattern of files, as FROM names it: its format, its options and the column of time."""
+
+    path: str
+    kind: Kind
+    options: Options
+    time: str
+
+    def call(self, *more: tuple[str, OptionValue], text: str | None = None) -> str:
+        """The call that reads it with further options, and with a column as `text`."""
+        given = (declared_types(str(value)) for name, value in self.options if name == "types")
+        types = [column_words(one) for columns in given for one in columns if one.name != text]
+        if text is not None:
+            types.append(f"{identifier(text)} TEXT")
+        options = [one for one in self.options if one[0] not in ("types", *dict(more))]
+        if types:
+            options.append(("types", ", ".join(types)))
+        return f"FROM {call_words(self.kind, self.path, [*options, *more])}"
 
 
 class FileStreams:
     """The files of a catalog; findings are warnings, which the command line prints as notes."""
 
     def __init__(self) -> None:
-        self._functions: dict[str, tuple[str, str | None]] = {}
-        """By file, the beginning of the call that reads it, and the column that orders its rows."""
+        self._files: dict[str, _SniffedFile] = {}
 
     def declared(
         self, path: str, function: str | None, options: Sequence[tuple[str, OptionValue]], taken: Set[str]
@@ -56,11 +91,10 @@ class FileStreams:
         """
         kind = None if function is None else FUNCTIONS[function]
         found = sniff(path, stream_name(path, taken), kind, options)
-        source = found.declaration.source
-        assert source is not None
-        form = next(word for word, one in FUNCTIONS.items() if one == source.kind)
-        call = f"{form}({literal(path)}", found.declaration.ordered_by
-        self._functions.update(dict.fromkeys(files_of(path), call))
+        source, time = found.declaration.source, found.declaration.ordered_by
+        assert source is not None and time is not None
+        form = next(one for one in FUNCTIONS.values() if one == source.kind)
+        self._files.update(dict.fromkeys(files_of(path), _SniffedFile(path, form, found.options, time)))
         tell(found.notes, FileNote)
         return found.declaration
 
@@ -68,21 +102,23 @@ class FileStreams:
         """The elements of a stream's file; None for a source that is no file."""
         if stream.source is None or stream.source.kind.lower() not in FILE_KINDS:
             return None
-        return FileElements(stream, unit)
+        return FileElements(stream, unit, self)
 
     def advice(self, error: InputFileError) -> str:
         """The way to read rows of another type in a file that nobody declared; empty for other errors."""
-        column = getattr(error, "column", None)
-        function, time = self._functions.get(str(getattr(error, "path", "")), ("", None))
-        if column is None or not function:
+        file = self._files.get(str(getattr(error, "path", "")))
+        if file is None:
             return ""
-        if column == time:
-            return "--dead-letters FILE sets such rows aside"
-        if getattr(error, "found", None) == "no such column" and function.startswith("read_json"):
-            return (
-                f"FROM {function}, sparse = true) reads it as NULL, --dead-letters FILE sets such rows aside"
-            )
+        column, found = getattr(error, "column", None), getattr(error, "found", None)
+        if column is None or column in (file.time, dict(file.options).get("time_of_day")):
+            return SET_ASIDE
+        if found == "no such column":
+            return f"{file.call(('sparse', True))} reads it as NULL"
+        if file.kind == "parquet" and str(found).startswith(WITHOUT_TEXT):
+            rows = f"SELECT * FROM read_parquet({literal(file.path)}, union_by_name = true)"
+            copy = f"COPY ({rows}) TO 'together.parquet'"
+            program = shlex.quote(f"import duckdb; duckdb.sql({copy!r})")
+            return f"types are those of the first file; python -c {program} writes one file of one type"
         return (
-            f"types are those of the file's beginning; FROM {function}, types = '{identifier(column)} TEXT') "
-            "says another one, --dead-letters FILE sets such rows aside"
+            f"types are those of the file's beginning; {file.call(text=column)} says another one, {SET_ASIDE}"
         )

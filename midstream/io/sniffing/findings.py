@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from midstream.io.sniffing.row_order import RowOrder
 from midstream.io.sniffing.tables import Kind, Table
-from midstream.plans.sql.declarations import ISO, StreamDeclaration, literal, option_words
+from midstream.plans.sql.declarations import ISO, OptionValue, StreamDeclaration, literal, option_words
 from midstream.plans.sql.statements import column_words
 from midstream.plans.values.units import TimeUnit
+
+Options = Sequence[tuple[str, OptionValue]]
+"""Options by their names in SQL."""
 
 FUNCTIONS: Mapping[str, Kind] = {"read_csv": "csv", "read_json": "jsonl", "read_parquet": "parquet"}
 """The functions that read files in FROM, and the formats that they read."""
@@ -20,11 +23,13 @@ def findings(
     table: Table,
     unit: TimeUnit | None,
     order: RowOrder | None,
+    overrides: Options,
 ) -> Iterator[str]:
     """The findings in three lines: the layout and types, the time and the order, the way to overrule them.
 
     unit     the unit of integer timestamps
     order    the order of rows; None if nobody looked
+    overrides    all options that say so
     """
     assert stream.source is not None and stream.ordered_by is not None
     source = stream.source
@@ -42,12 +47,30 @@ def findings(
     elif source.sort:
         rows = "sorted"
     yield f"{path}: ordered by {stream.ordered_by}, {how}; rows: {rows}"
-    function = next(word for word, kind in FUNCTIONS.items() if kind == table.kind)
-    overrides = [*source.options, ("time", stream.ordered_by)]
+    yield (
+        f"{path}: change what is wrong in FROM {call_words(table.kind, path, overrides)}, or in the "
+        "declaration that midstream init writes"
+    )
+
+
+def overriding_options(stream: StreamDeclaration, unit: TimeUnit | None, options: Options) -> Options:
+    """The options by which a file is found to be so again: those that were found, and the given types.
+
+    A unit stands among them if integers count it.
+    """
+    assert stream.source is not None and stream.ordered_by is not None
+    overrides = [*stream.source.options, ("time", stream.ordered_by)]
     if unit is not None:
         overrides.append(("unit", unit.name))
-    words = ", ".join(option_words(name, value) for name, value in overrides)
-    yield (
-        f"{path}: change what is wrong in FROM {function}({literal(path)}, {words}), or in the declaration "
-        "that midstream init writes"
-    )
+    return (*overrides, *((name, value) for name, value in options if name == "types"))
+
+
+def call_words(kind: Kind, path: str, options: Options) -> str:
+    """The call that reads a file with some options, as it stands in FROM.
+
+    >>> print(call_words("csv", "a.csv", [("delim", ";"), ("time", "at")]))
+    read_csv('a.csv', delim = ';', time = 'at')
+    """
+    function = next(word for word, one in FUNCTIONS.items() if one == kind)
+    words = [literal(path), *(option_words(name, value) for name, value in options)]
+    return f"{function}({', '.join(words)})"

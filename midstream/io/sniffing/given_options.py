@@ -8,12 +8,13 @@ from typing import Any
 
 from midstream.io.errors import ConnectorError
 from midstream.io.sniffing.tables import FoundColumn, Kind
+from midstream.io.sniffing.times import nearest_form
 from midstream.io.sources.sources import OPTIONS
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.sql.declarations import REPEATABLE, ColumnDeclaration, OptionValue, literal
 from midstream.plans.sql.source_options import checked_options, name_fault
 from midstream.plans.values.errors import SqlError
-from midstream.plans.values.schema import suggest_in_any_case
+from midstream.plans.values.schema import Type, suggest_in_any_case
 from midstream.plans.values.units import TimeUnit
 
 OWN_OPTIONS = ("time", "unit", "types")
@@ -54,7 +55,7 @@ class GivenOptions:
                 else:
                     source[name] = value
             unit = TimeUnit.of(own["unit"]) if "unit" in own else None
-            types = _types(own["types"]) if "types" in own else ()
+            types = declared_types(own["types"]) if "types" in own else ()
         except ValueError as error:
             raise ConnectorError(f"{path}: {error}", path=path) from error
         return cls(source, own.get("time"), unit, types)
@@ -76,10 +77,13 @@ def _as_declared(column: FoundColumn, declared: ColumnDeclaration | None) -> Fou
     if declared is None:
         return column
     forms = column.forms if declared.is_timestamp else ()
-    return replace(column, type=declared.type, forms=forms, doubt="")
+    if declared.is_timestamp and column.type is Type.STRING and not forms:
+        # The rows of another form are left to the run.
+        forms = () if (near := nearest_form(column.values)) is None else (near.form,)
+    return replace(column, type=declared.type, forms=forms, is_date=declared.is_date, doubt=None)
 
 
-def _types(text: str) -> tuple[ColumnDeclaration, ...]:
+def declared_types(text: str) -> tuple[ColumnDeclaration, ...]:
     """Columns with types, as CREATE STREAM has them; raises ValueError."""
     catalog = Catalog(None)
     try:

@@ -40,13 +40,15 @@ class Unheeded(BadRows):
 def columns_beside(stream: StreamDeclaration, name: str, *, keep_type: bool) -> tuple[ColumnDeclaration, ...]:
     """A column as it is declared or as text, with what must be read beside it.
 
-    That is nothing, or, of CSV without a header, all columns, because they go by position.
+    That is the column with times of day, if there is one, and of CSV without a header all columns, because
+    they go by position.
     """
     has_header = stream.source is None or stream.source.header is not False
+    clock = (None if stream.source is None else stream.source.time_of_day) or name
     return tuple(
         one if one.name == name and keep_type else ColumnDeclaration(one.name, Type.STRING)
         for one in stream.columns
-        if one.name == name or not has_header
+        if one.name == name or one.name.lower() == clock.lower() or not has_header
     )
 
 

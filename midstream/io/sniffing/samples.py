@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ from midstream.plans.values.errors import InputFileError
 
 SIZE = 1 << 20
 """The number of bytes that are looked at."""
+
+UNPACKING = {".gz": "gzip", ".zst": "zstd"}
+"""The programs that unpack files, by the ends of their names."""
 
 MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -33,6 +37,20 @@ class Sample:
     text: str
     encoding: str | None
     is_whole: bool
+
+    def mended_by(self, program: str, *arguments: str) -> str:
+        """The shell command that sends the file's text, unpacked and in UTF-8, through a program to a file.
+
+        >>> print(Sample("a b.csv.gz", "", "utf-16", True).mended_by("tail", "-n", "+3"))
+        gzip -dc < 'a b.csv.gz' | iconv -f utf-16 -t utf-8 | tail -n +3 > mended.csv
+        """
+        name = self.path.lower()
+        steps = [[UNPACKING[end], "-dc"] for end in UNPACKING if name.endswith(end)]
+        if self.encoding is not None:
+            steps.append(["iconv", "-f", self.encoding, "-t", "utf-8"])
+        first, *others = map(shlex.join, [*steps, [program, *arguments]])
+        suffix = ".jsonl" if ".json" in name or ".ndjson" in name else ".csv"
+        return f"{' | '.join([f'{first} < {shlex.quote(self.path)}', *others])} > mended{suffix}"
 
 
 def sample_of(path: str, encoding: str | None = None, quote: str = '"') -> Sample:
@@ -56,7 +74,10 @@ def sample_of(path: str, encoding: str | None = None, quote: str = '"') -> Sampl
     if not is_whole:
         text = _whole_records(text, quote)
     if not text.strip():
-        raise InputFileError(f"{path}: found nothing, expected rows", path=path)
+        raise InputFileError(
+            f"{path}: found nothing, expected rows; CREATE STREAM declares a file that is still empty",
+            path=path,
+        )
     return Sample(path, text, None if encoding == "utf-8" else encoding, is_whole)
 
 

@@ -11,14 +11,16 @@ from typing import Any
 from midstream.io.errors import ConnectorError
 from midstream.io.file_formats import KNOWN, PACKED, file_format, files_of
 from midstream.io.sniffing.csv_sniffing import sniffed_csv
-from midstream.io.sniffing.findings import FUNCTIONS, findings
+from midstream.io.sniffing.findings import FUNCTIONS, Options, findings, overriding_options
 from midstream.io.sniffing.given_options import GivenOptions
 from midstream.io.sniffing.json_sniffing import sniffed_json
 from midstream.io.sniffing.parquet_sniffing import sniffed_parquet
-from midstream.io.sniffing.row_order import row_order
-from midstream.io.sniffing.tables import FoundColumn, Kind, Table
-from midstream.io.sniffing.time_column import form_of_time, time_column, unit_of_time
+from midstream.io.sniffing.row_order import RowOrder, row_order
+from midstream.io.sniffing.tables import FoundColumn, Kind, Table, doubtful
+from midstream.io.sniffing.time_column import form_of_time, require_clock, time_column, unit_of_time
 from midstream.io.sniffing.times import narrowed
+from midstream.io.sources.sources import open_source
+from midstream.io.timestamps import Timestamps
 from midstream.plans.sql.declarations import (
     ISO,
     ColumnDeclaration,
@@ -27,10 +29,9 @@ from midstream.plans.sql.declarations import (
     StreamDeclaration,
     literal,
 )
-from midstream.plans.sql.statements import identifier
 from midstream.plans.values.errors import InputFileError
 from midstream.plans.values.schema import Type
-from midstream.plans.values.units import TimeUnit
+from midstream.plans.values.units import MICROSECONDS, TimeUnit
 
 SUFFIXES: Mapping[str, Kind] = {".tsv": "csv", ".txt": "csv"}
 """Further ends of names of files that hold CSV."""
@@ -38,10 +39,15 @@ SUFFIXES: Mapping[str, Kind] = {".tsv": "csv", ".txt": "csv"}
 
 @dataclass(frozen=True, slots=True)
 class SniffedStream:
-    """A stream and what was found; `notes` are lines for the user."""
+    """A stream and what was found.
+
+    notes      lines for the user
+    options    the options by which the file is found to be so again
+    """
 
     declaration: StreamDeclaration
     notes: tuple[str, ...]
+    options: Options
 
 
 def sniff(
@@ -72,18 +78,45 @@ def sniff(
     _require_distinct(first, table.columns)
     is_whole = table.is_whole and files_of(path) == [first]
     table = replace(table, columns=given.retyped(path, table.columns), is_whole=is_whole)
-    _require_no_doubt(first, table.columns)
-    time = time_column(path, table.columns, given)
-    formats = form_of_time(path, time, table, given)
-    unit = unit_of_time(path, time, given) if not formats else None
+    time = time_column(path, first, table.columns, given)
+    _require_no_doubt(first, [column for column in table.columns if column.name != time.name])
+    formats = form_of_time(path, first, time, table, given)
+    unit = unit_of_time(first, time, given) if not formats else None
+    require_clock(path, time, table.columns, formats, given)
     stream = _declared(path, name, table, time, formats, given)
     stream = replace(stream, unit=unit)
-    order = row_order(stream) if "sort" not in given.source else None
+    order = _order(path, first, stream) if "sort" not in given.source else None
     if order is not None and stream.source is not None:
         stream = replace(stream, source=replace(stream.source, sort=not order.is_sorted))
         if order.is_finer:
             stream = replace(stream, unit=TimeUnit.of("nanoseconds"))
-    return SniffedStream(stream, tuple(findings(path, stream, table, unit, order)))
+    overrides = overriding_options(stream, unit, options)
+    return SniffedStream(stream, tuple(findings(path, stream, table, unit, order, overrides)), overrides)
+
+
+def _order(path: str, first: str, stream: StreamDeclaration) -> RowOrder:
+    try:
+        return row_order(stream)
+    except InputFileError as error:
+        if str(getattr(error, "path", first)) == first:
+            raise
+        advice = "files of a pattern are written like the first; read others by a pattern of their own"
+        raise InputFileError(f"{error}; {advice}", **vars(error)) from error
+
+
+def first_misfit(stream: StreamDeclaration) -> str:
+    """The error for the first row of a sniffed file that does not fit; empty if all rows do.
+
+    A statement does not say that nobody declared the columns: reading it, 02139 is an integer.
+    """
+    unit = stream.unit or MICROSECONDS
+    try:
+        with open_source(stream, Timestamps(unit, stream.unit)) as source:
+            for _ in source:
+                pass
+    except InputFileError as error:
+        return str(error)
+    return ""
 
 
 def _kind_of(path: str) -> Kind:
@@ -134,13 +167,8 @@ def _require_distinct(path: str, columns: Sequence[FoundColumn]) -> None:
 
 def _require_no_doubt(path: str, columns: Sequence[FoundColumn]) -> None:
     for column in columns:
-        if column.doubt:
-            raise InputFileError(
-                f"{path}, column {column.name}: {column.doubt}; mend the file, or write types = "
-                f"'{identifier(column.name)} TEXT', which takes such values as texts",
-                path=path,
-                column=column.name,
-            )
+        if column.doubt is not None:
+            raise doubtful(path, column, column.doubt)
 
 
 def _declared(
@@ -166,15 +194,23 @@ def _declared(
         is_time = bool(fitting) or (column.is_iso and column.name != time.name)
         is_date = is_time and (column.is_date if column.is_iso else not _have_clock(fitting))
         type_ = Type.INTEGER if is_time else column.type
-        declared = ColumnDeclaration(column.name, type_, is_timestamp=is_time, is_date=is_date)
-        columns.append(own.get(column.name.lower(), declared) if column.name != time.name else declared)
+        is_sniffed = column.name != time.name or is_time or given.unit is None
+        declared = ColumnDeclaration(column.name, type_, True, is_time, is_date, is_sniffed, column.decimals)
+        if (given_type := own.get(column.name.lower())) is not None:
+            # A name may be given in another case, and the column of time must have a form.
+            is_time = is_time and column.name == time.name
+            declared = replace(given_type, name=column.name, is_timestamp=given_type.is_timestamp or is_time)
+        columns.append(declared)
     if any(one.is_timestamp and one.name in _iso(table) for one in columns):
         forms = list(dict.fromkeys((*forms, ISO)))
     clause = [*table.options]
     if forms != [ISO]:
         clause += [("format", form) for form in forms]
-    if given.source.get("sort"):
-        clause.append(("sort", True))
+    for option in ("time_of_day", "sort"):
+        if given.source.get(option):
+            clause.append((option, given.source[option]))
+    if table.kind != "jsonl" and given.source.get("sparse"):
+        clause.append(("sparse", True))
     return StreamDeclaration(name, tuple(columns), time.name, SourceClause.of(table.kind, (path,), clause))
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain, product
+from typing import NamedTuple
 
 from midstream.plans.sql.declarations import ISO
 from midstream.plans.values.instants import nanoseconds, of_datetime
@@ -20,6 +21,9 @@ DATES = {
 
 CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S,%f")
 """The forms of times of day."""
+
+IN_UTC = (" UTC", " GMT")
+"""The names of zones that mean UTC; other names mean different offsets to different readers."""
 
 BETWEEN = (" ", "T", ", ")
 """The texts between a date and a time of day."""
@@ -64,6 +68,46 @@ def narrowed(forms: Sequence[str], texts: Iterable[str], enough: int = 0) -> lis
     return remaining
 
 
+class NearestForm(NamedTuple):
+    """The form that most texts of a column have, and the position of the first text of another form."""
+
+    form: str
+    misfit: int
+
+
+def nearest_form(texts: Sequence[str]) -> NearestForm | None:
+    """The form of more than half of some texts, if not of all; None if there is none, or two read otherwise.
+
+    >>> nearest_form(["2026-01-01", "2026-01-02", "Total"]), nearest_form(["a", "b"])
+    (NearestForm(form='iso', misfit=2), None)
+    """
+    looked = texts[:1000]
+    # One of three texts has the form that most have, unless chance is against it.
+    examples = {looked[0], looked[len(looked) // 2], looked[-1]} if looked else set()
+    forms = dict.fromkeys([ISO, *chain.from_iterable(map(_candidates, sorted(examples)))])
+    counts = {form: sum(instant(text, form) is not None for text in looked) for form in forms}
+    best = max(counts, key=counts.__getitem__)
+    rivals = [form for form in forms if counts[form] == counts[best]]
+    if 2 * counts[best] <= len(looked) or readings(rivals, looked) is not None:
+        return None
+    misfit = next((at for at, text in enumerate(texts) if instant(text, best) is None), None)
+    return None if misfit is None else NearestForm(best, misfit)
+
+
+def unlike_the_first(texts: Sequence[str]) -> int:
+    """The position of the first text that has no form with all before it; 0 if the first text has none.
+
+    >>> unlike_the_first(["03/04/2026", "13/04/2026", "04/13/2026"])
+    2
+    """
+    forms = forms_of(texts[:1])
+    for position, text in enumerate(texts):
+        forms = narrowed(forms, [text])
+        if not forms:
+            return position
+    return 0
+
+
 def instant(text: str, form: str) -> int | None:
     """The instant that a text means in a form, in nanoseconds since 1970; None if it is none."""
     try:
@@ -94,6 +138,7 @@ def _candidates(text: str) -> Iterator[str]:
         return
     yield from WHOLE
     zones = ("", " %z", "%z") if re.search(r"[+-]\d\d:?\d\d$|Z$", text) else ("",)
+    zones = next(((zone,) for zone in IN_UTC if text.endswith(zone)), zones)
     for separator, dates in DATES.items():
         if text.count(separator) >= 2:
             yield from dates
@@ -121,6 +166,11 @@ def likeliest(names: Sequence[str]) -> list[str]:
         if found := [name for name in names if name.lower().replace(" ", "_") == usual]:
             return found
     return [name for name in names if is_name_of_time(name)] or list(names)
+
+
+def may_hold_time(name: str) -> bool:
+    """True if a column's name says that it holds a time, or might, as `at` and `day` do."""
+    return is_name_of_time(name) or name.lower() in ("at", "when", "day", "tag", "dia")
 
 
 def is_name_of_time(name: str) -> bool:

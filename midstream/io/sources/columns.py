@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from midstream.io.readers import other_separator, separated
 from midstream.io.sources.bad_rows import Misfit
@@ -33,4 +33,19 @@ def find_column(name: str, names: Sequence[str], delim: str = ",") -> int:
         case 1:
             return list(names).index(spelled[wanted])
         case several:
-            raise Misfit(name, f"{several} columns of this name", "one")
+            raise Misfit(name, f"{several} columns of this name", "one; rename the others, or leave them out")
+
+
+def find_columns(
+    names: Sequence[str], existing: Sequence[str], optional: Collection[str] = (), delim: str = ","
+) -> list[int | None]:
+    """The positions of columns as `find_column` finds them; None for an `optional` one that is missing.
+
+    >>> find_columns(["a", "b"], ["B"], optional=["a"])
+    [None, 0]
+    """
+    there = {name.lower() for name in existing}
+    return [
+        None if name in optional and name.lower() not in there else find_column(name, existing, delim)
+        for name in names
+    ]

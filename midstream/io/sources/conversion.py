@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, repeat
 from operator import add
 from typing import Any, TypeVar
@@ -13,9 +13,11 @@ from midstream.io.sources.bad_rows import BadRows, Misfit, WrongSource, shown
 from midstream.io.sources.clock import Now, never_back, system_clock
 from midstream.io.sources.converter import ODD, Converter, Converters
 from midstream.io.sources.rows import Rows, part
+from midstream.io.times_of_day import TIME_OF_DAY, time_of_day
 from midstream.io.timestamps import Timestamps, UndeclaredUnit
 from midstream.plans.sql.declarations import ColumnDeclaration, StreamDeclaration
 from midstream.plans.values.arguments import require
+from midstream.plans.values.instants import DAY
 from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Batch, Element
 from midstream.plans.values.unit_words import advice
@@ -23,6 +25,8 @@ from midstream.plans.values.units import TimeUnit
 
 BATCH = 1024
 """The largest number of elements in a batch."""
+
+NANOSECONDS = TimeUnit.of("nanoseconds")
 
 T = TypeVar("T")
 
@@ -84,13 +88,33 @@ class Conversion:
         self._time = self.names.index(stream.ordered_by) if stream.ordered_by is not None else None
         self.clock = self._now if self._time is None else None
         """The clock that stamps rows; None if they have times."""
-        stamp = ColumnDeclaration(stream.ordered_by or "timestamp", Type.INTEGER, False, True)
+        stamp = ColumnDeclaration("timestamp", Type.INTEGER)
+        if self._time is not None:
+            stamp = stream.columns[self._time]
+        stamp = replace(stamp, nullable=False, is_timestamp=True)
+        clock_name = None if stream.source is None else stream.source.time_of_day
+        self._clock_column = _position(self.names, clock_name) if self._time is not None else None
+        """The position of the column with times of day, which the column of time then lacks."""
+        if self._clock_column is not None:
+            days = converters(stamp, False, Timestamps(NANOSECONDS, None))
+            self._clock = ClockedDates(days, self.timestamps)
         self._stamp = converters(stamp, False, self.timestamps)
         self._converters = [
             self._stamp if position == self._time else converters(column, column.nullable, self.timestamps)
             for position, column in enumerate(stream.columns)
         ]
         self._payload = [c for position, c in enumerate(self._converters) if position != self._time]
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """The columns that a sparse source may lack: those that may be unknown, and tell no time."""
+        source = self.stream.source
+        if source is None or not source.sparse:
+            return frozenset()
+        times = {(name or "").lower() for name in (self.stream.ordered_by, source.time_of_day)}
+        return frozenset(
+            one.name for one in self.stream.columns if one.nullable and one.name.lower() not in times
+        )
 
     def batch(self, columns: Sequence[Sequence[Any]], count: int) -> Batch:
         """The elements of `count` rows, given by columns.
@@ -101,7 +125,11 @@ class Conversion:
             with self.counted():
                 return _elements([self._now()] * count, self.payloads(columns, count))
         rest = [column for position, column in enumerate(columns) if position != self._time]
-        return self.stamped(columns[self._time], rest)
+        if self._clock_column is None:
+            return self.stamped(columns[self._time], rest)
+        with self.counted():
+            starts = self._clock.many(columns[self._time], columns[self._clock_column])
+            return _elements(starts, self.payloads(rest, count))
 
     def stamped(self, times: Sequence[Any], columns: Sequence[Sequence[Any]]) -> Batch:
         """The elements of rows, given by their times and the columns of the payload.
@@ -124,6 +152,10 @@ class Conversion:
 
         Raises   Misfit.
         """
+        if self._clock_column is not None and self._time is not None:
+            start = self._clock.single(values, self.names, self._time, self._clock_column)
+            rest = [value for position, value in enumerate(values) if position != self._time]
+            return start, start + 1, self.payload(rest)
         read = [
             read_value(name, converter, value)
             for name, converter, value in zip(self.names, self._converters, values, strict=True)
@@ -155,6 +187,47 @@ class Conversion:
         except ODD:
             self.timestamps.cut = cut
             raise
+
+
+class ClockedDates:
+    """Instants of dates in one column, and times of day in another."""
+
+    def __init__(self, days: Converter, timestamps: Timestamps) -> None:
+        self._days = days
+        """Converts dates to nanoseconds."""
+        self._timestamps = timestamps
+
+    def many(self, dates: Sequence[Any], clocks: Sequence[Any]) -> Sequence[Any]:
+        """The chronons of whole columns.
+
+        Raises   One of ODD where a value does not fit.
+        """
+        days = self._days.many(dates)
+        if any(day % DAY for day in days):
+            raise ValueError("a time of day beside another")
+        clocked = map(add, days, map(time_of_day, clocks))
+        return self._timestamps.instants(list(clocked))
+
+    def single(self, values: Sequence[Any], names: Sequence[str], date: int, clock: int) -> int:
+        """The chronon of a row; `date` and `clock` are the positions of its columns.
+
+        Raises   Misfit.
+        """
+        day = read_value(names[date], self._days, values[date])
+        if day % DAY:
+            expected = f"a date alone, as column {names[clock]} has the time of day"
+            raise Misfit(names[date], shown(values[date]), expected)
+        try:
+            return self._timestamps.instant(day + time_of_day(values[clock]))
+        except ODD:
+            found = "nothing" if values[clock] in ("", None) else shown(values[clock])
+            raise Misfit(names[clock], found, TIME_OF_DAY) from None
+
+
+def _position(names: Sequence[str], name: str | None) -> int | None:
+    """The position of a name in any case; None if it is not there."""
+    lower = [one.lower() for one in names]
+    return lower.index(name.lower()) if name is not None and name.lower() in lower else None
 
 
 def _elements(times: Sequence[int], payloads: Iterable[tuple[Any, ...]]) -> Batch:

@@ -15,6 +15,8 @@ ODD = (ValueError, TypeError, KeyError, OverflowError)
 """The exceptions by which `many` refuses a column; UnicodeEncodeError is a ValueError."""
 
 INSTANT = f"an integer, or {DATE}"
+DAY = "an integer, or a date in ISO 8601"
+NO_CLOCK = "a column declared TIMESTAMP takes times of day, and CAST(column AS DATE) gives its days"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,11 @@ Converters = Callable[[ColumnDeclaration, bool, Timestamps], Converter]
 
 def describe(column: ColumnDeclaration, nothing: str | None, formats: Sequence[str] = ()) -> str:
     """Describe the values that a column accepts; `nothing` is the source's text for an unknown value."""
-    if column.is_timestamp and formats:
-        forms = (INSTANT if form == ISO else f"a timestamp of the form {form}" for form in formats)
-        return ", or ".join([*forms, *([] if nothing is None else [nothing])])
-    what = INSTANT if column.is_timestamp else "a value" if column.type is Type.ANY else column.type.value
-    return what if nothing is None else f"{what}, or {nothing}"
+    kinds = ["a value" if column.type is Type.ANY else column.type.value]
+    if column.is_timestamp:
+        kinds = [
+            (DAY if column.is_date else INSTANT) if form == ISO else f"a timestamp of the form {form}"
+            for form in formats or (ISO,)
+        ]
+    words = ", or ".join([*kinds, *([] if nothing is None else [nothing])])
+    return f"{words}; {NO_CLOCK}" if column.is_date else words

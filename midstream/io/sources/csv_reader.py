@@ -10,7 +10,7 @@ from functools import partial
 
 from midstream.io.readers import SEPARATORS, csv_fault, other_separator, separated
 from midstream.io.sources.bad_rows import BadRows, Misfit
-from midstream.io.sources.columns import find_column
+from midstream.io.sources.columns import find_columns
 from midstream.io.sources.conversion import Candidate, Conversion, convert_each
 from midstream.io.sources.converter import ODD
 from midstream.io.sources.rows import Rows
@@ -73,7 +73,8 @@ class CsvReader(TextReader):
         self._begun = b""
         self._enough = 0
         """A long record is read again once it has this many bytes."""
-        self._positions: list[int] | None = None
+        self._positions: list[int | None] | None = None
+        """The positions of the columns; None for one that a sparse file lacks, which is then empty."""
         self._width = len(conversion.names)
         if not has_header:
             self._positions = list(range(self._width))
@@ -133,7 +134,9 @@ class CsvReader(TextReader):
             return None
         assert self._positions is not None
         try:
-            return self.conversion.batch([fields[p:-1:stride] for p in self._positions], count)
+            nothing = [""] * count
+            columns = [nothing if p is None else fields[p:-1:stride] for p in self._positions]
+            return self.conversion.batch(columns, count)
         except ODD:
             return None
 
@@ -145,7 +148,9 @@ class CsvReader(TextReader):
             columns = list(zip(*records, strict=True))
             if len(columns) != self._width:
                 return None
-            return self.conversion.batch([columns[p] for p in self._positions], len(records))
+            nothing = ("",) * len(records)
+            picked = [nothing if p is None else columns[p] for p in self._positions]
+            return self.conversion.batch(picked, len(records))
         except (csv.Error, *ODD):
             return None
 
@@ -162,7 +167,9 @@ class CsvReader(TextReader):
                     raise Misfit(None, *separated(one, self._delim))
                 raise record.fields
             names = record.fields
-            self._positions = [find_column(name, names, self._delim) for name in self.conversion.names]
+            self._positions = find_columns(
+                self.conversion.names, names, self.conversion.optional, self._delim
+            )
         except Misfit as misfit:
             BadRows().report(self.origin.name, "line", number + record.first, misfit, record.text)
         self._width = len(names)
@@ -174,7 +181,7 @@ class CsvReader(TextReader):
         if not isinstance(fields, Misfit):
             if len(fields) == self._width:
                 assert self._positions is not None
-                fields = [fields[p] for p in self._positions]
+                fields = ["" if p is None else fields[p] for p in self._positions]
             else:
                 fault = f"{len(fields)} fields", f"{self._width}, as there are columns"
                 for separator in SEPARATORS:

@@ -30,6 +30,10 @@ LAYOUTS = 256
 Object = Mapping[str, Any]
 
 
+NOT_JSON = ("NaN", "Infinity", "-Infinity")
+"""Words that Python writes for floats, and that JSON does not have."""
+
+
 def _refuse(constant: str) -> Any:
     raise ValueError(constant)
 
@@ -188,6 +192,8 @@ class JsonReader(TextReader):
 
     def _csv(self, line: str) -> Misfit | None:
         """The misfit of a first line that seems to be CSV: the names of the columns, or as many fields."""
+        if line.lstrip().startswith(("{", "[")):
+            return None
         columns = {name.lower() for name in self.columns}
         for separator in (",", *SEPARATORS):
             fields = fields_of(line.strip().lower(), separator)
@@ -379,5 +385,7 @@ def parsed_line(line: str, encoding: str = "UTF-8") -> Object | Misfit:
         return Misfit(None, f"{error.msg} at character {error.pos + 1}", "a JSON object")
     except ValueError as error:
         # NaN and Infinity, and integers that are too long for Python
+        if str(error) in NOT_JSON:
+            return Misfit(None, f"{error}, which is no JSON", "a number or null")
         return Misfit(None, str(error), "a JSON object")
     return value if isinstance(value, dict) else Misfit(None, shown(value), "a JSON object")

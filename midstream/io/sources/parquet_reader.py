@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from midstream.io.instants import Nanoseconds
 from midstream.io.parquet import Moments, is_text, opened_parquet, read_columns
 from midstream.io.sources.bad_rows import BadRows, Misfit
-from midstream.io.sources.columns import find_column
+from midstream.io.sources.columns import find_columns
 from midstream.io.sources.conversion import (
     BATCH,
     Candidate,
@@ -46,7 +46,8 @@ def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> It
     with opened_parquet(path) as file:
         names = list(file.schema_arrow.names)
         try:
-            found = [names[place] for place in matching_columns(file.schema_arrow, conversion)]
+            places = matching_columns(file.schema_arrow, conversion)
+            found = [None if place is None else names[place] for place in places]
         except Misfit as misfit:
             raise InputFileError(
                 f"{path}, {misfit}",
@@ -56,22 +57,34 @@ def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> It
                 expected=misfit.expected,
             ) from None
     read = 0
-    for count, arrays in read_columns(path, found, BATCH):
-        columns = [values_of(arrays[name]) for name in found]
+    for count, arrays in read_columns(path, [name for name in found if name is not None], BATCH):
+        columns = [[None] * count if name is None else values_of(arrays[name]) for name in found]
         yield from in_batches(elements_of(columns, count, read + 1, conversion, origin, bad_rows))
         read += count
 
 
-def matching_columns(schema: pa.Schema, conversion: Conversion) -> list[int]:
-    """The positions of a stream's columns, by name in any case.
+def matching_columns(schema: pa.Schema, conversion: Conversion) -> list[int | None]:
+    """The positions of a stream's columns, by name in any case; None for one that a sparse file lacks.
 
     Raises   Misfit for a column that is missing, or of another type.
     """
-    places = [find_column(name, schema.names) for name in conversion.names]
-    for column, place in zip(conversion.stream.columns, places, strict=True):
+    places = find_columns(conversion.names, schema.names, conversion.optional)
+    for column, place in zip(conversion.stream.columns, places, strict=False):
+        if place is None:
+            continue
         is_time = column.is_timestamp or column.name == conversion.stream.ordered_by
-        _require_type(schema.field(place).type, column, is_time=is_time)
+        type_ = schema.field(place).type
+        if column.type is not Type.STRING or column.is_sniffed or not _has_text(type_):
+            require_type(type_, column, is_time=is_time)
     return places
+
+
+def _has_text(found: pa.DataType) -> bool:
+    """True for a type whose values have a text in JSON."""
+    from pyarrow import types
+
+    numbers = types.is_integer(found) or types.is_floating(found) or types.is_decimal(found)
+    return bool(numbers or types.is_boolean(found) or types.is_nested(found))
 
 
 def elements_of(
@@ -104,10 +117,11 @@ def _text(names: list[str], row: tuple[Any, ...]) -> str:
     return json.dumps(dict(zip(names, shown, strict=True)), ensure_ascii=False, default=str)
 
 
-def _require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: bool) -> None:
+def require_type(kind: pa.DataType, column: ColumnDeclaration, *, is_time: bool) -> None:
+    """Raise Misfit for a type of Arrow whose values a column does not take."""
     from pyarrow import types
 
-    values = found.value_type if types.is_dictionary(found) else found
+    values = kind.value_type if types.is_dictionary(kind) else kind
     if is_time:
         readable: tuple[Any, ...] = (types.is_integer, types.is_timestamp, types.is_date, is_text)
     elif column.type is Type.ANY:
@@ -116,11 +130,11 @@ def _require_type(found: pa.DataType, column: ColumnDeclaration, *, is_time: boo
         readable = {
             Type.INTEGER: (types.is_integer, types.is_decimal),
             Type.FLOAT: (types.is_floating, types.is_integer, types.is_decimal),
-            Type.STRING: (is_text,),
+            Type.STRING: (is_text, types.is_time),
             Type.BOOLEAN: (types.is_boolean,),
         }[column.type]
     if not types.is_null(values) and not any(test(values) for test in readable):
-        raise Misfit(column.name, str(found), INSTANT if is_time else column.type.value)
+        raise Misfit(column.name, str(kind), INSTANT if is_time else column.type.value)
 
 
 def values_of(array: pa.Array | Moments) -> list[Any]:
@@ -136,6 +150,8 @@ def values_of(array: pa.Array | Moments) -> list[Any]:
     if types.is_date(array.type):
         days = values_of(array.cast(pa.date32()).cast(pa.int32()))
         return Moments(v if v is None else v * NANOSECONDS["d"] for v in days)
+    if types.is_time(array.type):
+        return values_of(array.cast(pa.string()))
     if array.type in (pa.int64(), pa.float64()) and array.null_count == 0:
         # Several times faster than to_pylist, which first makes an Arrow scalar for each value.
         data = memoryview(array.buffers()[1]).cast("B")

@@ -12,8 +12,10 @@ from midstream.io.sources.clock import Now
 from midstream.io.sources.conversion import Conversion
 from midstream.io.sources.converter import ODD, Converter, Converters
 from midstream.io.sources.rows import Rows
+from midstream.io.sources.separators import POINTS, Separators
+from midstream.io.sources.sniffed_columns import in_the_guessed_unit, without_codes, without_integers
 from midstream.io.sources.texts import text_converter
-from midstream.io.sources.values import value_converter
+from midstream.io.sources.values import value_converter, with_json
 from midstream.io.timestamps import Timestamps
 from midstream.plans.expressions.expressions import CONSTANT_TYPES
 from midstream.plans.sql.declarations import (
@@ -28,6 +30,10 @@ from midstream.plans.values.units import TimeUnit
 
 SELECTABLE = ("csv", "jsonl", "parquet")
 """Formats whose files may hold several streams."""
+
+
+WITH_JSON = ("jsonl", "parquet")
+"""Formats whose values may be nested, and are taken as JSON by columns that somebody declares as texts."""
 
 
 def conversion_of(
@@ -113,14 +119,32 @@ def converters_of(stream: StreamDeclaration, form: str) -> Converters:
     """The converters of a format, with the options of the stream's source."""
     source = stream.source or SourceClause("")
     integers = {column.name for column in stream.columns if not column.is_timestamp}
+    separators = {
+        Type.FLOAT: Separators(source.decimal, source.thousands),
+        Type.INTEGER: Separators(None, source.thousands),
+    }
 
     def converters(column: ColumnDeclaration, is_nullable: bool, timestamps: Timestamps) -> Converter:
         # A stream may be ordered by integers, which have no form.
         formats = () if column.name in integers else source.formats
         if form != "csv":
-            return value_converter(column, is_nullable, timestamps, formats)
-        plain = text_converter(column, is_nullable, timestamps, formats)
-        return _with_unknown(_with_decimals(plain, column, source.decimal), is_nullable, source.unknown)
+            plain = value_converter(column, is_nullable, timestamps, formats)
+            if column.type is Type.STRING and not column.is_sniffed and form in WITH_JSON:
+                plain = with_json(plain)
+            return sniffed(plain, column, timestamps)
+        plain = sniffed(text_converter(column, is_nullable, timestamps, formats), column, timestamps)
+        if not column.is_timestamp and (used := separators.get(column.type, POINTS)) != POINTS:
+            plain = used.converter(plain)
+        return _with_unknown(plain, is_nullable, source.unknown)
+
+    def sniffed(plain: Converter, column: ColumnDeclaration, timestamps: Timestamps) -> Converter:
+        if not column.is_sniffed:
+            return plain
+        if column.is_timestamp and column.name in integers:
+            return in_the_guessed_unit(plain, timestamps)
+        if form == "csv" and column.type in (Type.INTEGER, Type.FLOAT) and not column.is_timestamp:
+            return without_codes(plain)
+        return without_integers(plain, source.formats) if column.is_timestamp else plain
 
     return converters
 
@@ -143,15 +167,3 @@ def _with_unknown(plain: Converter, is_nullable: bool, unknown: Sequence[str]) -
         return plain.many([empty.get(text, text) for text in texts] if empty.keys() & texts else texts)
 
     return Converter(many, lambda text: plain.single(empty.get(text, text)), plain.expected)
-
-
-def _with_decimals(plain: Converter, column: ColumnDeclaration, decimal: str | None) -> Converter:
-    """A converter of floats whose decimals stand behind another character than a point."""
-    if column.type is not Type.FLOAT or decimal in (None, "."):
-        return plain
-    points = str.maketrans({decimal: ".", ".": decimal})  # a point is no decimal point then
-
-    def many(texts: Sequence[str]) -> Sequence[Any]:
-        return plain.many([text.translate(points) for text in texts])
-
-    return Converter(many, lambda text: plain.single(text.translate(points)), plain.expected)

@@ -47,10 +47,10 @@ KINDS = {
 """The kinds of sources, with their syntax; ALIASES lists further words."""
 
 OPTIONS = {
-    "csv": tuple(name for name in FIELDS if name != "sparse"),
-    "jsonl": ("encoding", "sparse", "format", "sort"),
+    "csv": tuple(FIELDS),
+    "jsonl": ("encoding", "sparse", "format", "time_of_day", "sort"),
     "elements": ("encoding", "sort"),
-    "parquet": ("format", "sort"),
+    "parquet": ("sparse", "format", "time_of_day", "sort"),
     "ingested": (),
 }
 """The options that each format takes."""
@@ -166,6 +166,15 @@ class _Opening:
                 raise ConnectorError(
                     f"stream {self.stream.name}: found the option {name} for {form}, expected "
                     f"{fitting or 'none'}"
+                )
+        names = [column.name for column in self.stream.columns]
+        clock = self.source.time_of_day
+        if clock is not None and self.stream.ordered_by is not None:
+            beside = [name for name in names if name != self.stream.ordered_by]
+            if clock.lower() not in map(str.lower, beside):
+                raise ConnectorError(
+                    f"stream {self.stream.name}: time_of_day: found {clock}, expected a column beside "
+                    f"{self.stream.ordered_by}: {', '.join(beside) or 'none'}{suggest(clock, beside)}"
                 )
         return conversion_of(self.stream, self.unit, form, self.clock)
 

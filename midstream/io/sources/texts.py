@@ -14,7 +14,7 @@ from typing import Any
 
 from midstream.io.readers import PARSERS
 from midstream.io.sources.converter import Converter, describe
-from midstream.io.timestamps import Timestamps, UndeclaredUnit
+from midstream.io.timestamps import Days, Timestamps, UndeclaredUnit
 from midstream.plans.sql.declarations import ISO, ColumnDeclaration
 from midstream.plans.values.instants import EPOCH, nanoseconds, of_datetime
 from midstream.plans.values.schema import Type
@@ -45,6 +45,7 @@ def text_converter(
     >>> text_converter(day, True, seconds).many(["1970-01-02", "7", "1970-01-01 00:00:01.5+00:01"])
     [86400, 7, -59]
     """
+    timestamps = Days(timestamps) if column.is_date else timestamps
     parse = PARSERS[column.type]
     if column.type is Type.INTEGER and is_nullable:
         parse = _integer

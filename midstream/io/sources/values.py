@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
@@ -14,7 +15,7 @@ from midstream.io.instants import Nanoseconds, nanoseconds
 from midstream.io.parquet import Moments
 from midstream.io.sources.converter import Converter, describe
 from midstream.io.sources.texts import text_converter
-from midstream.io.timestamps import Timestamps
+from midstream.io.timestamps import Days, Timestamps
 from midstream.plans.sql.declarations import ISO, ColumnDeclaration
 from midstream.plans.values.finite import python_value
 from midstream.plans.values.schema import Type
@@ -39,6 +40,7 @@ def value_converter(
     ([12.5, None, 8.0], 8.0)
     """
     parse: Callable[[Any], Any]
+    timestamps = Days(timestamps) if column.is_date else timestamps
     if column.is_timestamp:
         parse = _instant(timestamps, formats)
         plain: frozenset[type] = frozenset() if formats and ISO not in formats else frozenset({int})
@@ -70,6 +72,28 @@ def value_converter(
         return values
 
     return Converter(many, one, describe(column, "null" if is_nullable else None, formats))
+
+
+def with_json(plain: Converter) -> Converter:
+    """A converter of texts that takes other values as their text in JSON, as DuckDB does.
+
+    >>> plain = value_converter(ColumnDeclaration("user", Type.STRING), True, Timestamps.of("seconds"))
+    >>> with_json(plain).many(["Ann", None, {"id": 7}])
+    ['Ann', None, '{"id": 7}']
+    """
+
+    def text(value: Any) -> Any:
+        if value is None or type(value) is str:
+            return value
+        return (
+            str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False, default=str)
+        )
+
+    return Converter(
+        lambda values: plain.many(list(map(text, values))),
+        lambda value: plain.single(text(value)),
+        plain.expected,
+    )
 
 
 def scalar(value: Any) -> Any:

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 from midstream.cli import app
 from midstream.io.sinks.arrow_sink import ArrowSink
 from midstream.io.sinks.table_sink import LINES, TableSink
+from midstream.io.sniffing import samples
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.values.schema import Schema
 
@@ -114,7 +115,7 @@ def test_a_row_of_another_type_is_refused_with_its_line_and_a_remedy() -> None:
     assert result.exit_code == 2
     *_, error, advice = result.stderr.splitlines()
     assert error == "midstream: late.csv, line 3, column n: found 'x', expected integer, or nothing"
-    assert "FROM read_csv('late.csv', types = 'n TEXT') says another one" in advice
+    assert "FROM read_csv('late.csv', time = 'at', types = 'n TEXT') says another one" in advice
     Path("late.sql").write_text(
         "CREATE STREAM s(at DATE, n INT) SOURCE csv('late.csv') ORDERED BY at; SELECT n FROM s"
     )
@@ -127,9 +128,9 @@ def test_a_row_without_a_time_can_only_be_set_aside() -> None:
     result = invoke("sql", "SELECT n FROM 'gap.csv'")
     *_, error, advice = result.stderr.splitlines()
     assert error.startswith(
-        "midstream: gap.csv, line 3, column at: found nothing, expected an integer, or a date"
+        "midstream: gap.csv, line 3, column at: found nothing, expected a date in ISO 8601"
     )
-    assert advice == "midstream: --dead-letters FILE sets such rows aside"
+    assert advice == "midstream: --dead-letters FILE of midstream sql sets such rows aside"
 
 
 def test_an_object_that_lacks_a_key_late() -> None:
@@ -138,7 +139,7 @@ def test_an_object_that_lacks_a_key_late() -> None:
     result = invoke("sql", "SELECT n FROM '?.jsonl'")
     *_, error, advice = result.stderr.splitlines()
     assert error.startswith("midstream: b.jsonl, line 1, column n: found no such column")
-    assert "FROM read_json('?.jsonl', sparse = true) reads it as NULL" in advice
+    assert "FROM read_json('?.jsonl', time = 'at', sparse = true) reads it as NULL" in advice
     result = invoke("sql", "SELECT n FROM read_json('?.jsonl', sparse = true)")
     assert [json.loads(line)["row"]["n"] for line in result.stdout.splitlines()] == [1, None]
 
@@ -235,3 +236,14 @@ def test_a_table_on_a_terminal() -> None:
 def test_nothing_heavy_is_loaded_without_need() -> None:
     code = "import sys, midstream; assert not {'duckdb', 'pyarrow', 'pandas', 'rich'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_init_tells_the_first_row_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "SIZE", 1 << 15)
+    rows = "".join(f"{1767225600 + i},{10000 + i}\n" for i in range(6000))
+    Path("late.csv").write_text(f"ts,zip\n{rows}1767400000,00042\n")
+    result = invoke("init", "late.csv")
+    assert result.exit_code == 0 and "zip BIGINT" in result.stdout
+    *_, note = result.stderr.splitlines()
+    assert note.startswith("note: late.csv, line 6002, column zip: found '00042', expected integer")
+    assert len(invoke("init", "orders.csv").stderr.splitlines()) == 3

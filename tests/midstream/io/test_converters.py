@@ -11,6 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from midstream.io.sources.converter import ODD, Converter
+from midstream.io.sources.separators import Separators
+from midstream.io.sources.sniffed_columns import in_the_guessed_unit, without_codes, without_integers
 from midstream.io.sources.texts import text_converter
 from midstream.io.sources.values import value_converter
 from midstream.io.timestamps import Timestamps
@@ -48,11 +50,14 @@ VALUES = (
     | st.datetimes()
     | st.sampled_from([2**2000, "\ud800", [1], {}, (1, 2), ([],), float("nan"), b"x"])
 )
+TIMES = {Type.INTEGER: ((False, False), (True, False), (True, True))}
+"""By type, if a column of it can have timestamps, and if these can be dates."""
+
 COLUMNS = [
-    ColumnDeclaration("x", type_, is_nullable, is_timestamp)
+    ColumnDeclaration("x", type_, is_nullable, is_timestamp, is_date)
     for type_ in Type
     for is_nullable in (False, True)
-    for is_timestamp in ((False, True) if type_ is Type.INTEGER else (False,))
+    for is_timestamp, is_date in TIMES.get(type_, ((False, False),))
 ]
 every_column = pytest.mark.parametrize("column", COLUMNS, ids=str)
 
@@ -85,6 +90,73 @@ def test_texts(column: ColumnDeclaration, data: st.DataObject) -> None:
 def test_values(column: ColumnDeclaration, data: st.DataObject) -> None:
     values = data.draw(st.lists(VALUES, max_size=3))
     require_agreement(value_converter(column, column.nullable, counting(10**6)), values, column)
+
+
+@every_column
+@given(data=st.data())
+def test_texts_of_sniffed_columns(column: ColumnDeclaration, data: st.DataObject) -> None:
+    values = data.draw(st.lists(TEXTS | st.text("+-0.5e\n", max_size=4), max_size=3))
+    plain = text_converter(column, column.nullable, counting(10**6))
+    refusing = without_integers(plain, ()) if column.is_timestamp else without_codes(plain)
+    require_agreement(refusing, values, column)
+    guessed = in_the_guessed_unit(plain, counting(10**9))
+    if column.is_timestamp and not column.is_date and not column.nullable:
+        require_agreement(guessed, values, column)
+
+
+@pytest.mark.parametrize("text", ["02139", "+49", "007.5", "+1.5", "00"])
+def test_codes_are_no_numbers_to_a_sniffer(text: str) -> None:
+    converter = without_codes(text_converter(ColumnDeclaration("x", Type.FLOAT), True, counting(1)))
+    assert converter.many(["0", "-07", "0.5", ""]) == [0.0, -7.0, 0.5, None]
+    for read in (converter.single, lambda t: converter.many(["1", t])):
+        with pytest.raises(ValueError):
+            read(text)
+
+
+def test_integers_of_another_unit_are_refused() -> None:
+    column = ColumnDeclaration("x", Type.INTEGER, False, True)
+    seconds = in_the_guessed_unit(text_converter(column, False, counting(10**9)), counting(10**9))
+    assert seconds.many(["1767225600"]) == [1767225600] and "unit = 'units' takes" in seconds.expected
+    for text in ("1767225600000", "5", "2026-01-01", "-1"):
+        for read in (seconds.single, lambda t: seconds.many(["1767225600", t])):
+            with pytest.raises(ValueError):
+                read(text)
+
+
+@pytest.mark.parametrize("converters", [text_converter, value_converter])
+def test_dates_are_days(converters: Any) -> None:
+    column = ColumnDeclaration("x", Type.INTEGER, True, True, True)
+    days = converters(column, True, counting(10**9))
+    assert days.many(["1970-01-02", "1970-01-02 00:00", "1970-01-02T02:00+02:00"]) == [86400] * 3
+    for text in ("1970-01-02 09:00", "1970-01-02T00:00+02:00", "7"):
+        for read in (days.single, lambda t: days.many(["1970-01-02", t])):
+            with pytest.raises(ValueError):
+                read(text)
+    assert "TIMESTAMP takes times of day" in days.expected
+
+
+@given(st.text("0123.,'+-eE", max_size=8), st.sampled_from([",", "."]), st.sampled_from([",", ".", "'"]))
+@example("1.234,5", ",", ".")
+@example("12.34", ",", ".")
+def test_numbers_with_separators(text: str, decimal: str, thousands: str) -> None:
+    if decimal == thousands:
+        return
+    separators = Separators(decimal, thousands)
+    plain = text_converter(ColumnDeclaration("x", Type.FLOAT), True, counting(1))
+    require_agreement(separators.converter(plain), [text], ColumnDeclaration("x", Type.FLOAT))
+
+
+@given(
+    st.decimals(-(10**9), 10**9, places=2), st.sampled_from([",", "."]), st.sampled_from([",", ".", "'", " "])
+)
+def test_numbers_between_thousands(number: Decimal, decimal: str, thousands: str) -> None:
+    if decimal == thousands:
+        return
+    text = f"{number:,.2f}".translate(str.maketrans({",": thousands, ".": decimal}))
+    separators = Separators(decimal, thousands)
+    assert separators.plain(text) == f"{number:.2f}"
+    if thousands in text:
+        assert separators.plain(text.replace(f"{thousands}", f"{thousands}0", 1)) is None
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,8 @@ OPTIONS = st.fixed_dictionaries(
         "quote": st.sampled_from(["'", '"', ""]),
         "header": st.booleans(),
         "decimal": st.sampled_from([".", ","]),
+        "thousands": st.sampled_from(["'", " "]),
+        "time_of_day": PLAIN.filter(bool),
         "encoding": st.sampled_from(["utf-8", "utf-16", "latin-1", "cp1252"]),
         "sparse": st.booleans(),
         "formats": st.lists(st.sampled_from(["iso", "%d.%m.%Y", "%H'%M"]), max_size=2).map(tuple),
@@ -109,6 +112,84 @@ def test_whatever_the_separators_and_the_encoding(
     read = [element for batch in reader.batches(in_utf8(blocks, encoding, "f.csv")) for element in batch]
     # In a nullable column an empty text is unknown; in the file, writers end lines with CR LF.
     assert read == [(t, t + 1, (name or None, n)) for t, name, n in table]
+
+
+@pytest.mark.parametrize("end", ["csv", "jsonl"])
+@given(st.lists(st.tuples(st.dates(), st.times(), st.none() | st.integers())))
+def test_dates_and_times_of_day_apart(end: str, table: list[tuple[Any, ...]]) -> None:
+    texts = [(day.isoformat(), clock.isoformat(), n) for day, clock, n in table]
+    stream = declared("time_of_day = 'Clock'", kind=end, columns="t DATE, clock TEXT, n INT")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "f"
+        if end == "csv":
+            lines = [f"{day},{clock},{'' if n is None else n}\n" for day, clock, n in texts]
+            file.write_text("".join(["t,clock,n\n", *lines]))
+        else:
+            file.write_text(
+                "".join(f"{json.dumps({'t': day, 'clock': clock, 'n': n})}\n" for day, clock, n in texts)
+            )
+        source = replace(stream.source, arguments=(str(file),))
+        read = [element for batch in open_source(stream, SECONDS, source) for element in batch]
+    expected = [datetime.combine(day, clock, UTC) for day, clock, _ in table]
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    assert read == [
+        (start := (at - epoch) // timedelta(seconds=1), start + 1, (clock, n))
+        for at, (_, clock, n) in zip(expected, texts, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("1970-01-02,,5", "line 2, column clock: found nothing, expected a time of day"),
+        ("1970-01-02,25:00,5", "line 2, column clock: found '25:00', expected a time of day"),
+        ("1970-01-02,930,5", "line 2, column clock: found '930', expected a time of day"),
+        ("1970-01-02 09:00,08:15,5", "line 2, column t: found '1970-01-02 09:00', expected a date alone"),
+        (",08:15,5", "line 2, column t: found nothing"),
+    ],
+)
+def test_what_is_no_date_with_a_time_of_day(tmp_path: Path, row: str, message: str) -> None:
+    file = tmp_path / "f.csv"
+    file.write_text(f"t,clock,n\n{row}\n1970-01-02,8:15 PM,6\n")
+    stream = declared("time_of_day = 'clock'", file, columns="t TIMESTAMP, clock TEXT, n INT")
+    with pytest.raises(InputFileError, match=message):
+        rows(stream)
+    with BadRows(tmp_path / "dead.jsonl") as bad:
+        batches = open_source(stream, SECONDS, bad_rows=bad)
+        assert [element for batch in batches for element in batch] == [
+            (86400 + 20 * 3600 + 900, 86401 + 20 * 3600 + 900, ("8:15 PM", 6))
+        ]
+    with pytest.raises(ConnectorError, match=r"time_of_day: found clok, .*: clock, n; did you mean clock"):
+        rows(declared("time_of_day = 'clok'", file, columns="t TIMESTAMP, clock TEXT, n INT"))
+
+
+def test_files_may_lack_columns_where_the_source_says_so(tmp_path: Path) -> None:
+    for name, text in (("1", "t,name,price,n\n1,x,1.5,2\n"), ("2", 't,n\n2,"3"\n3,4\n')):
+        (tmp_path / f"f{name}.csv").write_text(text)
+    assert rows(declared("sparse = true", tmp_path / "f?.csv")) == [
+        *((1, "x", 1.5, 2), (2, None, None, 3), (3, None, None, 4))
+    ]
+    with pytest.raises(InputFileError, match="column name: found no such column"):
+        rows(declared("", tmp_path / "f?.csv"))
+    known = declared("sparse = true", tmp_path / "f2.csv", columns="t TIMESTAMP, name TEXT NOT NULL")
+    with pytest.raises(InputFileError, match="column name: found no such column"):
+        rows(known)
+
+
+def test_numbers_with_characters_between_thousands(tmp_path: Path) -> None:
+    file = tmp_path / "f.csv"
+    file.write_text("t;name;price;n\n1;1.5;1.234,5;1.234\n2;x;12,5;7\n3;;;\n")
+    options = "delim = ';', thousands = '.', decimal_separator = ','"
+    assert rows(declared(options, file)) == [
+        (1, "1.5", 1234.5, 1234),
+        (2, "x", 12.5, 7),
+        (3, None, None, None),
+    ]
+    file.write_text("t;name;price;n\n1;x;12.34;1\n")
+    with pytest.raises(InputFileError, match=r"column price: found '12.34', expected float"):
+        rows(declared(options, file))
+    with pytest.raises(SqlError, match=r"thousands: found '.', which is decimal_separator"):
+        declared("thousands = '.'")
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
@@ -183,9 +264,16 @@ def test_timestamps_as_texts_in_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("jsonl", "delim = ';'", "the option delim for jsonl, expected encoding, sparse, format or sort"),
-        ("parquet", "encoding = 'latin-1'", "the option encoding for parquet, expected format or sort"),
-        ("csv", "sparse = true", "the option sparse for csv, expected delim, quote, .* or sort"),
+        (
+            "jsonl",
+            "delim = ';'",
+            "the option delim for jsonl, expected encoding, sparse, .* or sort",
+        ),
+        (
+            "parquet",
+            "encoding = 'latin-1'",
+            "the option encoding for parquet, expected sparse, .* or sort",
+        ),
         ("elements", "format = 'iso'", "the option format for elements, expected encoding or sort"),
         ("ingested", "sort = true", "the option sort for ingested, expected none"),
         ("stdin", "sort = true", "found sort = true for stdin, expected it for files"),

@@ -252,7 +252,7 @@ GOOD = '{"ts": 1, "item": 7, "price": 2.5}'
         ('{"ts": 1, "item": 7, "price": null}', "column price: found null, expected float"),
         ('{"ts": 1, "item": 7, "price": 1e999}', "column price: found inf, expected float"),
         ('{"ts": 1, "item": 7, "price": 1' + "0" * 400 + "}", "column price: found 1000"),
-        ('{"ts": 1, "item": 7, "price": NaN}', "found NaN, expected a JSON object"),
+        ('{"ts": 1, "item": 7, "price": NaN}', "found NaN, which is no JSON, expected a number or null"),
         ('{"ts": 1, "item": 1' + "0" * 5000 + "}", "found Exceeds the limit"),
         ('{"ts": null, "item": 7, "price": 1}', "column ts: found null, expected an integer, or a date"),
         ('{"ts": "then", "item": 7, "price": 1}', "column ts: found 'then', expected an integer, or a date"),

@@ -49,6 +49,9 @@ LEAST_TIME = 1000.0
 STEADY = 0.1
 """The relative change of a rate up to which a stream counts as steady."""
 
+FORGOTTEN = 0.05
+"""The part of the difference by which the highest correction follows a lower one at a look."""
+
 NEAR = 0.25
 """The relative change of a rate up to which a correction holds that was measured before."""
 
@@ -282,7 +285,8 @@ class ResourceManager(NearNames):
         is_over, is_settled = not self.terms.most.hold(use), now >= self._settled
         has_room = target.excess(use) < 1 - self.terms.threshold and not self._allocator.is_best
         if is_over or (is_settled and (has_room or self._has_more)):
-            allocation = self._allocator.allocate(target, self.terms.rule, self.terms.weights)
+            terms = self.terms
+            allocation = self._allocator.allocate(target, terms.rule, terms.weights, is_loyal=True)
             event: BudgetEvent = "adjust" if allocation.fits else "short"
             settings = self._open(allocation.settings)
             lower = {lever: one for lever, one in settings.items() if lever not in allocation.better}
@@ -349,6 +353,7 @@ class ResourceManager(NearNames):
         running, full = self._host.queries, now + self._looks.window
         self._since = {one: max(self._since.get(one, full), one.complete_from) for one in running.values()}
         held, states, before = self._held(), {}, self._shares
+        is_over, known = self._is_over(held), self._allocator.states()
         self._shares, processor = {}, 0.0
         for queries, use in self._allocator.uncorrected().items():
             plans = [running[query].plan for query in queries]
@@ -362,14 +367,18 @@ class ResourceManager(NearNames):
                 share.rates, share.since = rates, full  # what is held came at other rates
             mine = share.elements(held, plans)
             is_complete = all(self._since[running[query]] <= now for query in queries)
-            is_more = mine > self._allocator.state(queries) * use.elements
+            is_more = mine > known[queries] * use.elements
             if max(mine, use.elements) < FEW or not use.elements:
                 pass
-            elif is_complete and (share.since <= now or (is_more and self._is_over(held))):
-                states[queries] = min(MOST, max(1 / MOST, mine / use.elements))
+            elif is_complete and (share.since <= now or (is_more and is_over)):
+                factor = min(MOST, max(1 / MOST, mine / use.elements))
+                if share.since <= now:
+                    # With larger settings it was more: these would be too large again.
+                    share.highest = max(factor, share.highest + FORGOTTEN * (factor - share.highest))
+                states[queries] = max(factor, share.highest)
                 share.corrected_at = rates
             elif not _are_near(rates, share.corrected_at, NEAR):
-                states[queries], share.corrected_at = 1.0, rates
+                states[queries], share.highest, share.corrected_at = 1.0, 0.0, rates
         passed = 0 if self._looked is None else now - self._looked
         self._allocator.correct(states, self._speed.measure(processor * passed))
         self._measured = self._measure(held)
@@ -492,6 +501,8 @@ class _Share:
     def __init__(self, rates: Mapping[Node, float], since: Time) -> None:
         self.rates = self.corrected_at = rates
         """The rates of their streams, which have been near these; those for which the correction holds."""
+        self.highest = 0.0
+        """The highest correction near these rates; lower ones make it lower by and by."""
         self.since = since
         """The instant from which on all that they hold has come at such rates."""
         self._plans: Sequence[Plan] = ()

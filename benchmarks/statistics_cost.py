@@ -28,7 +28,7 @@ HALF_LIFE = 2
 WINDOWS = 6
 """The least number of windows of each stream in a run."""
 READINGS = 1000
-MARK = 0.1
+MARK = 0.05
 """The largest share that collecting may take."""
 
 

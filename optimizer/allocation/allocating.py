@@ -42,6 +42,21 @@ def allocate(curves: Sequence[Curve], limits: Limits, rule: Rule) -> list[float]
     return _RULES[rule](curves, limits)
 
 
+def scaled(curves: Sequence[Curve], limits: Limits, fractions: Sequence[float]) -> list[float] | None:
+    """Fractions in the same proportions as some others, as far as they fit: all lower, or all nearer to 1.
+
+    None if they do not fit at their least.
+    """
+
+    def at(place: float) -> list[float]:
+        return [f * 2 * place if place < 0.5 else f + (1 - f) * (2 * place - 1) for f in fractions]
+
+    def fits(place: float) -> bool:
+        return limits.hold(total(use_at(curve, f) for curve, f in zip(curves, at(place), strict=True)))
+
+    return at(_largest(fits)) if fits(0.0) else None
+
+
 def use_at(curve: Curve, fraction: float) -> Use:
     """The use at a fraction, on the line between the next ones."""
     return Use(*(_between([use[i] for use in curve.uses], fraction) for i in range(len(Use._fields))))

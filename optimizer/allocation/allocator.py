@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import Any, Generic, TypeVar
 
-from midstream.optimizer.allocation.allocating import Rule, allocate
+from midstream.optimizer.allocation.allocating import Rule, allocate, scaled
 from midstream.optimizer.allocation.curves import (
     FRACTIONS,
     At,
@@ -32,6 +32,9 @@ Q = TypeVar("Q", bound=Hashable)
 
 REFINEMENTS = 16
 """The largest number of allocations of which the exact use is computed."""
+
+LOYAL = 0.2
+"""The share of precision that queries may miss to keep their parts of the present settings."""
 
 FULL = 0.95
 """The share of the limits from which on an allocation that is within them is good enough."""
@@ -148,9 +151,9 @@ class Allocator(Generic[Q]):
             for costs, (use, _) in self._at_present()
         }
 
-    def state(self, queries: tuple[Q, ...]) -> float:
-        """The correction of the state of queries that share levers, as a multiple of the estimate."""
-        return next(costs.state for group, costs in self._costs.items() if group.queries == queries)
+    def states(self) -> dict[tuple[Q, ...], float]:
+        """By queries that share levers, the correction of their state, as a multiple of the estimate."""
+        return {costs.group.queries: costs.state for costs in self._all_costs()}
 
     def correct(self, states: Mapping[tuple[Q, ...], float], time: float) -> None:
         """Correct the estimates, by what was seen as a multiple of them.
@@ -178,23 +181,45 @@ class Allocator(Generic[Q]):
         return total(costs.at_fraction(0.0)[0] for costs in self._all_costs())
 
     def allocate(
-        self, limits: Limits, rule: Rule = "precision", weights: Mapping[Q, float] | None = None
+        self,
+        limits: Limits,
+        rule: Rule = "precision",
+        weights: Mapping[Q, float] | None = None,
+        *,
+        is_loyal: bool = False,
     ) -> Allocation[Q]:
         """Settings for all levers so that the queries keep within limits, and use nearly all of these.
 
-        The use between the fractions of a curve is interpolated; that of the settings themselves is computed.
-        Where it exceeds the limits, or leaves much of them, the allocation is made again for less or for
-        more, by the error of the last one at first, and then by halving the range between one that fits and
-        one that does not.
+        If it `is_loyal`, all queries keep their parts of the present settings unless others are better by
+        more than `LOYAL`: small changes of estimates would exchange them again and again, and after each
+        exchange more is held for a while.
         """
         costs = self._all_costs()
         curves = [_curve(one, weights or {}) for one in costs]
+        best = self._nearest(limits, lambda target: allocate(curves, target, rule))
+        if not best.fits or not is_loyal or rule != "precision":
+            return best
+        present = self._fractions()
+        near = self._nearest(limits, lambda target: scaled(curves, target, present))
+        of_query = {query: (weights or {}).get(query, 1.0) for query in self._queries}
+        gain, kept = (math.fsum(w * one.precision[q] for q, w in of_query.items()) for one in (best, near))
+        return near if kept >= (1 - LOYAL) * gain else best
+
+    def _nearest(self, limits: Limits, propose: Callable[[Limits], Sequence[float] | None]) -> Allocation[Q]:
+        """The allocation within limits that is nearest to them, of those that are proposed for some limits.
+
+        Proposals rely on uses between the fractions of a curve, which are interpolated; that of the settings
+        themselves is computed. Where it exceeds the limits, or leaves much of them, less or more is proposed:
+        by the error of the last proposal at first, and then by halving the range between one that fits and
+        one that does not.
+        """
+        costs = self._all_costs()
         least = self._allocation([0.0] * len(costs), limits)
         if not least.fits:
             return least
         best, most, share, low, high = least, 0.0, 1.0, 0.0, math.inf
         for number in range(REFINEMENTS):
-            fractions = allocate(curves, limits.times(share), rule)
+            fractions = propose(limits.times(share))
             if fractions is None:  # it is less than the least settings take
                 low = max(low, share)
                 share = (low + high) / 2 if high < math.inf else 2 * share
@@ -205,9 +230,8 @@ class Allocator(Generic[Q]):
                 low = share
                 if excess >= most:
                     best, most = allocation, excess
-                if excess >= FULL or all(
-                    f == 1.0 for f, one in zip(fractions, costs, strict=True) if one.group.levers
-                ):
+                is_best = all(f == 1.0 for f, one in zip(fractions, costs, strict=True) if one.group.levers)
+                if excess >= FULL or is_best:
                     break
             else:
                 high = share
@@ -215,6 +239,16 @@ class Allocator(Generic[Q]):
             is_inside = low < follows < high and number < REFINEMENTS // 3
             share = follows if is_inside else (low + min(high, 2 * low + 1)) / 2
         return best
+
+    def _fractions(self) -> list[float]:
+        """The fraction of its bounds at which each group is at present; on the average of its levers."""
+        present = {
+            best: _fraction(lever, lever_of(best).setting)
+            for one in self._queries.values()
+            for lever, best in one.levers.items()
+        }
+        of_groups = ([present[lever] for lever in costs.group.levers] for costs in self._all_costs())
+        return [math.fsum(some) / len(some) if some else 1.0 for some in of_groups]
 
     def _allocation(self, fractions: Sequence[float], limits: Limits) -> Allocation[Q]:
         pairs = list(zip(self._all_costs(), fractions, strict=True))
@@ -270,6 +304,12 @@ class Allocator(Generic[Q]):
             (costs, costs.at({lever: present[lever] for lever in costs.group.levers}))
             for costs in self._all_costs()
         ]
+
+
+def _fraction(lever: Node, best: float) -> float:
+    bounds = lever_of(lever).bounds
+    least = min(bounds, key=lambda bound: -abs(best - bound)) if bounds is not None else best
+    return 1.0 if least == best else 1 - abs(best - lever_of(lever).setting) / abs(best - least)
 
 
 def _is_better(lever: Node, new: float, best: float) -> bool:

@@ -115,7 +115,7 @@ def coarser(at: Point) -> Precision:
 
         late = (g - finest) / 2
 
-    RowCounts that are valid for l chronons, of L with the best window below, are wrong in the last l + late - L of
+    Rows that are valid for l chronons, of L with the best window below, are wrong in the last l + late - L of
     these, and min(l, L - late) of L are right.
     """
     assert isinstance(at.operator, Granularity) and isinstance(at.best, Granularity)

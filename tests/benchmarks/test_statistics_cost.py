@@ -38,7 +38,7 @@ def test_all_items_with_a_window_are_run(monkeypatch: object) -> None:
 
 def test_the_mark_is_for_collecting() -> None:
     good = ItemCost("join", 100, 8, query=1.0, collecting=0.05, smoothing=0.5)
-    bad = replace(good, collecting=0.11)
+    bad = replace(good, collecting=0.06)
     assert CostRun([good]).is_good and not CostRun([good, bad]).is_good
     told = CostRun([good]).as_dict()
     assert told["is_good"] is True

@@ -36,6 +36,25 @@ def find_column(name: str, names: Sequence[str], delim: str = ",") -> int:
             raise Misfit(name, f"{several} columns of this name", "one; rename the others, or leave them out")
 
 
+def require_no_further(names: Sequence[str], existing: Sequence[str]) -> None:
+    """Raise Misfit where there are other columns than those of a stream, which a file's beginning showed.
+
+    Columns without a name are left out of such streams.
+
+    >>> require_no_further(["a", "b"], ["B", ""])
+    >>> try:
+    ...     require_no_further(["a"], ["A", "c", "d"])
+    ... except Misfit as misfit:
+    ...     print(misfit)
+    column c: found a column that the file's beginning lacks, expected only a
+    """
+    known = {name.lower() for name in names}
+    further = [name for name in existing if name and name.lower() not in known]
+    if further:
+        what = "a column that the file's beginning lacks"
+        raise Misfit(further[0], what, f"only {', '.join(names)}", further=further)
+
+
 def find_columns(
     names: Sequence[str], existing: Sequence[str], optional: Collection[str] = (), delim: str = ","
 ) -> list[int | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from midstream.io.file_formats import files_of
 from midstream.io.sniffing.findings import FUNCTIONS, Options, call_words
@@ -116,7 +116,11 @@ class FileStreams:
         if file is None:
             return ""
         column, found = getattr(error, "column", None), getattr(error, "found", None)
-        if getattr(error, "further", ()):
+        further = getattr(error, "further", ())
+        if "" in further and file.kind != "jsonl":
+            alone = replace(file, path=str(error.path)).call()  # type: ignore[attr-defined]
+            return f"{alone} reads the file alone, and leaves the column out; a name in the file keeps it"
+        if further and "" not in further:
             reads = f"{file.call(SPARSE, columns=further_columns(file.stream))} reads it"
             return f"{reads}, {SET_ASIDE}" if file.kind == "jsonl" else reads
         if column is None or column in (file.stream.ordered_by, dict(file.options).get("time_of_day")):

@@ -38,7 +38,7 @@ class _Further(BadRows):
 
     def note(self, names: Iterable[str], values: dict[str, Any]) -> None:
         """Note some columns, and the types of their values."""
-        for name in names:
+        for name in filter(None, names):
             self.names.setdefault(name.lower(), name)
             types = self.types.setdefault(name.lower(), set())
             if (value := values.get(name)) is not None:

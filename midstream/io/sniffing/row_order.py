@@ -59,7 +59,7 @@ def row_order(stream: StreamDeclaration) -> RowOrder:
     order = RowOrder()
     last: Time | None = None
     with open_source(
-        replace(stream, columns=columns, is_sniffed=False), timestamps, bad_rows=Unheeded()
+        replace(stream, columns=columns, left_out=None), timestamps, bad_rows=Unheeded()
     ) as source:
         for batch in source:
             starts = [start for start, _, _ in batch]

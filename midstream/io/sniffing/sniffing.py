@@ -218,7 +218,7 @@ def _declared(
     if table.kind != "jsonl" and given.source.get("sparse"):
         clause.append(("sparse", True))
     source = SourceClause.of(table.kind, (path,), clause)
-    return StreamDeclaration(name, tuple(columns), time.name, source, is_sniffed=True)
+    return StreamDeclaration(name, tuple(columns), time.name, source, left_out=table.left_out)
 
 
 def _iso(table: Table) -> set[str]:

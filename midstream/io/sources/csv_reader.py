@@ -170,8 +170,7 @@ class CsvReader(TextReader):
             self._positions = find_columns(
                 self.conversion.names, names, self.conversion.optional, self._delim
             )
-            if self.conversion.stream.is_sniffed:
-                require_no_further(self.conversion.names, names)
+            require_no_further(self.conversion.names, names, self.conversion.stream.left_out)
         except Misfit as misfit:
             BadRows().report(self.origin.name, "line", number + record.first, misfit, record.text)
         self._width = len(names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from operator import itemgetter, lt
@@ -69,14 +69,16 @@ _SPACED = ('" ', '"\t', '"\r')
 class Keys:
     """Finds the declared columns in objects by key, in any case; other keys are ignored.
 
-    A column that an object has twice, in any spelling, is a misfit. So are other keys if the columns are all
-    that there may be.
+    A column that an object has twice, in any spelling, is a misfit. So are other keys, unless they are among
+    those that may be `left_out`; None allows any.
     """
 
-    def __init__(self, names: Sequence[str], *, is_sparse: bool = False, are_all: bool = False) -> None:
+    def __init__(
+        self, names: Sequence[str], *, is_sparse: bool = False, left_out: Collection[str] | None = None
+    ) -> None:
         self.names = names
         self._is_sparse = is_sparse
-        self._are_all = are_all
+        self._left_out = left_out
         self._layouts: dict[tuple[str, ...], list[str | None]] = {}
 
     def of(self, layout: tuple[str, ...]) -> list[str | None]:
@@ -91,8 +93,7 @@ class Keys:
                 layout[find_column(name, layout)] if lower is None or name.lower() in lower else None
                 for name in self.names
             ]
-            if self._are_all:
-                require_no_further(self.names, layout)
+            require_no_further(self.names, layout, self._left_out)
             if len(self._layouts) >= LAYOUTS:
                 self._layouts.clear()
             self._layouts[layout] = found
@@ -136,7 +137,7 @@ class JsonReader(TextReader):
         is_sparse: bool = False,
     ) -> None:
         super().__init__(name, conversion, bad_rows, encoding)
-        self.keys = Keys(self.columns, is_sparse=is_sparse, are_all=conversion.stream.is_sniffed)
+        self.keys = Keys(self.columns, is_sparse=is_sparse, left_out=conversion.stream.left_out)
         self._scan = _scan_fast
 
     @property

@@ -71,8 +71,7 @@ def matching_columns(schema: pa.Schema, conversion: Conversion) -> list[int | No
         type_ = schema.field(place).type
         if column.type is not Type.STRING or column.is_sniffed or not _has_text(type_):
             require_type(type_, column, is_time=is_time)
-    if conversion.stream.is_sniffed:
-        require_no_further(conversion.names, schema.names)
+    require_no_further(conversion.names, schema.names, conversion.stream.left_out)
     return places
 
 

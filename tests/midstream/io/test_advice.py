@@ -322,6 +322,16 @@ REFUSALS: dict[str, Refusal] = {
             ]
         },
     ),
+    "a column without a name in a later file": Refusal(
+        {"a-1.csv": f"at,n\n{TS},1\n", "a-2.csv": f"at,,n\n{TS},7,2\n"},
+        "a-2.csv, line 1: found a column without a name, which the file's beginning lacks, expected only",
+        calls={"read_csv('a-2.csv', time = 'at')": [(2,)]},
+    ),
+    "a key without a name in a later file": Refusal(
+        {"a-1.jsonl": line(at=TS, n=1), "a-2.jsonl": line(at=TS, n=2, **{"": 5}) + line(at=TS, n=3)},
+        "a-2.jsonl, line 1: found a column without a name, which the file's beginning lacks, expected only",
+        aside={"": [(1,), (3,)]},
+    ),
     "a column of another name in a later file": Refusal(
         {"a-1.csv": f"at,n\n{TS},1\n", "a-2.csv": f"at,N 2\n{TS},2\n"},
         "a-2.csv, line 1, column n: found no such column",

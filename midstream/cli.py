@@ -43,6 +43,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "init": (
         "midstream init orders.csv > orders.sql",
         "midstream init 'orders-*.csv' users.jsonl --output shop.sql",
+        "midstream init \"read_csv('orders.csv', delim = ';')\" > orders.sql",
     ),
     "explain": (
         "midstream explain query.sql",

@@ -20,7 +20,8 @@ Text = Annotated[
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="Files in CSV, JSON Lines or Parquet; patterns such as 'orders-*.csv' are one stream each."
+        help="Files in CSV, JSON Lines or Parquet; patterns such as 'orders-*.csv' are one stream each. "
+        "Calls such as \"read_csv('orders.csv', delim = ';')\" have options."
     ),
 ]
 
@@ -68,23 +69,15 @@ def sql(
 def init(files: Files, output: options.Output = "-") -> None:
     """Write the declarations of files, as a script to which queries are added.
 
-    What is found in a file is told on standard error, and so is the first row that does not fit.
+    What is found in a file is told on standard error, and so is the first row that does not fit. Options
+    stand in a call in place of the file: "read_csv('orders.csv', time = 'ordered_at')".
     """
+    from midstream.commands.declaring import declarations, named_file
     from midstream.io.distinct_files import require_distinct_files
     from midstream.io.file_formats import files_of
     from midstream.io.new_file import write_file
-    from midstream.io.sniffing.sniffing import first_misfit, sniff, stream_name
-    from midstream.plans.sql.statements import create_stream
 
-    read = [("FILES", file) for path in files for file in files_of(path)]
+    named = list(map(named_file, files))
+    read = [("FILES", file) for one in named for file in files_of(one.path)]
     require_distinct_files(read, [("--output", output)])
-    statements: list[str] = []
-    names: set[str] = set()
-    for path in files:
-        found = sniff(path, stream_name(path, names))
-        names.add(found.declaration.name.lower())
-        options.tell(found.notes)
-        if misfit := first_misfit(found.declaration):
-            options.tell([f"{misfit}; declare the column otherwise where that is meant"])
-        statements.append(create_stream(found.declaration))
-    write_file(output, "\n\n".join(statements) + "\n")
+    write_file(output, "\n\n".join(declarations(named)) + "\n")

@@ -203,6 +203,8 @@ class StreamDeclaration:
     primary_key  the columns of the key to which references without columns refer
     references   the declared references of its rows
     where        columns of the source, and the constant that a row must have there to belong to the stream
+    left_out     the names of other columns that the source may have; None for any. If nobody declared the
+                 stream, but a file's beginning showed its columns, there are none, or those without a name
 
     The timestamp is no part of the payload (thesis, Remark 7.1).
     """
@@ -216,6 +218,7 @@ class StreamDeclaration:
     primary_key: tuple[str, ...] | None = None
     references: tuple[ReferenceDeclaration, ...] = ()
     where: tuple[tuple[str, Constant], ...] = ()
+    left_out: frozenset[str] | None = field(default=None, compare=False)
 
     @property
     def has_intervals(self) -> bool:

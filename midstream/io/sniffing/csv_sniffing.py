@@ -92,6 +92,7 @@ def sniffed_csv(path: str, options: Options) -> Table:
         f"CSV in {sample.encoding or 'utf-8'}, fields by {delim!r}{'' if has_header else ', no header'}",
         tuple(notes),
         sample.is_whole,
+        frozenset(column.name for column in found if not column.name),
     )
 
 

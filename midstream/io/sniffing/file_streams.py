@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from midstream.io.file_formats import files_of
 from midstream.io.sniffing.findings import FUNCTIONS, Options, call_words
+from midstream.io.sniffing.further_columns import further_columns
 from midstream.io.sniffing.given_options import declared_types
 from midstream.io.sniffing.sniffing import sniff, stream_name
 from midstream.io.sniffing.tables import Kind
 from midstream.io.sources.sources import open_source
 from midstream.io.timestamps import Timestamps
-from midstream.plans.sql.declarations import OptionValue, StreamDeclaration, literal
-from midstream.plans.sql.statements import column_words, identifier
+from midstream.plans.sql.declarations import ColumnDeclaration, OptionValue, StreamDeclaration, literal
+from midstream.plans.sql.statements import column_words
 from midstream.plans.values.errors import InputFileError, Note, tell
+from midstream.plans.values.schema import Type
 from midstream.plans.values.streams import Element
 from midstream.plans.values.units import TimeUnit
 
 SET_ASIDE = "--dead-letters FILE of midstream sql sets such rows aside"
 """The way to run a query without the rows that do not fit."""
+
+SPARSE = ("sparse", True)
+"""The option of files whose rows may lack columns."""
 
 WITHOUT_TEXT = ("date", "timestamp", "binary", "large_binary", "fixed_size_binary", "string", "large_string")
 """The types of Parquet that a column declared as TEXT does not take, and those for which it is no remedy."""
@@ -57,19 +62,19 @@ class FileElements:
 
 @dataclass(frozen=True, slots=True)
 class _SniffedFile:
-    """A file, or a pattern of files, as FROM names it: its format, its options and the column of time."""
+    """A file, or a pattern of files, as FROM names it: its format, its options and what was declared."""
 
     path: str
     kind: Kind
     options: Options
-    time: str
+    stream: StreamDeclaration
 
-    def call(self, *more: tuple[str, OptionValue], text: str | None = None) -> str:
-        """The call that reads it with further options, and with a column as `text`."""
+    def call(self, *more: tuple[str, OptionValue], columns: Sequence[ColumnDeclaration] = ()) -> str:
+        """The call that reads it with further options, and with some columns of other types."""
         given = (declared_types(str(value)) for name, value in self.options if name == "types")
-        types = [column_words(one) for columns in given for one in columns if one.name != text]
-        if text is not None:
-            types.append(f"{identifier(text)} TEXT")
+        names = [one.name for one in columns]
+        kept = [one for declared in given for one in declared if one.name not in names]
+        types = list(map(column_words, (*kept, *columns)))
         options = [one for one in self.options if one[0] not in ("types", *dict(more))]
         if types:
             options.append(("types", ", ".join(types)))
@@ -91,10 +96,11 @@ class FileStreams:
         """
         kind = None if function is None else FUNCTIONS[function]
         found = sniff(path, stream_name(path, taken), kind, options)
-        source, time = found.declaration.source, found.declaration.ordered_by
-        assert source is not None and time is not None
+        source = found.declaration.source
+        assert source is not None
         form = next(one for one in FUNCTIONS.values() if one == source.kind)
-        self._files.update(dict.fromkeys(files_of(path), _SniffedFile(path, form, found.options, time)))
+        file = _SniffedFile(path, form, found.options, found.declaration)
+        self._files.update(dict.fromkeys(files_of(path), file))
         tell(found.notes, FileNote)
         return found.declaration
 
@@ -110,15 +116,22 @@ class FileStreams:
         if file is None:
             return ""
         column, found = getattr(error, "column", None), getattr(error, "found", None)
-        if column is None or column in (file.time, dict(file.options).get("time_of_day")):
+        further = getattr(error, "further", ())
+        if "" in further and file.kind != "jsonl":
+            alone = replace(file, path=str(error.path)).call()  # type: ignore[attr-defined]
+            return f"{alone} reads the file alone, and leaves the column out; a name in the file keeps it"
+        if further and "" not in further:
+            reads = f"{file.call(SPARSE, columns=further_columns(file.stream))} reads it"
+            return f"{reads}, {SET_ASIDE}" if file.kind == "jsonl" else reads
+        if column is None or column in (file.stream.ordered_by, dict(file.options).get("time_of_day")):
             return SET_ASIDE
         if found == "no such column":
-            return f"{file.call(('sparse', True))} reads it as NULL"
+            return f"{file.call(SPARSE, columns=further_columns(file.stream))} reads it as NULL"
         if file.kind == "parquet" and str(found).startswith(WITHOUT_TEXT):
             rows = f"SELECT * FROM read_parquet({literal(file.path)}, union_by_name = true)"
             copy = f"COPY ({rows}) TO 'together.parquet'"
             program = shlex.quote(f"import duckdb; duckdb.sql({copy!r})")
             return f"types are those of the first file; python -c {program} writes one file of one type"
-        return (
-            f"types are those of the file's beginning; {file.call(text=column)} says another one, {SET_ASIDE}"
-        )
+        as_text = ColumnDeclaration(column, Type.STRING)
+        call = file.call(columns=[as_text])
+        return f"types are those of the file's beginning; {call} says another one, {SET_ASIDE}"

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from midstream.io.errors import ConnectorError
-from midstream.io.sniffing.tables import FoundColumn, Kind
+from midstream.io.sniffing.tables import FoundColumn, Kind, Table
 from midstream.io.sniffing.times import nearest_form
 from midstream.io.sources.sources import OPTIONS
 from midstream.plans.sql.catalog import Catalog
 from midstream.plans.sql.declarations import REPEATABLE, ColumnDeclaration, OptionValue, literal
 from midstream.plans.sql.source_options import checked_options, name_fault
+from midstream.plans.sql.statements import column_words
 from midstream.plans.values.errors import SqlError
 from midstream.plans.values.schema import Type, suggest_in_any_case
 from midstream.plans.values.units import TimeUnit
@@ -60,16 +61,23 @@ class GivenOptions:
             raise ConnectorError(f"{path}: {error}", path=path) from error
         return cls(source, own.get("time"), unit, types)
 
-    def retyped(self, path: str, columns: Sequence[FoundColumn]) -> tuple[FoundColumn, ...]:
+    def retyped(self, path: str, table: Table) -> tuple[FoundColumn, ...]:
         """Columns with the types that the user gave; such a column has timestamps only if its type says so.
+
+        Behind them are columns that the file's beginning lacks, if the file is declared as sparse.
 
         Raises   ConnectorError for a type of a column that is not there.
         """
-        names = [column.name for column in columns]
+        names = [column.name for column in table.columns]
         own = {one.name.lower(): one for one in self.types}
-        for one in self.types:
-            if one.name.lower() not in map(str.lower, names):
-                raise no_column(path, "types", one.name, names)
+        further = [one for lower, one in own.items() if lower not in map(str.lower, names)]
+        if further and ("header", False) in table.options:
+            raise no_column(path, "types", further[0].name, names)
+        if further and not self.source.get("sparse"):
+            types = literal(", ".join(map(column_words, self.types)))
+            advice = f"; types = {types}, sparse = true takes it as a column that the file's beginning lacks"
+            raise no_column(path, "types", further[0].name, names, advice)
+        columns = [*table.columns, *(FoundColumn(one.name, one.type) for one in further)]
         return tuple(_as_declared(column, own.get(column.name.lower())) for column in columns)
 
 
@@ -93,9 +101,9 @@ def declared_types(text: str) -> tuple[ColumnDeclaration, ...]:
     return catalog.streams["types"].columns
 
 
-def no_column(path: str, option: str, name: str, names: Sequence[str]) -> ConnectorError:
+def no_column(path: str, option: str, name: str, names: Sequence[str], advice: str = "") -> ConnectorError:
     """The error for a column that a file does not have."""
     near = suggest_in_any_case(name, names)
     return ConnectorError(
-        f"{path}: {option}: found {name}, expected one of {', '.join(names)}{near}", path=path
+        f"{path}: {option}: found {name}, expected one of {', '.join(names)}{near}{advice}", path=path
     )

@@ -58,7 +58,9 @@ def row_order(stream: StreamDeclaration) -> RowOrder:
     timestamps = Timestamps(stream.unit or MICROSECONDS, stream.unit)
     order = RowOrder()
     last: Time | None = None
-    with open_source(replace(stream, columns=columns), timestamps, bad_rows=Unheeded()) as source:
+    with open_source(
+        replace(stream, columns=columns, left_out=None), timestamps, bad_rows=Unheeded()
+    ) as source:
         for batch in source:
             starts = [start for start, _, _ in batch]
             order.rows += len(starts)

@@ -71,13 +71,18 @@ def sniff(
     Raises   InputFileError for files that cannot be read, or in more than one way; ConnectorError for options
              that do not fit; MissingExtra.
     """
-    kind = kind or _kind_of(path)
+    kind = kind or kind_of(path)
     given = GivenOptions.of(path, kind, options)
     first = _first_of(path)
     table = _table(first, kind, given.source)
     _require_distinct(first, table.columns)
     is_whole = table.is_whole and files_of(path) == [first]
-    table = replace(table, columns=given.retyped(path, table.columns), is_whole=is_whole)
+    columns = given.retyped(path, table)
+    notes = [
+        f"column {one.name} is in types alone, and NULL where it is lacking"
+        for one in columns[len(table.columns) :]
+    ]
+    table = replace(table, columns=columns, is_whole=is_whole, notes=(*table.notes, *notes))
     time = time_column(path, first, table.columns, given)
     _require_no_doubt(first, [column for column in table.columns if column.name != time.name])
     formats = form_of_time(path, first, time, table, given)
@@ -104,8 +109,8 @@ def _order(path: str, first: str, stream: StreamDeclaration) -> RowOrder:
         raise InputFileError(f"{error}; {advice}", **vars(error)) from error
 
 
-def first_misfit(stream: StreamDeclaration) -> str:
-    """The error for the first row of a sniffed file that does not fit; empty if all rows do.
+def first_misfit(stream: StreamDeclaration) -> InputFileError | None:
+    """The error for the first row of a sniffed file that does not fit; None if all rows do.
 
     A statement does not say that nobody declared the columns: reading it, 02139 is an integer.
     """
@@ -115,11 +120,12 @@ def first_misfit(stream: StreamDeclaration) -> str:
             for _ in source:
                 pass
     except InputFileError as error:
-        return str(error)
-    return ""
+        return error
+    return None
 
 
-def _kind_of(path: str) -> Kind:
+def kind_of(path: str) -> Kind:
+    """The format of a file by its name; raises ConnectorError where that tells none."""
     unpacked = path.lower()
     for packing in PACKED:
         unpacked = unpacked.removesuffix(packing)
@@ -211,7 +217,8 @@ def _declared(
             clause.append((option, given.source[option]))
     if table.kind != "jsonl" and given.source.get("sparse"):
         clause.append(("sparse", True))
-    return StreamDeclaration(name, tuple(columns), time.name, SourceClause.of(table.kind, (path,), clause))
+    source = SourceClause.of(table.kind, (path,), clause)
+    return StreamDeclaration(name, tuple(columns), time.name, source, left_out=table.left_out)
 
 
 def _iso(table: Table) -> set[str]:

@@ -80,6 +80,7 @@ class Table:
     layout     the same in words
     notes      what else was found
     is_whole   True if all rows were looked at
+    left_out   the names of columns that are left out, which a note says
     """
 
     kind: Kind
@@ -88,3 +89,4 @@ class Table:
     layout: str
     notes: tuple[str, ...] = field(default=())
     is_whole: bool = True
+    left_out: frozenset[str] = frozenset()

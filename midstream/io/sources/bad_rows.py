@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Lock
@@ -17,14 +18,24 @@ SHOWN = 80
 
 
 class Misfit(Exception):
-    """A row does not fit: the column, the value found there, and what was expected."""
+    """A row does not fit: the column, the value found there, and what was expected.
 
-    def __init__(self, column: str | None, value: str, expected: str) -> None:
+    further    the columns that the row has beside those of its stream, where these were sniffed
+    """
+
+    def __init__(self, column: str | None, value: str, expected: str, *, further: Sequence[str] = ()) -> None:
         place = f"column {column}: " if column is not None else ""
         super().__init__(readable(f"{place}found {value}, expected {expected}"))
         self.column = column
         self.value = value
         self.expected = expected
+        self.further = further
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The attributes of the error that it becomes."""
+        facts = {"column": self.column, "found": self.value, "expected": self.expected}
+        return {**facts, "further": self.further} if self.further else facts
 
 
 class WrongSource(Misfit):
@@ -91,9 +102,7 @@ class BadRows:
             raise InputFileError(
                 f"{place}{misfit}",
                 path=Path(source),
-                column=misfit.column,
-                found=misfit.value,
-                expected=misfit.expected,
+                **misfit.facts,
                 **{unit: number},
             )
         self._write({"source": source, "line": number, "reason": str(misfit), "row": readable(row)})

@@ -36,6 +36,30 @@ def find_column(name: str, names: Sequence[str], delim: str = ",") -> int:
             raise Misfit(name, f"{several} columns of this name", "one; rename the others, or leave them out")
 
 
+def require_no_further(
+    names: Sequence[str], existing: Sequence[str], left_out: Collection[str] | None
+) -> None:
+    """Raise Misfit where there are other columns than those of a stream, and those that may be left out.
+
+    >>> require_no_further(["a", "b"], ["B", ""], {""})
+    >>> require_no_further(["a"], ["A", "c"], None)
+    >>> try:
+    ...     require_no_further(["a"], ["A", "c", "d"], ())
+    ... except Misfit as misfit:
+    ...     print(misfit)
+    column c: found a column that the file's beginning lacks, expected only a
+    """
+    if left_out is None:
+        return
+    known = {name.lower() for name in (*names, *left_out)}
+    if further := [name for name in existing if name.lower() not in known]:
+        what = "a column that the file's beginning lacks"
+        column = None if "" in further else further[0]
+        if column is None:
+            what = "a column without a name, which the file's beginning lacks"
+        raise Misfit(column, what, f"only {', '.join(names)}", further=further)
+
+
 def find_columns(
     names: Sequence[str], existing: Sequence[str], optional: Collection[str] = (), delim: str = ","
 ) -> list[int | None]:

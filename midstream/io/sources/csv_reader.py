@@ -10,7 +10,7 @@ from functools import partial
 
 from midstream.io.readers import SEPARATORS, csv_fault, other_separator, separated
 from midstream.io.sources.bad_rows import BadRows, Misfit
-from midstream.io.sources.columns import find_columns
+from midstream.io.sources.columns import find_columns, require_no_further
 from midstream.io.sources.conversion import Candidate, Conversion, convert_each
 from midstream.io.sources.converter import ODD
 from midstream.io.sources.rows import Rows
@@ -40,9 +40,9 @@ class _Record:
 class CsvReader(TextReader):
     """Reads comma-separated values (RFC 4180), with or without a header; also with other separators.
 
-    Columns are matched by name in any case; without names, by position. Other columns are ignored. Lines end
-    with a line feed, quoted fields may contain line feeds, and blank lines are skipped. The number of a row
-    is that of its first line.
+    Columns are matched by name in any case; without names, by position. Other columns are ignored, but
+    refused where nobody declared the stream's. Lines end with a line feed, quoted fields may contain line
+    feeds, and blank lines are skipped. The number of a row is that of its first line.
 
     A block of lines is read in one of three ways, with equal results: without quotes, a replacement and a
     split cut the fields; with quotes, the csv module does; if both refuse, records are read one by one.
@@ -170,6 +170,7 @@ class CsvReader(TextReader):
             self._positions = find_columns(
                 self.conversion.names, names, self.conversion.optional, self._delim
             )
+            require_no_further(self.conversion.names, names, self.conversion.stream.left_out)
         except Misfit as misfit:
             BadRows().report(self.origin.name, "line", number + record.first, misfit, record.text)
         self._width = len(names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from operator import itemgetter, lt
@@ -11,7 +11,7 @@ from typing import Any
 
 from midstream.io.readers import SEPARATORS, fields_of
 from midstream.io.sources.bad_rows import BadRows, Misfit, WrongSource, shown
-from midstream.io.sources.columns import find_column
+from midstream.io.sources.columns import find_column, require_no_further
 from midstream.io.sources.conversion import Candidate, Conversion, convert_each
 from midstream.io.sources.converter import INSTANT, ODD
 from midstream.io.sources.rows import Rows
@@ -69,12 +69,16 @@ _SPACED = ('" ', '"\t', '"\r')
 class Keys:
     """Finds the declared columns in objects by key, in any case; other keys are ignored.
 
-    A column that an object has twice, in any spelling, is a misfit.
+    A column that an object has twice, in any spelling, is a misfit. So are other keys, unless they are among
+    those that may be `left_out`; None allows any.
     """
 
-    def __init__(self, names: Sequence[str], *, is_sparse: bool = False) -> None:
+    def __init__(
+        self, names: Sequence[str], *, is_sparse: bool = False, left_out: Collection[str] | None = None
+    ) -> None:
         self.names = names
         self._is_sparse = is_sparse
+        self._left_out = left_out
         self._layouts: dict[tuple[str, ...], list[str | None]] = {}
 
     def of(self, layout: tuple[str, ...]) -> list[str | None]:
@@ -89,6 +93,7 @@ class Keys:
                 layout[find_column(name, layout)] if lower is None or name.lower() in lower else None
                 for name in self.names
             ]
+            require_no_further(self.names, layout, self._left_out)
             if len(self._layouts) >= LAYOUTS:
                 self._layouts.clear()
             self._layouts[layout] = found
@@ -132,7 +137,7 @@ class JsonReader(TextReader):
         is_sparse: bool = False,
     ) -> None:
         super().__init__(name, conversion, bad_rows, encoding)
-        self.keys = Keys(self.columns, is_sparse=is_sparse)
+        self.keys = Keys(self.columns, is_sparse=is_sparse, left_out=conversion.stream.left_out)
         self._scan = _scan_fast
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from midstream.io.instants import Nanoseconds
 from midstream.io.parquet import Moments, is_text, opened_parquet, read_columns
 from midstream.io.sources.bad_rows import BadRows, Misfit
-from midstream.io.sources.columns import find_columns
+from midstream.io.sources.columns import find_columns, require_no_further
 from midstream.io.sources.conversion import (
     BATCH,
     Candidate,
@@ -49,13 +49,7 @@ def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> It
             places = matching_columns(file.schema_arrow, conversion)
             found = [None if place is None else names[place] for place in places]
         except Misfit as misfit:
-            raise InputFileError(
-                f"{path}, {misfit}",
-                path=path,
-                column=misfit.column,
-                found=misfit.value,
-                expected=misfit.expected,
-            ) from None
+            raise InputFileError(f"{path}, {misfit}", path=path, **misfit.facts) from None
     read = 0
     for count, arrays in read_columns(path, [name for name in found if name is not None], BATCH):
         columns = [[None] * count if name is None else values_of(arrays[name]) for name in found]
@@ -66,7 +60,8 @@ def parquet_batches(path: Path, conversion: Conversion, bad_rows: BadRows) -> It
 def matching_columns(schema: pa.Schema, conversion: Conversion) -> list[int | None]:
     """The positions of a stream's columns, by name in any case; None for one that a sparse file lacks.
 
-    Raises   Misfit for a column that is missing, or of another type.
+    Raises   Misfit for a column that is missing, or of another type, and for further columns if the
+             stream's are sniffed.
     """
     places = find_columns(conversion.names, schema.names, conversion.optional)
     for column, place in zip(conversion.stream.columns, places, strict=False):
@@ -76,6 +71,7 @@ def matching_columns(schema: pa.Schema, conversion: Conversion) -> list[int | No
         type_ = schema.field(place).type
         if column.type is not Type.STRING or column.is_sniffed or not _has_text(type_):
             require_type(type_, column, is_time=is_time)
+    require_no_further(conversion.names, schema.names, conversion.stream.left_out)
     return places
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -247,3 +248,38 @@ def test_init_tells_the_first_row_that_does_not_fit(monkeypatch: pytest.MonkeyPa
     *_, note = result.stderr.splitlines()
     assert note.startswith("note: late.csv, line 6002, column zip: found '00042', expected integer")
     assert len(invoke("init", "orders.csv").stderr.splitlines()) == 3
+
+
+def test_init_takes_calls_with_options_and_advises_them() -> None:
+    Path("days.csv").write_text("date,time,v\n2026-01-01,08:15:00,1\n2026-01-01,08:16:00,2\n")
+    refused = invoke("init", "days.csv")
+    assert refused.exit_code == 2 and refused.stdout == ""
+    call = "read_csv('days.csv', time_of_day = 'time')"
+    other = "read_csv('days.csv', time = 'date')"
+    assert f'in place of days.csv, midstream init takes "{call}" or "{other}"' in refused.stderr
+    result = invoke("init", call, "orders.csv", "--output", "days.sql")
+    assert result.exit_code == 0 and "time_of_day = 'time'" in Path("days.sql").read_text()
+    assert list(_streams(Path("days.sql").read_text())) == ["days", "orders"]
+
+
+def test_init_refuses_what_is_no_file_of_its_own() -> None:
+    for argument, found in (
+        ("read_csv('orders.csv') JOIN read_csv('b.csv')", "found JOIN read_csv('b.csv') behind"),
+        ("read_csv('orders.csv', delim = ';'", "FILES, line 1"),
+        ("read_csv('orders.csv', delimiter = ';')", "delimiter"),
+    ):
+        result = invoke("init", argument)
+        assert result.exit_code == 2 and found in result.stderr
+    assert invoke("init", "read_csv('orders.csv')", "--output", "orders.csv").exit_code == 2
+
+
+def test_init_tells_a_key_that_its_declaration_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "SIZE", 1 << 12)
+    row = '{"at": "2026-11-27", "n": 1}\n'
+    Path("late.jsonl").write_text(row * 5000 + '{"at": "2026-11-27", "n": 1, "it\'s": 2.5}\n')
+    note = invoke("init", "late.jsonl").stderr.splitlines()[-1]
+    assert note.startswith("note: late.jsonl, line 5001, column it's: found a column that the file's")
+    (call,) = shlex.split(note.partition("midstream init takes ")[2])
+    result = invoke("init", call)
+    assert """"it's" DOUBLE""" in result.stdout
+    assert not any("lacks" in line for line in result.stderr.splitlines())

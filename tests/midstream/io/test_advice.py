@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from typer.testing import CliRunner
 
 import midstream as ms
 from midstream.cli import app
+from midstream.io.sniffing import samples
 
 pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -267,6 +269,98 @@ REFUSALS: dict[str, Refusal] = {
         "a-2.parquet, column a: found string, expected integer",
         commands={"python -c": [("1",), ("x",)]},
     ),
+    "keys that the beginning lacks": Refusal(
+        {
+            "a.jsonl": "".join(line(at=TS, n=1) for _ in range(4000))
+            + line(at=TS, n=2, k=5, **{"two words": True})
+            + line(at=TS, n=3, k=0.5, late="x", mixed=1)
+            + line(at=TS, n=4, mixed="y")
+        },
+        "a.jsonl, line 4001, column k: found a column that the file's beginning lacks, expected only at, n;",
+        calls={
+            "read_json('a.jsonl', time = 'at', types = 'k DOUBLE, \"two words\" BOOLEAN, "
+            "late TEXT, mixed TEXT', sparse = true)": [
+                *([(1, None, None, None, None)] * 4000),
+                (2, 5.0, True, None, None),
+                (3, 0.5, None, "x", "1"),
+                (4, None, None, None, "y"),
+            ]
+        },
+    ),
+    "a key behind the beginning, set aside": Refusal(
+        {
+            "a.jsonl": "".join(line(at=TS, n=1) for _ in range(4000))
+            + line(at=TS, k=1, n=2)
+            + line(at=TS, n=3)
+        },
+        "a.jsonl, line 4001, column k: found a column that the file's beginning lacks",
+        aside={"": [(1,)] * 4000 + [(3,)]},
+    ),
+    "keys that a later file has": Refusal(
+        {"a-1.jsonl": line(at=TS, n=1), "a-2.jsonl": line(at=TS, n=2, m=2**70, x={"a": [1]})},
+        "a-2.jsonl, line 1, column m: found a column that the file's beginning lacks",
+        calls={
+            "read_json('a-*.jsonl', time = 'at', types = 'm BIGINT, x TEXT', sparse = true)": [
+                (1, None, None),
+                (2, 2**70, '{"a": [1]}'),
+            ]
+        },
+    ),
+    "columns that later files have": Refusal(
+        {
+            "a-1.csv": f"at,n\n{TS},1\n",
+            "a-2.csv": f"at,m,n\n{TS},02,2\n",
+            "a-3.csv": f"at,n,m,o\n{TS},3,5,x\n",
+        },
+        "a-2.csv, line 1, column m: found a column that the file's beginning lacks",
+        given="types = 'n DOUBLE'",
+        calls={
+            "read_csv('a-*.csv', time = 'at', types = 'n DOUBLE, m TEXT, o TEXT', sparse = true)": [
+                (1.0, None, None),
+                (2.0, "02", None),
+                (3.0, "5", "x"),
+            ]
+        },
+    ),
+    "a column without a name in a later file": Refusal(
+        {"a-1.csv": f"at,n\n{TS},1\n", "a-2.csv": f"at,,n\n{TS},7,2\n"},
+        "a-2.csv, line 1: found a column without a name, which the file's beginning lacks, expected only",
+        calls={"read_csv('a-2.csv', time = 'at')": [(2,)]},
+    ),
+    "a key without a name in a later file": Refusal(
+        {"a-1.jsonl": line(at=TS, n=1), "a-2.jsonl": line(at=TS, n=2, **{"": 5}) + line(at=TS, n=3)},
+        "a-2.jsonl, line 1: found a column without a name, which the file's beginning lacks, expected only",
+        aside={"": [(1,), (3,)]},
+    ),
+    "a column of another name in a later file": Refusal(
+        {"a-1.csv": f"at,n\n{TS},1\n", "a-2.csv": f"at,N 2\n{TS},2\n"},
+        "a-2.csv, line 1, column n: found no such column",
+        calls={
+            "read_csv('a-*.csv', time = 'at', types = '\"N 2\" TEXT', sparse = true)": [
+                (1, None),
+                (None, "2"),
+            ]
+        },
+    ),
+    "columns that a later file of Parquet has": Refusal(
+        {
+            "a-1.parquet": parquet(at=[TS], a=[1]),
+            "a-2.parquet": parquet(at=[TS], a=[2], b=[2.5], d=pa.array([1], pa.date32()), t=[[1]]),
+        },
+        "a-2.parquet, column b: found a column that the file's beginning lacks",
+        calls={
+            "read_parquet('a-*.parquet', time = 'at', types = 'b DOUBLE, d DATE, t TEXT', sparse = true)": [
+                (1, None, None, None),
+                (2, 2.5, 86400 * 10**6, "[1]"),
+            ]
+        },
+    ),
+    "a type of a column that the beginning lacks": Refusal(
+        {"a-1.csv": f"at,n\n{TS},1\n", "a-2.csv": f"at,n,m\n{TS},2,3\n"},
+        "a-*.csv: types: found m, expected one of at, n",
+        given="types = 'm INT'",
+        options={"types = 'm BIGINT', sparse = true": [(1, None), (2, 3)]},
+    ),
     "nested, beside a key of the flat name": Refusal(
         {"a.jsonl": line(at=TS, u_id=7, u={"id": 1})},
         "a.jsonl, line 1, column u: found a nested value",
@@ -353,6 +447,7 @@ def refused(
 ) -> tuple[Refusal, str, str]:
     """A refusal, the path or pattern of its files, and the message."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(samples, "SIZE", 1 << 12)
     refusal: Refusal = request.param
     for name, content in refusal.files.items():
         Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -381,6 +476,25 @@ def test_a_refusal_cites_what_is_wrong_and_its_advice_works(refused: tuple[Refus
         assert result.exit_code == 0, result.stderr
         assert [tuple(json.loads(one)["row"].values()) for one in result.stdout.splitlines()] == rows
         assert len(Path("dead.jsonl").read_text().splitlines()) == 1
+
+
+def test_init_takes_what_it_advises(refused: tuple[Refusal, str, str]) -> None:
+    refusal, pattern, _ = refused
+    argument = call(pattern, refusal.given) if refusal.given else pattern
+    advised = dict(refusal.calls)
+    if not refusal.given:
+        advised |= {call(pattern, one): rows for one, rows in refusal.options.items()}
+    if not advised:
+        pytest.skip("no options are advised")
+    told = CliRunner().invoke(app, ["init", argument])
+    words = shlex.split(told.stderr.partition("midstream init takes ")[2])
+    for advice, rows in advised.items():
+        assert advice in words
+        result = CliRunner().invoke(app, ["init", advice, "--output", "declared.sql"])
+        assert result.exit_code == 0 and "does not fit" not in result.stderr
+        script = Path("declared.sql").read_text()
+        (name,) = (catalog := ms.catalog()).execute(script) or catalog.streams
+        assert [row for _, _, row in ms.run(ms.sql(f"{script} SELECT * FROM {name}"))] == rows
 
 
 def carried_out(advice: str, message: str) -> str:

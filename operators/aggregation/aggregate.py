@@ -29,8 +29,9 @@ class Aggregate(Operator):
     Input    One port, ordered by start.
     Output   Ordered by start. A group's results are disjoint. A result leaves when its end is reached and no
              earlier segment is open.
-    State    A partial aggregate for each group and end of the valid elements; each element where a function
-             needs it by itself, as a median does. Open segments and closed ones behind them.
+    State    A partial aggregate for each group and end of the valid elements, or two if some of these came
+             behind a later end; each element where a function needs it by itself, as a median does. Open
+             segments and closed ones behind them.
     Cost     Amortised, per element: O(1) where ends are ordered, else O(log n), whatever the window. Median,
              top-k, and a user's function of distinct values without inverse need O(log n) in any case.
     Source   thesis, (8.9) and (8.15); Algorithms 9 and 10 give the same results, but touch every overlapping

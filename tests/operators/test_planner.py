@@ -119,6 +119,12 @@ WINDOWS = {
 windows = pytest.mark.parametrize("window", WINDOWS)
 
 
+def signed(query: Stream) -> Stream:
+    """The query with a signed implementation of its last operator."""
+    (name,) = (one.name for one in IMPLEMENTATIONS[type(query.node.operator)] if one.gives == "signs")
+    return Stream(Node(Physical(name, query.node.operator), query.node.inputs))
+
+
 @windows
 @pytest.mark.parametrize(
     ("below", "names"),
@@ -136,6 +142,11 @@ windows = pytest.mark.parametrize("window", WINDOWS)
             I.join(I.rename({"x": "y"}), on=[("x", "y")]),
             ["map", "hash-join"],
         ),
+        "rows that were signs": (
+            signed(L.select("x")),
+            ["intervals-to-signs", "signed-map", "signs-to-intervals"],
+        ),
+        "a signed now-window": (signed(L.window(1)), ["signed-time-window", "signs-to-intervals"]),
     }.values(),
 )
 def test_what_is_no_chronon_stream_is_split_under_a_window(

@@ -35,6 +35,7 @@ from midstream.plans.algebra.operators import Convert, Logical, Source
 from midstream.plans.algebra.physical import Physical
 from midstream.plans.algebra.plan import Node, Plan
 from midstream.plans.algebra.properties import logical, logical_plan
+from midstream.plans.algebra.specification import specified
 from midstream.plans.expressions import aggregates
 from midstream.plans.expressions.operands import col
 from midstream.plans.values.errors import IntervalError, PlanError, TieError
@@ -198,6 +199,35 @@ def test_a_stream_that_is_used_twice_is_converted_once() -> None:
     pair = Plan({"one": s.distinct().node, "other": s.filter(col("x") > 0).node})
     physical = physical_plan(signed_plan(pair))
     assert [n.operator.name for n in physical.nodes].count("intervals-to-signs") == 1
+
+
+S = stream("s", x="integer")
+
+ABOVE_SIGNS = {
+    "time-window": lambda below: below.window(1),
+    "signed-time-window": lambda below: below.window(2),
+    "count-window": lambda below: below.last(2),
+    "signed-count-window": lambda below: below.last(2),
+    "partitioned-window": lambda below: below.last(2, by=["x"]),
+    "signed-partitioned-window": lambda below: below.last(2, by=["x"]),
+}
+
+
+@pytest.mark.parametrize("name", ABOVE_SIGNS)
+@pytest.mark.parametrize("kind", ["filter", "map"])
+def test_a_window_sees_each_row_that_was_signed_below_it(name: str, kind: str) -> None:
+    """Equal rows that follow each other at once come back from signs as one interval."""
+    query = S.filter(col("x") >= 0) if kind == "filter" else S.select("x")
+    below = Stream(Node(Physical(f"signed-{kind}", query.node.operator), query.node.inputs))
+    above = ABOVE_SIGNS[name](below).node
+    plan = Plan(Node(Physical(name, above.operator), above.inputs))
+    rows = [(0, 7), (1, 7), (2, 7), (3, 8), (4, 8), (6, 7)]
+    streams = {"s": list(chronons([(time, (x,)) for time, x in rows]))}
+    expected = specified(plan, streams)
+    for batches in ([streams["s"]], [[element] for element in streams["s"]]):
+        events: list[Event] = [("push", "s", batch) for batch in batches]
+        outcome = verdict(expected, results(plan, events))
+        assert outcome, str(outcome)
 
 
 def test_an_engine_runs_a_plan_whose_box_is_signed() -> None:

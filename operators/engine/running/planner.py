@@ -97,9 +97,11 @@ def _suitable(operator: Logical) -> tuple[Implementation, ...]:
 
 def _fit(child: Node, consumer: Implementation) -> Node:
     """An input in the form that its consumer needs."""
+    child = _in_form(child, consumer.takes)
+    # Behind a converter, as it may join chronons to longer intervals.
     if consumer.needs_chronons and not is_chronon_stream(child):
-        child = _choose(Node(Split(1), (_in_form(child, "intervals"),)))
-    return _in_form(child, consumer.takes)
+        child = _choose(Node(Split(1), (child,)))
+    return child
 
 
 def _in_form(node: Node, wanted: Form) -> Node:

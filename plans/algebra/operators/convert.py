@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from midstream.plans.algebra.operators.arrangement import Arrangement
 from midstream.plans.values.errors import PlanError
+from midstream.plans.values.streams import FOREVER, Time
 
 Form = Literal["intervals", "signs"]
 """The form in which a physical stream states validity.
@@ -32,7 +33,12 @@ class Convert(Arrangement):
             raise PlanError(f"convert: found {self.to!r}, expected 'intervals' or 'signs'")
 
     def gives_chronons(self, inputs: Sequence[bool]) -> bool:
-        return inputs[0]
+        """Elements of equal payloads that meet come back from signs as one interval."""
+        return False
+
+    def longest_validity(self, inputs: Sequence[Time]) -> Time:
+        """Any number of elements may meet."""
+        return FOREVER
 
     def to_json(self) -> dict[str, Any]:
         return {"to": self.to}

@@ -17,7 +17,9 @@ KEPT = 1_000
 class Journal(Generic[R]):
     """Keeps the last records, and passes each to listeners as it is made.
 
-    >>> journal = Journal("autopilot")
+    What a listener raises goes to a function, as it is no fault of the look that made the record.
+
+    >>> journal = Journal("autopilot", print)
     >>> journal.listen(print)
     >>> journal.tell("moved")
     moved
@@ -25,8 +27,8 @@ class Journal(Generic[R]):
     ['moved']
     """
 
-    def __init__(self, where: str) -> None:
-        self._where = where
+    def __init__(self, where: str, fail: Callable[[Exception], object]) -> None:
+        self._where, self._fail = where, fail
         self._records: deque[R] = deque(maxlen=KEPT)
         self._listeners: list[Callable[[R], object]] = []
 
@@ -44,4 +46,7 @@ class Journal(Generic[R]):
         """Keep a record, and pass it to the listeners."""
         self._records.append(record)
         for listener in tuple(self._listeners):
-            listener(record)
+            try:
+                listener(record)
+            except Exception as error:
+                self._fail(error)

@@ -116,7 +116,7 @@ class ResourceManager(NearNames):
         self.terms, self._every, self._deciding, self._units = terms, every, deciding, units
         if remember is not None:
             host.remember_settings(remember)
-        self._journal: Journal[BudgetRecord] = Journal("budget")
+        self._journal: Journal[BudgetRecord] = Journal("budget", host.fail)
         self._sources = SourceStatistics()
         self._allocator: Allocator[str] = Allocator(self._sources.statistics(), units)
         if earlier is not None and earlier._units == units:

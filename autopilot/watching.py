@@ -83,7 +83,7 @@ class EngineAutopilot(NearNames):
         self._looks, self._every, self._strategy = looks, every, strategy
         self.deciders = deciders
         """The number of those who decide for the engine."""
-        self._journal: Journal[Record] = Journal("autopilot")
+        self._journal: Journal[Record] = Journal("autopilot", host.fail)
         self._counts: dict[str, Counter[Event]] = {}
         """By query, the number of events; of queries that have gone, of the last ones."""
         self._watched: dict[RunningQuery, WatchedQuery] = {}

@@ -14,30 +14,31 @@ class Failures:
 
     >>> failures = Failures()
     >>> failures.add(ValueError("no such item"), ())
-    >>> failures.take()
+    >>> failures.take(1)
     ValueError('no such item')
-    >>> failures.take() is None
+    >>> failures.take(1) is None
     True
     """
 
-    __slots__ = ("_first",)
+    __slots__ = ("_first", "_names")
 
     def __init__(self) -> None:
         self._first: Exception | None = None
+        self._names: list[str] = []
 
     def add(self, error: Exception, queries: Iterable[Any] = ()) -> None:
         """Keep an error of an operator that runs for some queries."""
         if self._first is None:
-            self._first = error
-            names = ", ".join(query.name for query in queries)
-            note = f"query {names} lacks results of this event; all others have processed it"
-            if names and note not in getattr(error, "__notes__", ()):
-                error.add_note(note)
+            self._first, self._names = error, [query.name for query in queries]
 
     def __bool__(self) -> bool:
         return self._first is not None
 
-    def take(self) -> Exception | None:
-        """The first error, which is forgotten here."""
+    def take(self, queries: int) -> Exception | None:
+        """The first error, of an engine with so many queries; it is forgotten here."""
         first, self._first = self._first, None
+        if first is not None and 0 < len(self._names) < queries:
+            note = f"query {', '.join(self._names)} lacks results of this event; all others have processed it"
+            if note not in getattr(first, "__notes__", ()):
+                first.add_note(note)
         return first

@@ -126,7 +126,6 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     ),
     "autopilot/looks.py": ({"TimeWindow"}, "it looks a few times in the largest window"),
     "scenarios/streams/recorded/inputs.py": ({"Relation"}, "a study knows no relations, and refuses them"),
-    "autopilot/piloting.py": ({"Relation"}, "of relations all is known from the beginning"),
     "autopilot/among_plans.py": ({"Join"}, "intermediate results are those of several joins"),
     "optimizer/search/*.py": ({"Join"}, "joins are put in order by a search of their own"),
     "optimizer/verification/declaring.py": ({"Source"}, "keys are declared of streams"),

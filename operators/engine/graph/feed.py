@@ -147,9 +147,15 @@ class Feed:
         finally:
             self._raise()
 
+    def fail(self, error: Exception) -> None:
+        """Raise an error once the present event is over; at once where there is none."""
+        if not self._inside:
+            raise error
+        self._failures.add(error)
+
     def _raise(self) -> None:
         """Raise the error of an operator or a sink in an event that is over."""
-        if not self._inside and (error := self._failures.take()) is not None:
+        if not self._inside and (error := self._failures.take(len(self._graph.queries))) is not None:
             raise error
 
     def require_one_thread(self) -> None:

@@ -249,6 +249,10 @@ class Host:
         """
         self._feed.work_in_steps(work)
 
+    def fail(self, error: Exception) -> None:
+        """Raise an error once the present event is over; at once where there is none."""
+        self._feed.fail(error)
+
     def tell(self, note: str, category: type[Note]) -> None:
         """Warn of a note once the work of the present call of the engine is done."""
         self._feed.note(note, category)

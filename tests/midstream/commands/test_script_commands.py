@@ -314,7 +314,7 @@ def test_no_row_ends_a_run_or_writes_what_is_no_number(folder: Path, suffix: str
         (
             "def register(catalog):\n    catalog.add_fun('f')",
             "x",
-            "midstream: f.py, line 2: AttributeError: 'Catalog' object has no attribute 'add_fun'",
+            "midstream: f.py, line 2: AttributeError: Catalog has no attribute add_fun",
         ),
         ("def register(:", "x", "midstream: f.py: SyntaxError"),
         (

@@ -235,9 +235,9 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes, me
 
 def test_nested_columns_are_refused_by_name(tmp_path: Path) -> None:
     as_parquet(tmp_path / "s.parquet")
-    one = feed(tmp_path, "s.parquet", DECLARED.replace("price REAL", "price REAL, more TEXT NOT NULL"))
+    one = feed(tmp_path, "s.parquet", DECLARED.replace("price REAL", "price REAL, more INT NOT NULL"))
     with pytest.raises(
-        InputFileError, match=r"s\.parquet, column more: found struct<nested: bool>, expected string"
+        InputFileError, match=r"s\.parquet, column more: found struct<nested: bool>, expected"
     ):
         read(one, tmp_path / "s.parquet")
 

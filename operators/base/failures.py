@@ -20,23 +20,21 @@ class Failures:
     True
     """
 
-    __slots__ = ("_first", "_names")
+    __slots__ = ("_names", "first")
 
     def __init__(self) -> None:
-        self._first: Exception | None = None
+        self.first: Exception | None = None
+        """The first error of the event under way."""
         self._names: list[str] = []
 
     def add(self, error: Exception, queries: Iterable[Any] = ()) -> None:
         """Keep an error of an operator that runs for some queries."""
-        if self._first is None:
-            self._first, self._names = error, [query.name for query in queries]
-
-    def __bool__(self) -> bool:
-        return self._first is not None
+        if self.first is None:
+            self.first, self._names = error, [query.name for query in queries]
 
     def take(self, queries: int) -> Exception | None:
         """The first error, of an engine with so many queries; it is forgotten here."""
-        first, self._first = self._first, None
+        first, self.first = self.first, None
         if first is not None and 0 < len(self._names) < queries:
             note = f"query {', '.join(self._names)} lacks results of this event; all others have processed it"
             if note not in getattr(first, "__notes__", ()):

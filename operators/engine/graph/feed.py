@@ -103,7 +103,7 @@ class Feed:
                 self._take(stream, elements)
         finally:
             self._inside = was_inside
-        if self._under_way or self._notes or self._failures:
+        if self._under_way or self._notes or self._failures.first is not None:
             self._follow()
 
     def advance(self, stream: str, time: int) -> None:

@@ -121,8 +121,9 @@ class StateLine:
             self._write(self._erasing())
 
     def show(self, state: Callable[[], State]) -> None:
-        """Get the state from a function from now on."""
+        """Get the state from a function from now on; it is shown at once, however soon the work is done."""
         self._state = state
+        self._draw(state)
 
     def above(self, text: bytes, write: Callable[[bytes], object]) -> None:
         """Write some text above the line, at once, so that the line does not flicker."""
@@ -132,13 +133,15 @@ class StateLine:
 
     def _run(self) -> None:
         while not self._is_over.wait(EVERY):
-            if self._state is None:
-                continue
-            with self._lock:
-                state = self._state()
-                rate = self._rate(monotonic(), state.done)
-                self._line = state_line(state, rate, resident_bytes(), _width(self._terminal) - MARGIN)
-                self._write(self._erasing() + self._drawn())
+            if self._state is not None:
+                self._draw(self._state)
+
+    def _draw(self, get: Callable[[], State]) -> None:
+        with self._lock:
+            state = get()
+            rate = self._rate(monotonic(), state.done)
+            self._line = state_line(state, rate, resident_bytes(), _width(self._terminal) - MARGIN)
+            self._write(self._erasing() + self._drawn())
 
     def _rate(self, now: float, done: int) -> float | None:
         """The work a second, over the last seconds, or as long as it has taken to get on."""

@@ -130,6 +130,10 @@ class ResourceManager(NearNames):
         """The instant from which on nothing is valid that came with better settings than now."""
         self._has_more = False
         """True if some settings are to become better once others that became worse are complete."""
+        self._changed_at = 0
+        """The last look at which queries had come or gone, or rates had changed."""
+        self._rates: dict[Node, float] = {}
+        """The rates of streams at that look."""
         self._looks: Looks | None = None
         self._watched: tuple[str, ...] = ()
         self._watch: Watch | None = None
@@ -280,13 +284,15 @@ class ResourceManager(NearNames):
         self._refresh(self._sources.learn(now, self._lately) if self._learns else ())
         self._learned = now if self._learns else self._learned
         self._correct(now)
+        self._note_changes(now)
         self._looked, self._has_others = now, False
         use, target = self._allocator.use(), self.terms.target
         is_over, is_settled = not self.terms.most.hold(use), now >= self._settled
         has_room = target.excess(use) < 1 - self.terms.threshold and not self._allocator.is_best
         if is_over or (is_settled and (has_room or self._has_more)):
             terms = self.terms
-            allocation = self._allocator.allocate(target, terms.rule, terms.weights, is_loyal=True)
+            is_loyal = now >= self._changed_at + self._looks.window
+            allocation = self._allocator.allocate(target, terms.rule, terms.weights, is_loyal=is_loyal)
             event: BudgetEvent = "adjust" if allocation.fits else "short"
             settings = self._open(allocation.settings)
             lower = {lever: one for lever, one in settings.items() if lever not in allocation.better}
@@ -300,6 +306,13 @@ class ResourceManager(NearNames):
         self._due, self._came = now, {}
         rate = self._allocator.use().processor
         self._pace.pay(now, self._allocator.estimated, self._sources.efforts, rate)
+
+    def _note_changes(self, now: int) -> None:
+        """Take note of queries that have come or gone, and of streams with other rates."""
+        rates = {node: self._allocator.statistics.stream(node).rate for node in self._sources.nodes.values()}
+        is_same = rates.keys() == self._rates.keys() and _are_near(rates, self._rates, NEAR)
+        if self._has_others or not is_same:
+            self._changed_at, self._rates = now, rates
 
     def _come_to(self, now: int) -> None:
         """Begin anew where looks go back in time, as a stream has come that is behind the others."""

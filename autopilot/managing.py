@@ -22,7 +22,7 @@ from midstream.operators.engine.graph.host import Host
 from midstream.operators.engine.graph.replacement import TO_COME
 from midstream.operators.engine.measuring.watching import Watch
 from midstream.operators.engine.running.queries import RunningQuery
-from midstream.optimizer.allocation.allocator import Allocator
+from midstream.optimizer.allocation.allocator import Allocation, Allocator
 from midstream.optimizer.allocation.curves import Use
 from midstream.optimizer.allocation.forecast import BudgetForecast, forecast, with_settings
 from midstream.optimizer.cost.units import UnitCosts
@@ -129,7 +129,7 @@ class ResourceManager(NearNames):
         self._settled: Time = BEGINNING
         """The instant from which on nothing is valid that came with better settings than now."""
         self._has_more = False
-        """True if some settings are to become better once others that became worse are complete."""
+        """True if some settings are to become better once there is a place for what grows by them."""
         self._changed_at = 0
         """The last look at which queries had come or gone, or rates had changed."""
         self._rates: dict[Node, float] = {}
@@ -287,16 +287,16 @@ class ResourceManager(NearNames):
         self._note_changes(now)
         self._looked, self._has_others = now, False
         use, target = self._allocator.use(), self.terms.target
-        is_over, is_settled = not self.terms.most.hold(use), now >= self._settled
+        is_over = not self.terms.most.hold(use)
         has_room = target.excess(use) < 1 - self.terms.threshold and not self._allocator.is_best
-        if is_over or (is_settled and (has_room or self._has_more)):
+        if is_over or has_room or self._has_more:
             terms = self.terms
             is_loyal = now >= self._changed_at + self._looks.window
             allocation = self._allocator.allocate(target, terms.rule, terms.weights, is_loyal=is_loyal)
             event: BudgetEvent = "adjust" if allocation.fits else "short"
             settings = self._open(allocation.settings)
             lower = {lever: one for lever, one in settings.items() if lever not in allocation.better}
-            self._has_more = len(lower) < len(settings) and (bool(lower) or not is_settled)
+            self._has_more = len(lower) < len(settings) and not self._has_place(allocation)
             if settings := lower if self._has_more else settings:
                 self._change(now, event, settings, use, is_worse=bool(lower))
             else:
@@ -306,6 +306,16 @@ class ResourceManager(NearNames):
         self._due, self._came = now, {}
         rate = self._allocator.use().processor
         self._pace.pay(now, self._allocator.estimated, self._sources.efforts, rate)
+
+    def _has_place(self, allocation: Allocation[str]) -> bool:
+        """True if what grows by better settings has a place beside all that is held now.
+
+        What came with earlier, larger settings is held for a while.
+        """
+        before = self._allocator.uses()
+        grown = (use.memory - before[queries].memory for queries, use in allocation.uses.items())
+        more = math.fsum(one for one in grown if one > 0)
+        return self._measured.memory + more <= self.terms.limits.memory
 
     def _note_changes(self, now: int) -> None:
         """Take note of queries that have come or gone, and of streams with other rates."""

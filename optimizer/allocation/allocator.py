@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import mul
 from typing import Any, Generic, TypeVar
 
@@ -52,6 +52,7 @@ class Allocation(Generic[Q]):
     use         the expected use with these settings
     precision   by query, the expected precision of its results
     better      the levers among `settings` of queries all of whose levers that change get better settings
+    uses        the expected use of queries that share levers
     """
 
     fits: bool
@@ -59,6 +60,7 @@ class Allocation(Generic[Q]):
     use: Use
     precision: Mapping[Q, float]
     better: frozenset[Node] = frozenset()
+    uses: Mapping[tuple[Q, ...], Use] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -274,7 +276,8 @@ class Allocator(Generic[Q]):
             for lever, best in one.levers.items()
             if lever in settings and group_of[best] not in worse
         )
-        return Allocation(limits.hold(use), settings, use, dict(_by_query(at)), better)
+        uses = {costs.group.queries: one for costs, (one, _) in at}
+        return Allocation(limits.hold(use), settings, use, dict(_by_query(at)), better, uses)
 
     def _all_costs(self) -> list[GroupCosts[Q]]:
         if not self._is_grouped:

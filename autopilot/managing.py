@@ -279,9 +279,9 @@ class ResourceManager(NearNames):
         assert self._looks is not None
         self._come_to(now)
         self._pace.efforts.looks += 1
-        if self._is_stale:  # what is learned is what the present queries require
-            self._refresh()
-        self._refresh(self._sources.learn(now, self._lately) if self._learns else ())
+        self._refresh()  # what is learned is what the present queries require
+        if self._learns:
+            self._publish(self._sources.learn(now, self._lately))
         self._learned = now if self._learns else self._learned
         self._correct(now)
         self._note_changes(now)
@@ -499,8 +499,8 @@ class ResourceManager(NearNames):
                     self, looks.step, streams, idle=looks.idle, put_off=put_off, gathers=True
                 )
 
-    def _refresh(self, changed: Iterable[Node] = ()) -> None:
-        """Take the present plans of all queries, and what is required of streams; some have changed."""
+    def _refresh(self) -> None:
+        """Take the present plans of all queries, and what is required of streams."""
         self._is_stale = False
         plans = self._host.plans_in_force()
         self._plans = {name: plan for name, plan in plans.items() if not name.endswith(TO_COME)}
@@ -508,7 +508,7 @@ class ResourceManager(NearNames):
         if self._looks is not None:
             # With the best settings, plans are the same after adjustments.
             self._sources.set_plans(self._allocator.best_plans.values(), self._looks)
-        self._publish(changed)
+        self._publish()
 
     def _publish(self, changed: Iterable[Node] = ()) -> None:
         """Estimate by the statistics of the streams as they are now, of which some have changed."""

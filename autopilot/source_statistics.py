@@ -165,7 +165,7 @@ class SourceStatistics:
                 continue
             new = source.learned.at(now).streams[source.node]
             # What is smoothed is slow to show a burst, or its end, and so is a long time since the last look.
-            for passed, n in ((now - (looked or now), count), lately.get(stream, (0, 0))):
+            for passed, n in ((0 if looked is None else now - looked, count), lately.get(stream, (0, 0))):
                 if passed and (is_burst(n, passed * new.rate) or is_burst(passed * new.rate, n)):
                     new = replace(new, d=passed / (n + 1))
             is_due = self._looks is None or now >= source.published_at + RENEWED * self._looks.window
